@@ -1,0 +1,44 @@
+# Each target makes .venv by itself when it is missing or older than the lock.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: setup demo test test-full check format bench clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "make: $(PYTHON) is older than Python 3.11; run make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "Installing judgec into $(VENV) (once, a minute or two) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/python -m judgec.cli.demo
+
+test: $(STAMP)
+	$(PYTEST) -n 2
+
+test-full: $(STAMP)
+	$(PYTEST) -n 2 -m full --timeout 1500
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/statistics.py
+	$(BIN)/python benchmarks/agreement.py --data ../shared/data/labels
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,6 @@
+"""``judgec doctor``."""
+
+
+def doctor() -> None:
+    """Doctor."""
+    raise SystemExit(2)

@@ -1,0 +1,6 @@
+"""``judgec ui``."""
+
+
+def ui() -> None:
+    """Ui."""
+    raise SystemExit(2)

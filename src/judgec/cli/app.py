@@ -1,0 +1,49 @@
+"""The ``judgec`` command: one visible table of commands, and the one place where errors become exit codes.
+
+Nothing heavy is imported here. A command module imports typer at its top and the rest inside its function, so
+that ``judgec --help`` answers at once.
+"""
+
+import sys
+
+import typer
+
+from judgec.cli.admin.doctor import doctor
+from judgec.cli.admin.ui import ui
+from judgec.cli.judge.agreement import agreement
+from judgec.cli.judge.compile_judge import compile_judge
+from judgec.cli.judge.judge import judge
+from judgec.cli.labels.labels import labels
+from judgec.errors import JudgecError
+
+app = typer.Typer(
+    name="judgec",
+    help="The compiler for LLM judges: labels in, a judge out that is measured against your experts.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+LABELS = "Labels"
+JUDGES = "Judges"
+ADMIN = "Installation and tracking"
+
+app.command("labels", rich_help_panel=LABELS)(labels)
+app.command("compile-judge", rich_help_panel=JUDGES)(compile_judge)
+app.command("judge", rich_help_panel=JUDGES)(judge)
+app.command("agreement", rich_help_panel=JUDGES)(agreement)
+app.command("ui", rich_help_panel=ADMIN)(ui)
+app.command("doctor", rich_help_panel=ADMIN)(doctor)
+
+
+def main() -> None:
+    """Run the command line; a judgec error prints its message and exits with its code."""
+    try:
+        app()
+    except JudgecError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
+        sys.exit(130)

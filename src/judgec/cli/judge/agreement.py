@@ -1,0 +1,6 @@
+"""``judgec agreement``."""
+
+
+def agreement() -> None:
+    """Agreement."""
+    raise SystemExit(2)

@@ -1,0 +1,6 @@
+"""``judgec judge``."""
+
+
+def judge() -> None:
+    """Judge."""
+    raise SystemExit(2)

@@ -1,0 +1,6 @@
+"""``judgec labels``."""
+
+
+def labels() -> None:
+    """Labels."""
+    raise SystemExit(2)

@@ -1,0 +1,33 @@
+"""What commands print: one JSON object on stdout, or tables and notes for people."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+
+
+def print_json(report: Mapping[str, object]) -> None:
+    """Print one JSON object on stdout and nothing else there.
+
+    Raises:
+        ValueError: When a number is NaN or infinite; reports say null with a note instead.
+    """
+    sys.stdout.write(json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def say(*notes: str) -> None:
+    """Print notes for people on stderr, one a line, so that stdout stays data."""
+    for note in notes:
+        print(note, file=sys.stderr)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table on stdout: the first column left-aligned, the others right-aligned."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="left" if position == 0 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    Console(soft_wrap=False).print(table)

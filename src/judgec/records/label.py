@@ -1,0 +1,120 @@
+"""Items and the experts' labels of them, as read from a label file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgec.records.scale import Scale
+
+Task = Literal["grade", "answer", "relevance", "preference", "rejection"]
+Text = str | tuple[str, ...]
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+UNLABELLED = -1  # in integer arrays of grades and accepts
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is graded: the inputs, who they belong to and where they came from.
+
+    Args:
+        item_id: Unique in a file.
+        query_id: Groups splits and intervals.
+        inputs: Input fields by name (``query``, ``answer``, ``reference``, ``contexts``, ``document``, ...);
+            ``contexts`` is a tuple of texts, all others are one text. A field that an item lacks is absent.
+        agent: The RAG system that produced it, or None.
+        group: The slice it belongs to (a subject area), or None.
+    """
+
+    item_id: str
+    query_id: str
+    inputs: Mapping[str, Text]
+    agent: str | None = None
+    group: str | None = None
+
+    def text(self, name: str) -> str:
+        """The field as one text; an absent field is empty, several texts are joined by blank lines."""
+        value = self.inputs.get(name, "")
+        return value if isinstance(value, str) else "\n\n".join(value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """The field as several texts; an absent or empty field is an empty tuple."""
+        value = self.inputs.get(name, ())
+        if isinstance(value, str):
+            return (value,) if value else ()
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One annotator's label of one item.
+
+    Args:
+        grades: Position on the scale by aspect; aspects left blank are absent.
+        accept: The annotator's own accept / reject, or None.
+        rationale: Why, in the annotator's words, or empty.
+        line: Where in the file it stands (1-based; 0 when unknown).
+    """
+
+    item_id: str
+    annotator: str
+    grades: Mapping[str, int]
+    accept: bool | None = None
+    rationale: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSet:
+    """Everything a label file said.
+
+    Args:
+        task: What kind of judgment the labels are.
+        scale: The grades; ``ACCEPT_SCALE`` when only accept / reject is labelled.
+        aspects: ``("grade",)`` for tasks with one grade; the aspect names for ``answer``.
+        items: One an item, in file order.
+        labels: One an item and annotator, in file order; each names an item.
+        accept_only: True when the labels are accept / reject alone.
+        digest: SHA-256 of items and labels, independent of file format and row order.
+        source: The datasheet's ``[source]`` table; ``labels = "constructed"`` marks constructed labels.
+        notes: What reading assumed or mended, one sentence each, to be shown to the user.
+    """
+
+    task: Task
+    scale: Scale
+    aspects: tuple[str, ...]
+    items: tuple[Item, ...]
+    labels: tuple[Label, ...]
+    accept_only: bool
+    digest: str
+    source: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Experts:
+    """The experts' grades as arrays; row i belongs to ``items[i]`` of the set they were made from.
+
+    Args:
+        grade: Consensus grade positions, shape (n_items, n_aspects); -1 where nobody graded.
+        accept: Consensus accept, same shape, 1 / 0, -1 where unknown; an ``accept`` label beats the
+            threshold.
+        cluster: Code of the item's query, shape (n_items,), values 0..n_queries-1.
+        annotators: Annotator names, sorted.
+        grade_by: Each annotator's grade positions, shape (n_annotators, n_items, n_aspects); -1 where
+            missing.
+        accept_by: Each annotator's accept, same shape.
+        tied: How many consensus values a seeded pick decided.
+    """
+
+    grade: IntArray
+    accept: IntArray
+    cluster: IntArray
+    annotators: tuple[str, ...]
+    grade_by: IntArray
+    accept_by: IntArray
+    tied: int

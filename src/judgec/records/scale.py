@@ -1,0 +1,81 @@
+"""The ordered grades of a task, their meanings and where "accept" begins."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+Grade = int | float | str
+
+
+class Scale(BaseModel):
+    """An ordered set of grades, worst first; the rubric in every prompt is made from it.
+
+    Args:
+        name: What is graded, for example ``faithfulness``.
+        level: ``ordinal`` (order matters) or ``nominal`` (classes such as a / b / tie).
+        grades: At least two distinct grades, worst first; numbers or words.
+        meanings: One sentence a grade, or empty.
+        accept_at: The lowest grade that counts as accepted, or None when nobody said.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = "grade"
+    level: Literal["ordinal", "nominal"] = "ordinal"
+    grades: tuple[Grade, ...]
+    meanings: tuple[str, ...] = ()
+    accept_at: Grade | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(self.grades) < 2 or len(set(self.grades)) != len(self.grades):
+            raise ValueError(
+                f"scale {self.name}: grades {list(self.grades)}; "
+                "at least two distinct grades are needed, worst first."
+            )
+        if self.meanings and len(self.meanings) != len(self.grades):
+            raise ValueError(
+                f"scale {self.name}: {len(self.meanings)} meanings for {len(self.grades)} grades; "
+                "give one meaning a grade, or none."
+            )
+        numbers = [grade for grade in self.grades if not isinstance(grade, str)]
+        if self.level == "ordinal" and len(numbers) == len(self.grades) and numbers != sorted(numbers):
+            raise ValueError(
+                f"scale {self.name}: grades {numbers} are not in rising order; list the worst first."
+            )
+        if self.accept_at is not None and self.accept_at not in self.grades:
+            raise ValueError(
+                f"scale {self.name}: accept_at {self.accept_at} is not a grade; "
+                f"the grades are {', '.join(map(str, self.grades))}."
+            )
+        return self
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The number each grade stands for: the grade itself, or its position for words."""
+        numbers = [float(grade) for grade in self.grades if not isinstance(grade, str)]
+        if len(numbers) == len(self.grades):
+            return tuple(numbers)
+        return tuple(float(position) for position in range(len(self.grades)))
+
+    @property
+    def accept_index(self) -> int | None:
+        """Position of the lowest accepted grade, or None when no threshold is known."""
+        return None if self.accept_at is None else self.grades.index(self.accept_at)
+
+    def position(self, grade: Grade) -> int:
+        """Position of ``grade`` in ``grades``.
+
+        Raises:
+            ValueError: When it is not on the scale.
+        """
+        return self.grades.index(grade)
+
+
+ACCEPT_SCALE = Scale(
+    name="accept",
+    grades=(0, 1),
+    meanings=("reject: the answer is not good enough", "accept: the answer is good enough"),
+    accept_at=1,
+)
+"""The scale of tasks labelled with accept / reject only: position 1 is accept."""
