@@ -1,0 +1,3 @@
+"""judgec: the compiler for LLM judges."""
+
+__version__ = "0.1.0"

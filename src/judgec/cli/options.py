@@ -8,9 +8,7 @@ import typer
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 HomeOption = Annotated[
     Path,
-    typer.Option(
-        "--home", help="Folder that holds programs/, mlruns/ and .judgec/.", rich_help_panel="Places"
-    ),
+    typer.Option("--home", help="Folder that holds programs/, mlruns/ and .judgec/.", rich_help_panel="Places"),
 ]
 MapOption = Annotated[
     list[str] | None,
@@ -25,7 +23,13 @@ AcceptAtOption = Annotated[
 ]
 TaskOption = Annotated[
     str | None,
-    typer.Option(
-        "--task", help="grade, answer, relevance or preference; default: inferred from the columns."
-    ),
+    typer.Option("--task", help="grade, answer, relevance or preference; default: inferred from the columns."),
+]
+ApiBaseOption = Annotated[
+    str | None,
+    typer.Option("--api-base", metavar="URL", help="An OpenAI-compatible endpoint (vLLM, a gateway)."),
+]
+TrackingOption = Annotated[
+    str | None,
+    typer.Option("--tracking-uri", metavar="URI", help="Another MLflow store.", rich_help_panel="Places"),
 ]

@@ -22,10 +22,11 @@ def say(*notes: str) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout: the first column left-aligned, the others right-aligned."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
     for position, column in enumerate(columns):
         table.add_column(column, justify="left" if position == 0 else "right", overflow="fold")
     for row in rows:

@@ -59,8 +59,7 @@ class Judgments:
             else:
                 keyed = dict(zip(self.aspects, cells, strict=True))
                 values = {
-                    plural: {aspect: cell[name] for aspect, cell in keyed.items()}
-                    for name, plural in _PLURALS.items()
+                    plural: {aspect: cell[name] for aspect, cell in keyed.items()} for name, plural in _PLURALS.items()
                 }
             yield {
                 "item_id": item_id,

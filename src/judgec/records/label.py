@@ -1,6 +1,6 @@
 """Items and the experts' labels of them, as read from a label file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -118,3 +118,17 @@ class Experts:
     grade_by: IntArray
     accept_by: IntArray
     tied: int
+
+    def rows(self, index: Sequence[int] | IntArray) -> "Experts":
+        """The experts on ``items[i] for i in index``, in that order; clusters are coded anew from 0."""
+        chosen = np.asarray(index, dtype=np.int64)
+        _, cluster = np.unique(self.cluster[chosen], return_inverse=True)
+        return Experts(
+            self.grade[chosen],
+            self.accept[chosen],
+            cluster.astype(np.int64),
+            self.annotators,
+            self.grade_by[:, chosen],
+            self.accept_by[:, chosen],
+            self.tied,
+        )

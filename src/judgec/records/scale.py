@@ -30,8 +30,7 @@ class Scale(BaseModel):
     def _consistent(self) -> Self:
         if len(self.grades) < 2 or len(set(self.grades)) != len(self.grades):
             raise ValueError(
-                f"scale {self.name}: grades {list(self.grades)}; "
-                "at least two distinct grades are needed, worst first."
+                f"scale {self.name}: grades {list(self.grades)}; at least two distinct grades are needed, worst first."
             )
         if self.meanings and len(self.meanings) != len(self.grades):
             raise ValueError(
@@ -40,9 +39,7 @@ class Scale(BaseModel):
             )
         numbers = [grade for grade in self.grades if not isinstance(grade, str)]
         if self.level == "ordinal" and len(numbers) == len(self.grades) and numbers != sorted(numbers):
-            raise ValueError(
-                f"scale {self.name}: grades {numbers} are not in rising order; list the worst first."
-            )
+            raise ValueError(f"scale {self.name}: grades {numbers} are not in rising order; list the worst first.")
         if self.accept_at is not None and self.accept_at not in self.grades:
             raise ValueError(
                 f"scale {self.name}: accept_at {self.accept_at} is not a grade; "

@@ -1,6 +1,36 @@
 """``judgec agreement``."""
 
+from typing import Annotated
 
-def agreement() -> None:
-    """Agreement."""
-    raise SystemExit(2)
+import typer
+
+from judgec.cli.options import AcceptAtOption, JsonOption
+
+
+def agreement(
+    file: Annotated[str, typer.Argument(help="A table with the experts' and a judge's grades.")],
+    *,
+    expert: Annotated[str, typer.Option("--expert", metavar="COLUMN", help="The experts' grades.")],
+    judge: Annotated[str, typer.Option("--judge", metavar="COLUMN", help="The judge's grades; empty is unscored.")],
+    score: Annotated[
+        str | None, typer.Option("--score", metavar="COLUMN", help="The judge's continuous score.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="COLUMN", help="What groups rows, such as the query.")
+    ] = None,
+    accept_at: AcceptAtOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure any judge's output against the experts: statistics with intervals, nothing else needed."""
+    from judgec.agreement.measure import measure
+    from judgec.agreement.render import agreement_table, notes, print_tables
+    from judgec.cli.output import print_json, say
+    from judgec.store.rows.graded import read_graded
+
+    graded = read_graded(file, expert=expert, judge=judge, score=score, cluster=cluster, accept_at=accept_at)
+    found = measure(graded.ratings, nominal=graded.nominal)
+    if json:
+        print_json(found.to_json())
+        return
+    print_tables(agreement_table(f"{judge} against {expert}, {file}", {judge: found}))
+    say(*[f"note: {note}" for note in (*graded.notes, *notes({judge: found}))])

@@ -1,0 +1,164 @@
+"""Every statistic of a report, for one judge or a panel of graders, with intervals clustered by query."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.stats import t as student
+
+from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import UNLABELLED
+from judgec.records.ratings import Ratings
+from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
+from judgec.stats.agreement.statistic import (
+    Statistic,
+    WeightedSum,
+    bland_altman,
+    spearman_score,
+    table_statistic,
+    tau_b_score,
+)
+from judgec.stats.intervals.bootstrap import Interval, interval
+
+NO_THRESHOLD = "no accept threshold is known on this scale; name one with --accept-at"
+NO_ACCEPTS = "nobody's accept or reject is known"
+NOTHING_SCORED = "no row has both an expert's grade and a judgment"
+NO_ORDER = "the classes have no order"
+WITH_P = frozenset({"tau_b", "tau_b_score", "spearman"})
+ORDINAL = frozenset({"tau_b", "tau_b_score", "spearman", "qwk"})
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How intervals are made.
+
+    Args:
+        level: Their coverage.
+        resamples: Resamples of the queries.
+        seed: Seed of the resampling; one seed gives all judges of a report the same resamples.
+    """
+
+    level: float = 0.95
+    resamples: int = 2000
+    seed: int = 0
+
+
+def measure(
+    panel: Ratings | Sequence[Ratings], resampling: Resampling | None = None, *, nominal: bool = False
+) -> Agreement:
+    """Agreement of a judge with the experts; of several graders, the mean over them.
+
+    Args:
+        panel: One grader's ratings, or several graders' of the same queries (for the experts' ceiling: each
+            annotator beside the consensus of the others). A grader of whom a statistic is undefined is left
+            out of its mean.
+        resampling: How intervals are made.
+        nominal: The grades are classes without an order: ordinal statistics are undefined, ``exact`` is
+            accuracy.
+    """
+    graders = (panel,) if isinstance(panel, Ratings) else tuple(panel)
+    how = resampling or Resampling()
+    graded = [r.where((r.expert != UNLABELLED) & (r.judge != UNSCORED)) for r in graders]
+    accepts = [r.where((r.expert_accept != UNLABELLED) & (r.judge_accept != UNSCORED)) for r in graders]
+    compared = [r.where(((r.expert != UNLABELLED) | (r.expert_accept != UNLABELLED)) & _scored(r)) for r in graders]
+    no_threshold = all((r.judge_accept == UNSCORED).all() for r in compared)
+    estimates = {
+        name: _estimate(name, accepts if name == "accept_agreement" else graded, how, no_threshold, nominal)
+        for name in STATISTICS
+    }
+    return Agreement(
+        estimates=estimates,
+        bland_altman=BlandAltman(None, None, None) if nominal else _bland_altman(graded),
+        expert_reject_rate=_reject_rate([r.expert_accept for r in compared]),
+        judge_reject_rate=_reject_rate([r.judge_accept for r in compared]),
+        n=sum(len(r.expert) for r in compared),
+        n_clusters=len({int(code) for r in compared for code in r.cluster}),
+        unscored=sum(len(r.expert) for r in graders) - sum(len(r.expert) for r in compared),
+    )
+
+
+def with_aspects(
+    whole: Agreement, parts: Mapping[str, Ratings | Sequence[Ratings]], resampling: Resampling | None = None
+) -> Agreement:
+    """The agreement over all aspects with each aspect's own beside it; one aspect has none."""
+    if len(parts) < 2:
+        return whole
+    return replace(whole, aspects={name: measure(part, resampling) for name, part in parts.items()})
+
+
+def statistic_of(name: str, ratings: Ratings) -> Statistic:
+    """The statistic ``name`` of ``STATISTICS`` on rows that are all labelled and scored."""
+    r = ratings
+    if name == "accept_agreement":
+        expert, judge, n_grades = r.expert_accept, r.judge_accept, 2
+    else:
+        expert, judge, n_grades = r.expert, r.judge, r.n_grades
+    of_scores: Mapping[str, Callable[[], Statistic]] = {
+        "tau_b_score": lambda: tau_b_score(expert, r.score, r.cluster, n_clusters=r.n_clusters),
+        "spearman": lambda: spearman_score(expert, r.score, r.cluster, n_clusters=r.n_clusters),
+    }
+    if name in of_scores:
+        return of_scores[name]()
+    return table_statistic(name, expert, judge, r.cluster, n_grades=n_grades, n_clusters=r.n_clusters)
+
+
+def _scored(ratings: Ratings) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.asarray((ratings.judge != UNSCORED) | (ratings.judge_accept != UNSCORED))
+
+
+def _estimate(name: str, panel: Sequence[Ratings], how: Resampling, no_threshold: bool, nominal: bool) -> Estimate:
+    n = sum(len(r.expert) for r in panel)
+    note = ""
+    if nominal and name in ORDINAL:
+        note = NO_ORDER
+    elif n == 0 and name == "accept_agreement":
+        note = NO_THRESHOLD if no_threshold else NO_ACCEPTS
+    elif n == 0:
+        note = NOTHING_SCORED
+    if note:
+        return Estimate(value=None, note=note, level=how.level)
+    parts = [statistic_of(name, r) for r in panel if len(r.expert)]
+    defined = [part for part in parts if not np.isnan(part.point())] or parts[:1]
+    whole: Statistic = defined[0]
+    if len(defined) > 1:
+        whole = WeightedSum(tuple((1 / len(defined), part) for part in defined))
+    found = interval(whole, level=how.level, resamples=how.resamples, seed=how.seed)
+    return replace(found, p=_p(name, panel, found) if name in WITH_P else None).estimate(n)
+
+
+def _p(name: str, panel: Sequence[Ratings], found: Interval) -> float | None:
+    """Two-sided p-value of "no association".
+
+    The classical test where every row is a query of its own; else Student's t with the clustered standard error,
+    since rows of one query are not independent.
+    """
+    if found.value is None:
+        return None
+    if len(panel) == 1 and found.n_clusters == len(panel[0].expert):
+        judge = panel[0].judge.astype(np.float64) if name == "tau_b" else panel[0].score
+        test = spearman_p if name == "spearman" else tau_b_p
+        p = test(panel[0].expert.astype(np.float64), judge)
+        return None if np.isnan(p) else p
+    if not found.se:
+        return None
+    return float(2 * student.sf(abs(found.value) / found.se, found.n_clusters - 1))
+
+
+def _bland_altman(panel: Sequence[Ratings]) -> BlandAltman:
+    limits = []
+    for r in panel:
+        values = np.array(r.values)
+        three = bland_altman(values[r.expert], values[r.judge], r.cluster, n_clusters=r.n_clusters)
+        limits.append([part.point() for part in three])
+    numbers = np.array([row for row in limits if not np.isnan(row[0])])
+    if not len(numbers):
+        return BlandAltman(None, None, None)
+    bias, low, high = (None if np.isnan(x) else float(x) for x in numbers.mean(axis=0))
+    return BlandAltman(bias, low, high)
+
+
+def _reject_rate(accepts: Sequence[np.ndarray]) -> float | None:
+    known = np.concatenate([a[a >= 0] for a in accepts]) if accepts else np.empty(0)
+    return float((known == 0).mean()) if len(known) else None

@@ -1,0 +1,141 @@
+"""From a prompt to a judge: the calibrator of each aspect and its accept threshold."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judgec.compiler.calibrate import fit_accept_threshold, fit_calibrator
+from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
+from judgec.evidence.model import EvidenceModel
+from judgec.judges.bulk import Ask, judge_items
+from judgec.judges.judge import CompiledJudge, acceptability
+from judgec.records.judgment import Judgments
+from judgec.records.label import IntArray
+from judgec.records.scale import Scale
+
+MIN_CALIBRATION_ITEMS = 50  # fewer outside the demonstrations' queries: leave-query-out demonstrations
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What every judge of a compile shares.
+
+    Args:
+        dataset: Labels and split.
+        ask: Sends requests to the LM.
+        evidence: Fitted on the train items, or None without evidence.
+        seed: Seed of the calibrators' cross-validation.
+    """
+
+    dataset: Dataset
+    ask: Ask
+    evidence: EvidenceModel | None
+    seed: int
+
+    @property
+    def scale(self) -> Scale:
+        """The labels' scale."""
+        return self.dataset.labels.scale
+
+    @property
+    def aspects(self) -> tuple[str, ...]:
+        """The labels' aspects."""
+        return self.dataset.labels.aspects
+
+    def raw(self, candidate: Candidate, part: Part) -> Judgments:
+        """The prompt's own verdicts; asked once, then they are in the journal."""
+        return judge_items(candidate.module, part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
+
+    def target(self, part: Part) -> IntArray:
+        """What calibrators learn: grade positions, or accepts where that is all there is."""
+        return part.experts.accept if self.dataset.labels.accept_only else part.experts.grade
+
+
+def calibrated(bench: Bench, candidate: Candidate) -> CompiledJudge:
+    """The judge with this prompt: calibrators fitted on train, accept thresholds on dev."""
+    part, raw = _calibration_data(bench, candidate)
+    judge = CompiledJudge(module=candidate.module, scale=bench.scale, aspects=bench.aspects, evidence=bench.evidence)
+    judge = _with_calibrators(bench, judge, part, raw)
+    dev = bench.dataset.dev
+    return _with_thresholds(bench, judge, dev, bench.raw(candidate, dev) if judge.asks_lm else None)
+
+
+def evidence_only(bench: Bench, candidate: Candidate) -> CompiledJudge:
+    """The judge that asks no LM: the calibrator on evidence alone."""
+    judge = CompiledJudge(module=candidate.module, scale=bench.scale, aspects=bench.aspects, evidence=bench.evidence)
+    judge = _with_calibrators(bench, judge, bench.dataset.train, None)
+    return _with_thresholds(bench, judge, bench.dataset.dev, None)
+
+
+def _with_calibrators(bench: Bench, judge: CompiledJudge, part: Part, raw: Judgments | None) -> CompiledJudge:
+    features = None if bench.evidence is None else bench.evidence.transform(part.items)
+    target = bench.target(part)
+    calibrators = {}
+    for j, aspect in enumerate(bench.aspects):
+        known = (target[:, j] >= 0) & (True if raw is None else raw.scored)
+        if not known.any():
+            continue
+        calibrators[aspect] = fit_calibrator(
+            verdicts=None if raw is None else raw.probabilities[known, j],
+            evidence=None if features is None else features[known],
+            target=target[known, j],
+            cluster=part.experts.cluster[known],
+            scale=bench.scale,
+            names=() if bench.evidence is None else bench.evidence.names,
+            seed=bench.seed,
+        )
+    return replace(judge, calibrators=calibrators)
+
+
+def _with_thresholds(bench: Bench, judge: CompiledJudge, dev: Part, raw: Judgments | None) -> CompiledJudge:
+    judgments = judge.calibrate(dev.items, raw)
+    calibrators = dict(judge.calibrators)
+    for j, aspect in enumerate(bench.aspects):
+        accept = dev.experts.accept[:, j]
+        known = (accept >= 0) & judgments.scored
+        if aspect in calibrators and known.any():
+            chances = acceptability(judgments.probabilities[known, j], bench.scale)
+            threshold = fit_accept_threshold(chances, accept[known], dev.experts.cluster[known])
+            calibrators[aspect] = calibrators[aspect].model_copy(update={"accept_threshold": threshold})
+    return replace(judge, calibrators=calibrators)
+
+
+def _calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgments]:
+    """Train items with verdicts from demonstrations that show nothing of their query."""
+    train = bench.dataset.train
+    outside = [i for i, item in enumerate(train.items) if item.query_id not in candidate.queries]
+    if len(outside) >= MIN_CALIBRATION_ITEMS or not candidate.queries:
+        part = train.rows(outside)
+        return part, bench.raw(candidate, part)
+    order = [*outside]
+    pieces = [bench.raw(candidate, train.rows(outside))] if outside else []
+    for query in sorted(set(candidate.queries)):
+        rows = [i for i, item in enumerate(train.items) if item.query_id == query]
+        pieces.append(bench.raw(_without_query(candidate, query), train.rows(rows)))
+        order += rows
+    return train.rows(order), concatenate(pieces)
+
+
+def _without_query(candidate: Candidate, query: str) -> Candidate:
+    """The candidate without its demonstrations of one query."""
+    demos = first_predictor(candidate.module).demos
+    kept = [(demo, shown) for demo, shown in zip(demos, candidate.queries, strict=True) if shown != query]
+    module = with_demonstrations(candidate.module, [demo for demo, _ in kept])
+    return replace(candidate, module=module, queries=tuple(shown for _, shown in kept))
+
+
+def concatenate(pieces: list[Judgments]) -> Judgments:
+    """Several judgments of the same judge as one, rows in order."""
+    first = pieces[0]
+    return Judgments(
+        item_ids=tuple(i for piece in pieces for i in piece.item_ids),
+        aspects=first.aspects,
+        probabilities=np.concatenate([piece.probabilities for piece in pieces]),
+        grade=np.concatenate([piece.grade for piece in pieces]),
+        score=np.concatenate([piece.score for piece in pieces]),
+        accept=np.concatenate([piece.accept for piece in pieces]),
+        confidence=np.concatenate([piece.confidence for piece in pieces]),
+        rationale=tuple(text for piece in pieces for text in piece.rationale),
+        unscored=tuple(reason for piece in pieces for reason in piece.unscored),
+    )

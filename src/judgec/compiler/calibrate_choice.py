@@ -1,0 +1,142 @@
+"""Which calibrator to trust: out-of-fold losses by query, and when a richer source may replace the LM."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judgec.judges.calibrator import Calibrator, Choice, Family, Source, above_cuts
+from judgec.records.label import FloatArray, IntArray
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows that may be learned from; ``verdicts`` has no NaN."""
+
+    verdicts: FloatArray | None
+    evidence: FloatArray | None
+    target: IntArray
+    cluster: IntArray
+    n_grades: int
+    nominal: bool
+
+    def rows(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "Data":
+        """The rows where ``keep`` is true."""
+        verdicts = None if self.verdicts is None else self.verdicts[keep]
+        evidence = None if self.evidence is None else self.evidence[keep]
+        return replace(self, verdicts=verdicts, evidence=evidence, target=self.target[keep], cluster=self.cluster[keep])
+
+
+Key = tuple[Source, Family]
+Fit = Callable[[Data, Source], Iterable[tuple[Key, Calibrator]]]
+"""Fits every choice of a source."""
+
+
+def choose(data: Data, fit: Fit, seed: int) -> tuple[tuple[Choice, ...], Key]:
+    """The cross-validation table and the key of the winner."""
+    has_lm = data.verdicts is not None
+    base: Key = ("lm", "prior") if has_lm else ("evidence", "prior")
+    predicted = _out_of_fold(data, fit, seed)
+    if not predicted:
+        only: Key = ("lm", "none") if has_lm else base
+        return (), only
+    losses = {key: _loss(p, data) for key, p in predicted.items()}
+    errors = {key: float(_grade_error(p, data).mean()) for key, p in predicted.items()}
+
+    def best(source: Source) -> Key:
+        return min((key for key in losses if key[0] == source), key=lambda key: float(losses[key].mean()))
+
+    def gain(key: Key, over: Key) -> tuple[float, float]:
+        return _clustered_mean(losses[over] - losses[key], data.cluster)
+
+    rival = base
+    if has_lm:
+        lm = best("lm")
+        mean, error = gain(lm, base)
+        rival = lm if mean > error else base
+    winner = rival
+    for source in ("evidence", "both"):
+        if not any(key[0] == source for key in losses):
+            continue
+        contender = best(source)
+        mean, error = gain(contender, rival)
+        real = mean > error and errors[contender] <= errors[rival]
+        if real and losses[contender].mean() < losses[winner].mean():
+            winner = contender
+    table = tuple(
+        Choice(
+            source=key[0],
+            family=key[1],
+            loss=float(losses[key].mean()),
+            grade_error=errors[key],
+            gain=gain(key, rival)[0],
+            gain_error=gain(key, rival)[1],
+            chosen=key == winner,
+        )
+        for key in losses
+    )
+    return table, winner
+
+
+def _out_of_fold(data: Data, fit: Fit, seed: int) -> dict[Key, FloatArray]:
+    """Probabilities of each choice for each row from folds that hold none of its query; empty with a
+    single query.
+    """
+    queries, code = np.unique(data.cluster, return_inverse=True)
+    n_folds = min(FOLDS, len(queries))
+    if n_folds < 2 or len(np.unique(data.target)) < 2:
+        return {}
+    fold = np.empty(len(queries), dtype=np.int64)
+    fold[np.random.default_rng(seed).permutation(len(queries))] = np.arange(len(queries)) % n_folds
+    predicted: dict[Key, FloatArray] = {}
+    for number in range(n_folds):
+        held = fold[code] == number
+        train, test = data.rows(~held), data.rows(held)
+        for source in _sources(data):
+            for key, calibrator in fit(train, source):
+                room = predicted.setdefault(key, np.empty((len(data.target), data.n_grades)))
+                room[held] = calibrator.apply(test.verdicts, test.evidence)
+    return predicted
+
+
+def _sources(data: Data) -> tuple[Source, ...]:
+    if data.verdicts is None:
+        return ("evidence",)
+    return ("lm",) if data.evidence is None else ("lm", "evidence", "both")
+
+
+def _loss(probabilities: FloatArray, data: Data) -> FloatArray:
+    """Ranked probability score of each row in 0..1; on a nominal scale the Brier score, halved.
+
+    Source: Epstein (1969), Journal of Applied Meteorology 8; Brier (1950), Monthly Weather Review 78.
+    """
+    k = data.n_grades
+    if data.nominal:
+        truth = np.eye(k)[data.target]
+        loss: FloatArray = ((probabilities - truth) ** 2).sum(axis=1) / 2.0
+        return loss
+    truth = (data.target[:, None] >= np.arange(1, k)[None, :]).astype(np.float64)
+    ranked: FloatArray = ((above_cuts(probabilities) - truth) ** 2).sum(axis=1) / (k - 1)
+    return ranked
+
+
+def _grade_error(probabilities: FloatArray, data: Data) -> FloatArray:
+    """Distance between the grade that would ship and the experts'; 0 or 1 on a nominal scale."""
+    if data.nominal:
+        wrong: FloatArray = (probabilities.argmax(axis=1) != data.target).astype(np.float64)
+        return wrong
+    shipped = np.floor(probabilities @ np.arange(data.n_grades) + 0.5)
+    distance: FloatArray = np.abs(shipped - data.target)
+    return distance
+
+
+def _clustered_mean(values: FloatArray, cluster: IntArray) -> tuple[float, float]:
+    """Mean of ``values`` and its standard error when rows of one query hang together."""
+    _, code = np.unique(cluster, return_inverse=True)
+    mean = float(values.mean())
+    sums = np.bincount(code, weights=values - mean)
+    n_queries = len(sums)
+    correction = n_queries / max(1, n_queries - 1)
+    return mean, float(np.sqrt(correction * (sums**2).sum()) / len(values))

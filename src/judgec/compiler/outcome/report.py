@@ -1,0 +1,143 @@
+"""What a compile says: the JSON report, the card, the saved version."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version as installed
+
+from judgec import __version__
+from judgec.compiler.compile import Compiled, fields_of
+from judgec.compiler.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.judges.signatures import fingerprint
+from judgec.lm.usage import Spent
+from judgec.records.card import Cost, ProgramCard
+from judgec.records.estimate import Estimate
+from judgec.store import programs
+from judgec.store.programs import Program, dump_module
+from judgec.store.splits import read_family, split_table, write_family
+
+ENGINE_NOTE = "embedded evidence engine, no language model"
+PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A version on disk with what it reports."""
+
+    card: ProgramCard
+    report: dict[str, object]
+
+
+def save(compiled: Compiled, settings: CompileSettings, spent: Spent, *, created: str, seconds: float) -> Saved:
+    """Write the version, count the look and point the aliases; all or nothing of each.
+
+    Args:
+        compiled: The outcome.
+        settings: What was asked for.
+        spent: What the run used.
+        created: When, ISO 8601.
+        seconds: How long it took.
+    """
+    decision = compiled.decision
+    cost = Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(seconds, 2))
+    card = _card(compiled, settings, cost, created)
+    family = read_family(settings.home, settings.name)
+    labels, split = compiled.dataset.labels, compiled.dataset.split
+    report = _report(compiled, settings, cost)
+    card = programs.save(
+        settings.home,
+        Program(
+            card=card,
+            program=dump_module(compiled.judge.module),
+            calibration=compiled.judge.calibration(),
+            split=split_table(split, labels.items, family.salt),
+            report=report,
+        ),
+    )
+    write_family(settings.home, family.looked(f"{card.version:04d}", split.digests["test"]))
+    alias = programs.CHAMPION if decision.promoted else "challenger"
+    programs.set_aliases(settings.home, settings.name, {alias: card.version})
+    return Saved(card, {"program": card.name, "version": card.version, **report})
+
+
+def with_run(saved: Saved, run_id: str | None) -> dict[str, object]:
+    """The report with the MLflow run it was logged as; the contract of ``--json``."""
+    return {**saved.report, "mlflow_run_id": run_id}
+
+
+def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: str) -> ProgramCard:
+    labels, decision = compiled.dataset.labels, compiled.decision
+    test = compiled.verification.agreements["compiled"].estimates
+    return ProgramCard(
+        name=settings.name,
+        task=labels.task,
+        scale=labels.scale,
+        aspects=labels.aspects,
+        fields=fields_of(labels),
+        signature=fingerprint(compiled.judge.module),
+        data_digest=labels.digest,
+        split_digest=compiled.dataset.split.digests["test"],
+        labels=labels.source.get("labels", ""),
+        lm=settings.lm.describe(),
+        engine=ENGINE_NOTE if settings.lm.embedded else "",
+        optimizer=settings.optimizer,
+        settings={"prompt": compiled.chosen.name, **compiled.chosen.settings},
+        objective=settings.objective,
+        seed=settings.seed,
+        versions={"python": platform.python_version(), "judgec": __version__}
+        | {name: installed(name) for name in PACKAGES},
+        cost=cost,
+        created=created,
+        parent=compiled.champion,
+        looks=decision.look,
+        promoted=decision.promoted,
+        reason=decision.reason,
+        test=dict(test),
+    )
+
+
+def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[str, object]:
+    decision, labels = compiled.decision, compiled.dataset.labels
+    difference: dict[str, object] = {"to": decision.rival, **_short(decision.by_statistic)}
+    difference["objective"] = decision.difference.to_json()
+    difference["detectable"] = decision.detectable
+    return {
+        "promoted": decision.promoted,
+        "reason": decision.reason,
+        "task": labels.task,
+        "objective": settings.objective,
+        "split": compiled.dataset.split.sizes(),
+        "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
+        "difference": difference,
+        "prompt_gain": _short(compiled.prompt_gain),
+        "prompt": compiled.chosen.name,
+        "candidates": [
+            {"name": found.candidate.name, "dev": found.dev, "unscored": found.unscored} for found in compiled.scored
+        ],
+        "calibrators": {
+            aspect: {"source": fitted.source, "model": fitted.family}
+            for aspect, fitted in compiled.judge.calibrators.items()
+        },
+        "lm": settings.lm.describe(),
+        "notes": list(compiled.notes),
+        "lm_calls": cost.lm_calls,
+        "cost_usd": cost.usd,
+        "seconds": cost.seconds,
+    }
+
+
+def _short(estimates: Mapping[str, Estimate]) -> dict[str, object]:
+    return {name: estimate.to_json() for name, estimate in estimates.items()}
+
+
+def check_name(name: str) -> None:
+    """Refuse a name before anything is done with it.
+
+    Raises:
+        UserError: When it cannot be a folder name.
+    """
+    if not programs.NAME.fullmatch(name):
+        raise UserError(
+            f"--name {name!r}: not a folder name; letters, digits, '-', '_', '.' are valid. Choose another."
+        )

@@ -1,0 +1,219 @@
+"""The answer by itself and beside its question: length, refusals, and whether it gives what was asked for."""
+
+import re
+from dataclasses import dataclass
+from math import log1p
+
+from judgec.evidence.overlap import Weight, ratio, support
+from judgec.evidence.text import Library, Passage, read
+
+_NOT = r"(?:do(?:es)?|did|is|are|was|were|has|have|can|could|would)(?: not|n't)"
+_TELL = (
+    r"(?:answer|say|tell|determine|find|locate|identify|confirm|verify|provide|give|offer|mention|specify|state|"
+    r"contain|include|address|discuss|indicate|clarify|describe|explain|list|know|cover|refer|reveal|disclose|help|"
+    r"assist)"
+)
+_TOLD = (
+    r"(?:answered|said|determined|found|located|identified|confirmed|provided|given|mentioned|specified|stated|"
+    r"contained|included|addressed|discussed|indicated|known|available|clear|certain|sure|enough|sufficient|"
+    r"possible|able|aware|familiar|listed|described|disclosed|explicitly|directly|specific)"
+)
+_SOURCE = (
+    r"(?:information|mention|answer|data|evidence|details?|context|records?|reference|indication|knowledge|sources?)"
+)
+_REFUSAL = re.compile(
+    rf"\b{_NOT}(?: \w+){{0,2}}? {_TELL}\b|\b{_NOT}(?: \w+)? {_TOLD}\b"
+    rf"|\b{_NOT} (?:have|has|appear|seem)\b(?: \w+){{0,4}}? {_SOURCE}\b"
+    rf"|\b(?:not|never)(?: \w+)? {_TOLD}\b|\bno(?: \w+){{0,2}}? {_SOURCE}\b"
+    r"|\b(?:cannot|can't|couldn't|unable to|impossible to|not able to|hard to|difficult to)(?: be)?(?: \w+)? "
+    rf"(?:{_TELL}|{_TOLD})\b"
+    rf"|\b(?:insufficient|lacks?|lacking|without (?:more|further|additional))(?: \w+)? {_SOURCE}\b"
+    r"|\bunanswerable\b|\bunknown\b|\bunclear\b|\bi(?: a|')m (?:sorry|afraid|unaware)\b|\bi apologi[sz]e\b"
+    r"|\bas an ai\b|^n/a\b|\bno idea\b"
+)
+"""Ways to say that an answer is not known or not given, as assistants and people phrase them in English."""
+
+_REFUSAL_CUES = (
+    *(
+        "n't",
+        "not",
+        "never",
+        "no ",
+        "unable",
+        "impossible",
+        "hard to",
+        "difficult to",
+        "insufficient",
+        "lack",
+    ),
+    *(
+        "without",
+        "unanswerable",
+        "unknown",
+        "unclear",
+        "sorry",
+        "afraid",
+        "unaware",
+        "i apolog",
+        "as an ai",
+        "n/a",
+    ),
+)
+"""One of these is in every refusal; looking for them first is far cheaper than the pattern."""
+
+_GREETING = re.compile(
+    r"\W*(?:sure|certainly|of course|absolutely|okay|great question|good question|thank you for your question|"
+    r"thanks for asking|hello|hi)\b[,!.]*",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"\b(?:i'd|i would|i'm|i am)(?: be)? (?:happy|glad|pleased) to (?:help|assist|answer)[^.!?\n]*[.!]"
+    r"|\b(?:i hope (?:this|that) helps?|let me know if|feel free to ask|please let me know)[^.!?\n]*[.!]?",
+    re.IGNORECASE,
+)
+_ATTRIBUTION = re.compile(
+    r"\b(?:based (?:up)?on|according to|as (?:stated|mentioned|described) in|from) "
+    r"(?:(?:the|this|your|all|above|given|information|details|content|provided|in|available) ){0,6}"
+    r"(?:document|context|passage|text|article|information|source|content|material)s?"
+    r"(?: (?:provided|given|above|you provided))?,?",
+    re.IGNORECASE,
+)
+_OFFER_CUES = ("happy", "glad", "pleased", "hope", "let me", "feel free")
+_ATTRIBUTION_CUES = ("based", "according", "as stated", "as mentioned", "as described", "from ")
+
+ANSWER_NAMES = (
+    "length",
+    "sentences",
+    "refusal",  # share of sentences
+    "refused",
+    "refused_at_once",
+    "refused_then_answered",
+    "courtesy",
+    "question_coverage",
+    "new_stems",
+    "repetition",
+    "numbers",
+    "names",
+    "names_share",
+    "word_length",
+    "gives_number",
+    "gives_name",
+    "gives_polarity",
+    "ends_open",
+    "begins_small",
+    "question_length",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer as it is judged.
+
+    Args:
+        text: As given.
+        passage: Its stems.
+        claims: The same without courtesies and refusing sentences: what can be right or wrong.
+        courtesy: Share of its characters that are courtesies.
+        refused: For each of its sentences, whether it refuses.
+    """
+
+    text: str
+    passage: Passage
+    claims: Passage
+    courtesy: float
+    refused: tuple[bool, ...]
+
+    @property
+    def refusal(self) -> float:
+        """Share of the sentences that say the answer is not known or not given; 0 for an empty answer."""
+        return ratio(sum(self.refused), len(self.refused))
+
+
+def refuses(sentence: str) -> bool:
+    """True when a lower-case sentence says that the answer is not known or not given."""
+    return any(cue in sentence for cue in _REFUSAL_CUES) and _REFUSAL.search(sentence) is not None
+
+
+def without_courtesies(text: str) -> str:
+    """``text`` without greetings, offers of help and references to "the provided document", which claim
+    nothing.
+    """
+    low = text.lower()
+    greeting = _GREETING.match(text)
+    bare = text[greeting.end() :] if greeting else text
+    if any(cue in low for cue in _OFFER_CUES):
+        bare = _OFFER.sub(" ", bare)
+    if any(cue in low for cue in _ATTRIBUTION_CUES):
+        bare = _ATTRIBUTION.sub(" ", bare)
+    return bare
+
+
+def read_answer(text: str, library: Library) -> Answer:
+    """``text`` with its refusals and courtesies found."""
+    passage = library.read(text)
+    refused = tuple(refuses(line) for line, _ in passage.lines)
+    bare = without_courtesies(text)
+    claims = passage if bare == text else read(bare)
+    if bare != text or any(refused):
+        claims = Passage((line for line in claims.lines if not refuses(line[0])), 0)
+    return Answer(text, passage, claims, 1.0 - ratio(len(bare.strip()), len(text.strip()), 1.0), refused)
+
+
+def answer_features(answer: Answer, question: Passage, weight: Weight) -> tuple[float, ...]:
+    """The numbers of ``ANSWER_NAMES`` for an answer with at least one word."""
+    reply, asked, refusal = answer.passage, question.vocabulary, answer.refusal
+    n_words, n_stems, text = len(reply.stems), len(reply.vocabulary), answer.text.strip()
+    return (
+        log1p(n_words),
+        log1p(len(reply.sentences)),
+        refusal,
+        float(any(answer.refused)),
+        float(answer.refused[0]),
+        4.0 * refusal * (1.0 - refusal),
+        answer.courtesy,
+        support(question.content, reply.vocabulary, weight, 0.5),
+        sum(1 for stem in reply.vocabulary if stem not in asked) / n_stems,
+        1.0 - n_stems / n_words,
+        log1p(len(reply.numbers)),
+        log1p(len(reply.names)),
+        len(reply.names) / n_stems,
+        sum(map(len, reply.stems)) / n_words / 10.0,
+        *_gives(reply, question),
+        float(text[-1:].isalnum()),
+        float(text[:1].islower()),
+        log1p(len(question.stems)),
+    )
+
+
+_QUANTITY = (
+    "when",
+    "year",
+    "date",
+    "old",
+    "long",
+    "far",
+    "age",
+    "percentag",
+    "mani",
+    "much",
+    "number",
+    "tall",
+)
+_PERSON_OR_PLACE = ("who", "whom", "whose", "where")
+_POLAR_OPENINGS = "is are was were do doe did can could has have had will should"
+_POLAR = frozenset(_POLAR_OPENINGS.split())
+
+
+def _gives(reply: Passage, question: Passage) -> tuple[float, float, float]:
+    """Whether a figure, a name, a yes or no is given where one is asked for: 1 yes, -1 no, 0 not asked
+    for.
+    """
+    asked = question.vocabulary
+    number = any(figure not in asked for figure in reply.numbers)
+    name = any(word not in asked for word in reply.names)
+    polar = bool(question.stems) and question.stems[0] in _POLAR
+    return (
+        (1.0 if number else -1.0) if any(word in asked for word in _QUANTITY) else 0.0,
+        (1.0 if name else -1.0) if any(word in asked for word in _PERSON_OR_PLACE) else 0.0,
+        (1.0 if reply.stems[0] in {"yes", "no"} else -1.0) if polar else 0.0,
+    )

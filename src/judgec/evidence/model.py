@@ -1,0 +1,181 @@
+"""The evidence of items as a matrix: which families of features apply, their IDF, one row an item."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log1p
+
+import numpy as np
+
+from judgec.errors import ArtifactError
+from judgec.evidence.answer_features import ANSWER_NAMES, Answer, answer_features, read_answer
+from judgec.evidence.context_features import CONTEXT_NAMES, context_features
+from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
+from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
+from judgec.evidence.text import Library, Passage
+from judgec.records.label import FloatArray, Item
+
+VERSION = 1  # of the features' definitions: raised whenever a number changes for the same item
+
+_NAMES = {
+    "document": DOCUMENT_NAMES,
+    "answer": ANSWER_NAMES,
+    "reference": REFERENCE_NAMES,
+    "contexts": CONTEXT_NAMES,
+}
+_TEXTS = ("query", "answer", "answer_a", "answer_b", "reference", "contexts", "document")
+_DIGITS = 6  # decimals of an IDF weight that are kept: more only make the file longer
+
+
+class Idf(dict[str, float]):
+    """Stem -> inverse document frequency in 0..1; a stem never seen in training weighs 1."""
+
+    def __missing__(self, stem: str) -> float:
+        return 1.0
+
+    @classmethod
+    def fit(cls, vocabularies: Iterable[Iterable[str]]) -> "Idf":
+        """IDF as ``log(1 + n / df) / log(1 + 2 n)`` over n texts: what half an occurrence would give is 1."""
+        counts: dict[str, int] = {}
+        n = 0
+        for vocabulary in vocabularies:
+            n += 1
+            for stem in vocabulary:
+                counts[stem] = counts.get(stem, 0) + 1
+        top = log1p(2.0 * max(n, 1))
+        return cls((stem, round(log1p(n / counts[stem]) / top, _DIGITS)) for stem in sorted(counts))
+
+
+@dataclass(frozen=True)
+class EvidenceModel:
+    """Deterministic features of an item, with the IDF they were fitted with.
+
+    A row depends on its item alone, never on the batch. A family whose texts an item lacks is 0
+    throughout, with 1 in
+    its ``absent`` column. For pairs each feature is answer_a's minus answer_b's, so that swapping them
+    flips every sign.
+
+    Args:
+        idf: Weights of stems.
+        families: Which features are computed, of ``document``, ``answer``, ``reference``, ``contexts``.
+        pairs: True when two answers are compared.
+        mean_length: Mean stems of a training document, for BM25.
+    """
+
+    idf: Idf
+    families: tuple[str, ...]
+    pairs: bool = False
+    mean_length: float = 1.0
+
+    @classmethod
+    def fit(cls, items: Sequence[Item]) -> "EvidenceModel":
+        """IDF over every distinct text of the training items, and the families that their fields allow."""
+        library = Library()
+        present = {name for item in items for name in _TEXTS if item.text(name).strip()}
+        texts = dict.fromkeys(text for item in items for name in _TEXTS for text in item.texts(name) if text.strip())
+        pairs = "answer_a" in present or "answer_b" in present
+        answers = pairs or "answer" in present or "document" not in present
+        families = ["document"] if "document" in present and not pairs else []
+        families += [name for name in ("answer", "reference", "contexts") if answers and name in {"answer", *present}]
+        documents = [item.text("document") for item in items if item.text("document").strip()]
+        lengths = [len(library.read(text).stems) for text in documents]
+        return cls(
+            idf=Idf.fit(library.read(text).vocabulary for text in texts),
+            families=tuple(families),
+            pairs=pairs,
+            mean_length=max(1.0, sum(lengths) / max(1, len(lengths))),
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, ``family.feature``."""
+        return tuple(f"{family}.{name}" for family in self.families for name in (*_NAMES[family], "absent"))
+
+    def transform(self, items: Sequence[Item]) -> FloatArray:
+        """Features of ``items``, shape (n_items, n_features), all finite, in the order of ``names``."""
+        library = Library()
+        out = np.zeros((len(items), len(self.names)))
+        # Items that share their contexts come one after another: each text is analysed once.
+        groups: dict[object, list[int]] = {}
+        for i, item in enumerate(items):
+            groups.setdefault((item.texts("contexts"), item.text("query")), []).append(i)
+        for i in (i for group in groups.values() for i in group):
+            if self.pairs:
+                sides = (np.array(self._row(items[i], side, library)) for side in ("answer_a", "answer_b"))
+                out[i] = next(sides) - next(sides)
+            else:
+                out[i] = self._row(items[i], "answer", library)
+        return out
+
+    def _row(self, item: Item, side: str, library: Library) -> list[float]:
+        question = library.read(item.text("query"))
+        answer = read_answer(item.text(side), library)
+        row: list[float] = []
+        for family in self.families:
+            values = self._family(family, item, question, answer, library)
+            row += values or (0.0,) * len(_NAMES[family])
+            row.append(0.0 if values else 1.0)
+        return row
+
+    def _family(
+        self, family: str, item: Item, question: Passage, answer: Answer, library: Library
+    ) -> tuple[float, ...]:
+        """The features of one family, or an empty tuple when the item lacks a text it needs."""
+        weight = self.idf.__getitem__
+        if family == "document":
+            document = library.read(item.text("document"))
+            both = question.stems and document.stems
+            return document_features(question, document, weight, self.mean_length) if both else ()
+        if not answer.passage.stems:
+            return ()
+        if family == "answer":
+            return answer_features(answer, question, weight)
+        if family == "reference":
+            reference = item.text("reference")
+            given = any(library.read(text).stems for text in alternatives(reference))
+            return reference_features(answer, question, reference, library, weight) if given else ()
+        contexts = library.read(item.texts("contexts"))
+        return context_features(answer, question, contexts, weight) if contexts.stems else ()
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the definitions' version and everything fitted: equal digests give equal features."""
+        return hashlib.sha256(self.to_json().encode("utf-8", "surrogatepass")).hexdigest()
+
+    def to_json(self) -> str:
+        """The fitted state as one JSON object."""
+        state = {
+            "version": VERSION,
+            "families": self.families,
+            "pairs": self.pairs,
+            "mean_length": self.mean_length,
+            "idf": self.idf,
+        }
+        return json.dumps(state, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> "EvidenceModel":
+        """The model that ``to_json`` wrote.
+
+        Raises:
+            ArtifactError: When the text is damaged or was written for other definitions of the features.
+        """
+        try:
+            state = json.loads(text)
+            version = state["version"]
+            idf = Idf((str(stem), float(weight)) for stem, weight in state["idf"].items())
+            families = tuple(map(str, state["families"]))
+            sound = set(families) <= set(_NAMES) and all(0 < weight <= 1 for weight in idf.values())
+            model = cls(idf, families, bool(state["pairs"]), float(state["mean_length"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as fault:
+            raise ArtifactError(
+                f"evidence model: {fault!r}; a complete JSON state is needed. Compile again."
+            ) from fault
+        if version != VERSION or not sound or not model.mean_length >= 1:
+            raise ArtifactError(
+                f"evidence model: version {version}, families {list(families)}; version {VERSION} of "
+                f"{', '.join(_NAMES)} is needed. Compile the judge again with this release."
+            )
+        return model

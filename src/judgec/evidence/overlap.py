@@ -1,0 +1,132 @@
+"""How much of one analysed text stands in another: the measures that the feature families share."""
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import lru_cache
+from itertools import pairwise
+from math import sqrt
+
+from judgec.evidence.text import Passage
+
+Weight = Callable[[str], float]
+
+
+def ratio(part: float, whole: float, empty: float = 0.0) -> float:
+    """``part / whole``; ``empty`` when there is nothing to share out."""
+    return part / whole if whole > 0 else empty
+
+
+def support(stems: Iterable[str], known: Container[str], weight: Weight, empty: float) -> float:
+    """Weighted share of ``stems`` that are ``known``; ``empty`` when there are none."""
+    found, whole = 0.0, 0.0
+    for stem in stems:
+        mass = weight(stem)
+        whole += mass
+        if stem in known:
+            found += mass
+    return found / whole if whole > 0.0 else empty
+
+
+def soft_support(stems: Iterable[str], passage: Passage, weight: Weight, empty: float) -> float:
+    """As ``support``, but a missing stem counts as much as its most similar stem in ``passage``
+    resembles it.
+    """
+    found, whole, vocabulary, candidates = 0.0, 0.0, passage.vocabulary, passage.by_prefix
+    for stem in stems:
+        mass = weight(stem)
+        whole += mass
+        if stem in vocabulary:
+            found += mass
+        elif len(stem) > 3 and stem[:2] in candidates:
+            found += mass * max([resemblance(stem, other) for other in candidates[stem[:2]]])
+    return ratio(found, whole, empty)
+
+
+@lru_cache(maxsize=200_000)
+def _bigrams(word: str) -> frozenset[str]:
+    return frozenset(map("".join, pairwise(word)))
+
+
+def resemblance(a: str, b: str) -> float:
+    """Dice coefficient of two words' character bigrams, 0 below one half (chance similarity of unrelated
+    words).
+    """
+    if 2 * min(len(a), len(b)) < max(len(a), len(b)):
+        return 0.0
+    first, second = _bigrams(a), _bigrams(b)
+    dice = 2 * len(first & second) / max(1, len(first) + len(second))
+    return dice if dice >= 0.5 else 0.0
+
+
+def lcs(stems: Iterable[str], passage: Passage) -> int:
+    """Length of the longest common subsequence of ``stems`` and the passage's stems.
+
+    Source: Hyyro (2004), Bit-parallel LCS-length computation revisited: one addition a stem, whatever
+        the length.
+    """
+    masks = passage.masks
+    full = (1 << len(passage.stems)) - 1
+    row = full
+    for stem in stems:
+        hits = row & masks[stem]
+        if hits:
+            row = ((row + hits) | (row - hits)) & full
+    return len(passage.stems) - row.bit_count()
+
+
+def contains_run(stems: list[str], passage: Passage) -> bool:
+    """True when ``stems`` stand in ``passage`` as one unbroken run; nothing stands nowhere."""
+    if not stems or any(stem not in passage.vocabulary for stem in stems):
+        return False
+    masks, hits = passage.masks, -1
+    for offset, stem in enumerate(stems):
+        hits &= masks[stem] >> offset
+    return hits > 0
+
+
+def gram_orders(stems: Iterable[str], passage: Passage) -> list[int]:
+    """For each stem the longest n-gram ending there, up to 4, that stands in ``passage``; 0 for a
+    missing stem.
+    """
+    masks, orders, one, two, three, four = passage.masks, list[int](), 0, 0, 0, 0
+    for stem in stems:
+        mask = masks[stem]
+        four = (three << 1) & mask if three else 0
+        three = (two << 1) & mask if two else 0
+        two = (one << 1) & mask if one else 0
+        one = mask
+        orders.append(4 if four else 3 if three else 2 if two else 1 if one else 0)
+    return orders
+
+
+def fragments(stems: Iterable[str], passage: Passage) -> list[int]:
+    """Lengths of the runs that ``stems`` copy from ``passage``, read greedily from left to right.
+
+    Source: Grusky, Naaman and Artzi (2018), Newsroom, section 3: extractive fragments.
+    """
+    masks, lengths, hits, length = passage.masks, list[int](), 0, 0
+    for stem in stems:
+        mask = masks[stem]
+        onward = (hits << 1) & mask
+        if onward:
+            hits, length = onward, length + 1
+            continue
+        if length:
+            lengths.append(length)
+        hits, length = mask, 1 if mask else 0
+    if length:
+        lengths.append(length)
+    return lengths
+
+
+def cosine(a: Mapping[str, int], b: Mapping[str, int]) -> float:
+    """Cosine of two count vectors; 0 when one is empty."""
+    if len(a) > len(b):
+        a, b = b, a
+    dot = sum(count * b.get(key, 0) for key, count in a.items())
+    norms = sum(count * count for count in a.values()) * sum(count * count for count in b.values())
+    return dot / sqrt(norms) if norms else 0.0
+
+
+def f1(precision: float, recall: float) -> float:
+    """Harmonic mean; 0 when both are 0."""
+    return ratio(2 * precision * recall, precision + recall)

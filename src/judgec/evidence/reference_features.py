@@ -1,0 +1,129 @@
+"""Agreement of an answer with its reference: the best of the alternatives, and how they do together."""
+
+from math import log1p
+
+from judgec.evidence.answer_features import Answer, refuses
+from judgec.evidence.overlap import Weight, contains_run, cosine, f1, lcs, ratio, soft_support, support
+from judgec.evidence.text import FUNCTION_STEMS, Library, Passage
+
+SEPARATOR = " | "  # between the alternatives of a reference
+MATCHED = 0.9  # soft recall from which an alternative counts as given
+
+_ONE = (
+    "recall_new",  # IDF share of the reference's stems that are not in the question
+    "recall_soft",
+    "recall_content",
+    "precision_new",
+    "precision_soft",
+    "f1",
+    "lcs_recall",
+    "lcs_precision",
+    "lcs_f1",
+    "inside_answer",
+    "answer_inside",
+    "inside_compact",
+    "trigram_cosine",
+    "length_ratio",
+    "names_recall",
+    "rarest_missing",
+    "rarest_extra",
+    "number_conflict",
+    "number_recall",
+    "month_conflict",
+    "less_precise",  # share of the reference's figures left out by an answer that gives some of them
+    "more_precise",  # figures that the reference does not give
+    "first_sentence_recall",
+    "reference_length",
+)
+_AVERAGED = ("recall_new", "recall_soft", "lcs_f1", "inside_answer", "trigram_cosine")
+REFERENCE_NAMES = (
+    *_ONE,
+    *(f"mean_{name}" for name in _AVERAGED),
+    "alternatives",
+    "alternatives_matched",
+    "union_precision",
+    "union_recall",
+    "refusal_unwarranted",  # refuses although the reference gives an answer
+)
+_SOFT, _LCS_F1, _INSIDE = (_ONE.index(name) for name in ("recall_soft", "lcs_f1", "inside_answer"))
+
+
+def alternatives(reference: str) -> list[str]:
+    """The alternatives of a reference, blank ones left out."""
+    return [text for text in reference.split(SEPARATOR) if text.strip()]
+
+
+def reference_features(
+    answer: Answer, question: Passage, reference: str, library: Library, weight: Weight
+) -> tuple[float, ...]:
+    """The numbers of ``REFERENCE_NAMES`` for an answer and a reference with at least one word each."""
+    reply, asked = answer.passage, question.vocabulary
+    wanted = [passage for passage in map(library.read, alternatives(reference)) if passage.stems]
+    rows = [_compare(reply, question, passage, weight) for passage in wanted]
+    best = max(rows, key=lambda row: (row[_SOFT] + row[_LCS_F1] + row[_INSIDE], row))
+    means = (sum(row[_ONE.index(name)] for row in rows) / len(rows) for name in _AVERAGED)
+    union = {stem: None for passage in wanted for stem in passage.vocabulary}
+    return (
+        *best,
+        *means,
+        log1p(len(rows)),
+        sum(1 for row in rows if row[_SOFT] > MATCHED) / len(rows),
+        support(_new(reply, asked), union, weight, 0.0),
+        support([stem for stem in union if stem not in asked], reply.vocabulary, weight, best[0]),
+        0.0 if any(refuses(line) for passage in wanted for line, _ in passage.lines) else answer.refusal,
+    )
+
+
+def _one(_stem: str) -> float:
+    return 1.0
+
+
+def _new(passage: Passage, asked: dict[str, int]) -> list[str]:
+    """Distinct stems that are not in the question; all of them where the question has them all."""
+    return [stem for stem in passage.vocabulary if stem not in asked] or list(passage.vocabulary)
+
+
+def _compare(reply: Passage, question: Passage, wanted: Passage, weight: Weight) -> tuple[float, ...]:
+    said, asked, given = reply.vocabulary, question.vocabulary, wanted.vocabulary
+    new, told = _new(wanted, asked), _new(reply, asked)
+    recall, precision = support(new, said, weight, 0.0), support(told, given, weight, 0.0)
+    common, long, short = lcs(reply.stems, wanted), len(wanted.stems), len(reply.stems)
+    return (
+        recall,
+        soft_support(new, reply, weight, 0.0),
+        support([stem for stem in new if stem not in FUNCTION_STEMS], said, _one, recall),
+        precision,
+        soft_support(told, wanted, weight, 0.0),
+        f1(precision, recall),
+        common / long,
+        common / short,
+        2 * common / (long + short),
+        float(contains_run(wanted.stems, reply)),
+        float(contains_run(reply.stems, wanted)),
+        float(wanted.compact in reply.compact or reply.compact in wanted.compact),
+        cosine(wanted.character_trigrams, reply.character_trigrams),
+        log1p(short) - log1p(long),
+        support(wanted.names, said, _one, 0.5),
+        max((weight(stem) for stem in new if stem not in said), default=0.0),
+        max((weight(stem) for stem in told if stem not in given), default=0.0),
+        *_figures(reply, wanted, asked),
+        support(new, frozenset(reply.sentences[0]), weight, 0.0),
+        log1p(long),
+    )
+
+
+def _figures(reply: Passage, wanted: Passage, asked: dict[str, int]) -> tuple[float, float, float, float, float]:
+    """Number conflict and recall, month conflict, share of figures left out, figures added."""
+    needed = [number for number in wanted.numbers if number not in asked]
+    told = [number for number in reply.numbers if number not in asked]
+    shared = sum(1 for number in needed if number in reply.numbers)
+    extra = sum(1 for number in told if number not in wanted.numbers)
+    months = [month for month in wanted.months if month not in asked]
+    same_month = any(month in reply.months for month in months)
+    return (
+        float(bool(needed) and bool(told) and shared == 0),
+        ratio(shared, len(needed), 0.5),
+        float(bool(months) and bool(reply.months) and not same_month),
+        ratio(len(needed) - shared, len(needed)) if shared else 0.0,
+        log1p(extra),
+    )

@@ -1,0 +1,329 @@
+"""A fitted map from an LM's verdict and the evidence to probabilities of the experts' grades: JSON in,
+numpy out.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from judgec.records.label import FloatArray, IntArray
+
+Source = Literal["lm", "evidence", "both"]
+Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix"]
+
+LEVELS_AT_ONCE = 4  # steps down between two looks at who has arrived
+VERDICT_FLOOR = 0.01  # an LM that says "certain" is taken to mean 99 %
+OUTLIER = 3.0  # standard deviations at which a column is cut: unlike items must not dominate a linear score
+ROWS_AT_ONCE = 512  # rows that walk down the trees together: their nodes fit into the second-level cache
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Linear(_Frozen):
+    """One logistic score a row: a cut between grades (``ordinal``) or a grade (``multinomial``).
+
+    Args:
+        coefficients: Shape (n_scores, n_columns), for standardized columns.
+        intercepts: Shape (n_scores,).
+        classes: The grade position of each score (``multinomial``) or the lowest grade above the cut
+            (``ordinal``).
+    """
+
+    coefficients: tuple[tuple[float, ...], ...]
+    intercepts: tuple[float, ...]
+    classes: tuple[int, ...]
+
+
+class Steps(_Frozen):
+    """A non-decreasing piecewise-linear map of P(grade >= cut), one a cut."""
+
+    cut: int
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """A forest as arrays over its nodes; ``shares`` over its leaves."""
+
+    leaf: NDArray[np.bool_]
+    column: IntArray
+    threshold: FloatArray
+    children: IntArray  # left at 2i, right at 2i + 1; a leaf is its own child
+    share: IntArray
+    shares: FloatArray
+
+
+class Forest(_Frozen):
+    """Decision trees as flat arrays, each tree depth first, so that a node's left child follows it.
+
+    Args:
+        roots: Where each tree begins.
+        feature: Column a node looks at; -1 at a leaf.
+        threshold: A node sends ``x <= threshold`` (in single precision, as scikit-learn does) to the
+            left; 0 at a leaf.
+        right: A node's right child; a leaf's row in ``counts``.
+        counts: Training items of each grade in each leaf, shape (n_leaves, n_grades).
+    """
+
+    roots: tuple[int, ...]
+    feature: tuple[int, ...]
+    threshold: tuple[float, ...]
+    right: tuple[int, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+    @model_validator(mode="after")
+    def _walkable(self) -> Self:
+        nodes = np.arange(len(self.feature))
+        feature, right = np.array(self.feature, dtype=np.int64), np.array(self.right, dtype=np.int64)
+        leaf = feature == -1
+        sound = (
+            len(self.feature) == len(self.threshold) == len(self.right) > 0
+            and bool(np.all(feature >= -1))
+            and bool(np.all(leaf | ((right > nodes) & (right < len(nodes)))))  # always onward: a walk ends
+            and bool(np.all(~leaf | ((right >= 0) & (right < len(self.counts)))))
+            and bool(leaf[-1])
+            and bool(self.roots)
+            and all(0 <= root < len(nodes) for root in self.roots)
+            and all(sum(row) > 0 for row in self.counts)
+        )
+        if not sound:
+            raise ValueError("forest: nodes that do not form trees; the calibration file is damaged.")
+        return self
+
+    @cached_property
+    def _arrays(self) -> _Nodes:
+        feature, right = np.array(self.feature, dtype=np.int64), np.array(self.right, dtype=np.int64)
+        nodes, leaf = np.arange(len(feature)), feature < 0
+        children = np.empty(2 * len(nodes), dtype=np.int64)
+        children[0::2] = np.where(leaf, nodes, nodes + 1)
+        children[1::2] = np.where(leaf, nodes, right)
+        counts = np.array(self.counts, dtype=np.float64)
+        return _Nodes(
+            leaf=leaf,
+            column=np.where(leaf, 0, feature),
+            threshold=np.array(self.threshold, dtype=np.float64),
+            children=children,
+            share=np.where(leaf, right, 0),
+            shares=counts / counts.sum(axis=1, keepdims=True),
+        )
+
+    def probabilities(self, columns: FloatArray) -> FloatArray:
+        """Mean of the leaves' shares of each grade, shape (n_items, n_grades)."""
+        single = np.ascontiguousarray(columns, dtype=np.float32)
+        shares = self._arrays.shares
+        out = np.empty((len(single), shares.shape[1]))
+        for start in range(0, len(single), ROWS_AT_ONCE):
+            chunk = single[start : start + ROWS_AT_ONCE]
+            reached = self._walk(chunk).reshape(len(chunk), len(self.roots))
+            for grade in range(shares.shape[1]):
+                out[start : start + len(chunk), grade] = shares[:, grade].take(reached).mean(axis=1)
+        return out
+
+    def _walk(self, chunk: NDArray[np.float32]) -> IntArray:
+        """The row of ``shares`` that each row reaches in each tree, shape (n_rows * n_trees,)."""
+        nodes, values = self._arrays, chunk.ravel()
+        at = np.tile(np.array(self.roots, dtype=np.int64), len(chunk))
+        row = np.repeat(np.arange(len(chunk)) * chunk.shape[1], len(self.roots))
+        reached, walker = np.empty(len(at), dtype=np.int64), np.arange(len(at))
+        while walker.size:
+            for _ in range(LEVELS_AT_ONCE):  # a leaf is its own child, so that arriving early does no harm
+                value = values.take(row + nodes.column.take(at))
+                at = nodes.children.take(2 * at + (value > nodes.threshold.take(at)))
+            arrived = nodes.leaf.take(at)
+            reached[walker[arrived]] = nodes.share.take(at[arrived])
+            onward = np.flatnonzero(~arrived)
+            walker, at, row = walker.take(onward), at.take(onward), row.take(onward)
+        return reached
+
+
+class Choice(_Frozen):
+    """One row of the cross-validation table.
+
+    Args:
+        source: What it reads.
+        family: How it maps.
+        loss: Mean ranked probability score (Brier score on a nominal scale) out of fold; lower is better.
+        grade_error: Mean distance in grades between the grade it would ship and the experts' (share
+            wrong on a nominal scale).
+        gain: How much lower its loss is than that of the choice it had to beat; 0 for that choice itself.
+        gain_error: Standard error of ``gain``, clustered by query.
+        chosen: True for the one in use.
+    """
+
+    source: Source
+    family: Family
+    loss: float
+    grade_error: float
+    gain: float = 0.0
+    gain_error: float = 0.0
+    chosen: bool = False
+
+
+class Calibrator(_Frozen):
+    """Maps verdicts and evidence to probabilities of the experts' grades; saved as JSON, applied in numpy.
+
+    Args:
+        source: What it reads: the LM's verdict, the evidence, or both.
+        family: ``none`` passes the verdict on, ``prior`` ignores it, ``mix`` is the mean of ``linear``
+            and ``forest``.
+        n_grades: Grades on the scale.
+        prior: Shares of the grades in training, smoothed.
+        smoothing: Share of the uniform distribution in every fitted probability, so that none is 0.
+        center: Subtracted from each column before a linear score.
+        spread: Divides each column before a linear score.
+        linear: The logistic part, or None.
+        ordinal: True when ``linear`` scores cuts between grades.
+        steps: The isotonic part, or empty.
+        forest: The trees, or None.
+        feature_names: Names of the evidence columns, or empty.
+        evidence_digest: Digest of the evidence model they came from, or empty.
+        n_labels: Items it was fitted on.
+        choices: The cross-validation table.
+        accept_threshold: Accept when P(accept) reaches it, or None when nobody fitted one.
+        versions: Of the libraries that fitted it.
+    """
+
+    source: Source
+    family: Family
+    n_grades: int = Field(ge=2)
+    prior: tuple[float, ...]
+    smoothing: float = Field(ge=0, le=1)
+    center: tuple[float, ...] = ()
+    spread: tuple[float, ...] = ()
+    linear: Linear | None = None
+    ordinal: bool = False
+    steps: tuple[Steps, ...] = ()
+    forest: Forest | None = None
+    feature_names: tuple[str, ...] = ()
+    evidence_digest: str = ""
+    n_labels: int = 0
+    choices: tuple[Choice, ...] = ()
+    accept_threshold: float | None = None
+    versions: dict[str, str] = Field(default_factory=dict)
+
+    def apply(self, verdicts: FloatArray | None, evidence: FloatArray | None) -> FloatArray:
+        """Probabilities of the experts' grades, shape (n_items, n_grades); rows sum to 1.
+
+        Args:
+            verdicts: The LM's probabilities of the grades, shape (n_items, n_grades), NaN rows where it
+                gave none.
+            evidence: Features, shape (n_items, n_features).
+
+        Returns:
+            Rows are NaN where the verdict is NaN and the calibrator reads verdicts; an evidence-only
+            calibrator gives
+            every row, and the caller decides what an unscored reply means.
+
+        Raises:
+            ValueError: When what the calibrator reads is missing or has another width.
+        """
+        self._check(verdicts, evidence)
+        given = [array for array in (verdicts, evidence) if array is not None]
+        n = len(given[0])
+        scored = np.ones(n, dtype=bool)
+        if self.source != "evidence" and verdicts is not None:
+            scored &= ~np.isnan(verdicts).any(axis=1)
+        out = np.full((n, self.n_grades), np.nan)
+        if scored.any():
+            inputs = [None if array is None else array[scored] for array in (verdicts, evidence)]
+            out[scored] = self._probabilities(inputs[0], inputs[1], int(scored.sum()))
+        return out
+
+    def _check(self, verdicts: FloatArray | None, evidence: FloatArray | None) -> None:
+        wanted = {"verdicts": self.n_grades, "evidence": len(self.feature_names)}
+        reads = {"verdicts": self.source != "evidence", "evidence": self.source != "lm"}
+        for name, array in (("verdicts", verdicts), ("evidence", evidence)):
+            if reads[name] and (array is None or array.ndim != 2 or array.shape[1] != wanted[name]):
+                seen = "nothing" if array is None else f"shape {array.shape}"
+                raise ValueError(f"calibrator: {seen} for {name}; shape (n_items, {wanted[name]}) is needed.")
+        if verdicts is None and evidence is None:
+            raise ValueError("calibrator: neither verdicts nor evidence; at least one is needed.")
+
+    def _probabilities(self, verdicts: FloatArray | None, evidence: FloatArray | None, n: int) -> FloatArray:
+        if self.family == "none" and verdicts is not None:
+            passed_on: FloatArray = verdicts / verdicts.sum(axis=1, keepdims=True)
+            return passed_on
+        if self.family == "prior":
+            return np.tile(np.array(self.prior), (n, 1))
+        if self.family == "isotonic" and verdicts is not None:
+            return self._smooth(isotonic_probabilities(self.steps, verdicts))
+        columns = join_columns(self.source, verdicts, evidence)
+        parts = []
+        if self.linear is not None:
+            n_verdict = 0 if self.source == "evidence" else self.n_grades - 1
+            scaled = standardize(columns, np.array(self.center), np.array(self.spread), n_verdict)
+            parts.append(linear_probabilities(self.linear, scaled, self.n_grades, ordinal=self.ordinal))
+        if self.forest is not None:
+            parts.append(self.forest.probabilities(columns))
+        return self._smooth(np.mean(parts, axis=0))
+
+    def _smooth(self, probabilities: FloatArray) -> FloatArray:
+        return (1.0 - self.smoothing) * probabilities + self.smoothing / self.n_grades
+
+
+def join_columns(source: Source, verdicts: FloatArray | None, evidence: FloatArray | None) -> FloatArray:
+    """The columns a fitted family reads: logits of P(grade >= j) for each cut j of the verdict, then the
+    evidence.
+    """
+    columns = []
+    if source != "evidence" and verdicts is not None:
+        above = above_cuts(verdicts).clip(VERDICT_FLOOR, 1.0 - VERDICT_FLOOR)
+        columns.append(np.log(above / (1.0 - above)))
+    if source != "lm" and evidence is not None:
+        columns.append(evidence)
+    return np.concatenate(columns, axis=1)
+
+
+def above_cuts(probabilities: FloatArray) -> FloatArray:
+    """P(grade >= j) for j = 1 .. n_grades - 1, shape (n_items, n_grades - 1)."""
+    tails: FloatArray = np.cumsum(probabilities[:, ::-1], axis=1)[:, ::-1]
+    return tails[:, 1:] / tails[:, :1]
+
+
+def standardize(columns: FloatArray, center: FloatArray, spread: FloatArray, n_verdict: int) -> FloatArray:
+    """Columns centered and scaled; those after the first ``n_verdict`` are cut at ``OUTLIER``.
+
+    ``spread`` 0 marks a column that was constant in training: it becomes 0.
+    """
+    scaled = (columns - center) / np.where(spread > 0, spread, np.inf)
+    scaled[:, n_verdict:] = np.clip(scaled[:, n_verdict:], -OUTLIER, OUTLIER)
+    return scaled
+
+
+def linear_probabilities(linear: Linear, scaled: FloatArray, n_grades: int, *, ordinal: bool) -> FloatArray:
+    """Probabilities from logistic scores; grades that training never saw get 0 here and their mass by
+    smoothing.
+    """
+    scores = scaled @ np.array(linear.coefficients).T + np.array(linear.intercepts)
+    out = np.zeros((len(scaled), n_grades))
+    if not ordinal:
+        scores -= scores.max(axis=1, keepdims=True)
+        weights = np.exp(scores)
+        out[:, list(linear.classes)] = weights / weights.sum(axis=1, keepdims=True)
+        return out
+    above = np.zeros((len(scaled), n_grades + 1))
+    above[:, 0] = 1.0
+    cuts = dict(zip(linear.classes, (0.5 * (1.0 + np.tanh(0.5 * scores))).T, strict=True))
+    for cut in range(1, n_grades):
+        # A cut that training never crossed lies below or above all its grades.
+        above[:, cut] = cuts[cut] if cut in cuts else float(cut < linear.classes[0])
+    above = np.minimum.accumulate(above, axis=1)
+    return above[:, :-1] - above[:, 1:]
+
+
+def isotonic_probabilities(steps: tuple[Steps, ...], verdicts: FloatArray) -> FloatArray:
+    """Probabilities from isotonic maps of P(grade >= cut), made non-increasing over the cuts."""
+    raw = above_cuts(verdicts)
+    above = np.zeros((len(verdicts), verdicts.shape[1] + 1))
+    above[:, 0] = 1.0
+    for step in steps:
+        above[:, step.cut] = np.interp(raw[:, step.cut - 1], step.x, step.y)
+    above = np.minimum.accumulate(above, axis=1)
+    return above[:, :-1] - above[:, 1:]

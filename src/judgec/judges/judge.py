@@ -1,0 +1,217 @@
+"""A judge as a whole: prompt, evidence, calibration and accept threshold."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import dspy
+import numpy as np
+from pydantic import ValidationError
+
+from judgec.errors import ArtifactError
+from judgec.evidence.model import EvidenceModel
+from judgec.judges.bulk import Ask, judge_items
+from judgec.judges.calibrator import Calibrator
+from judgec.judges.registry import judge_module
+from judgec.judges.signatures import fingerprint
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import FloatArray, IntArray, Item
+from judgec.records.scale import Scale
+from judgec.store.programs import Json, Program, load_module
+
+EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
+
+
+@dataclass(frozen=True)
+class CompiledJudge:
+    """Everything that turns items into judgments.
+
+    Args:
+        module: The prompt.
+        scale: The grades.
+        aspects: What is graded of each item.
+        evidence: Makes the features that the calibrators read, or None when none reads any.
+        calibrators: One an aspect; an aspect without one keeps the LM's verdict as it is.
+    """
+
+    module: dspy.Module
+    scale: Scale
+    aspects: tuple[str, ...]
+    evidence: EvidenceModel | None = None
+    calibrators: Mapping[str, Calibrator] = field(default_factory=dict)
+
+    @property
+    def asks_lm(self) -> bool:
+        """False when every aspect's calibrator reads the evidence alone."""
+        return any(
+            aspect not in self.calibrators or self.calibrators[aspect].source != "evidence" for aspect in self.aspects
+        )
+
+    def judge(self, items: Sequence[Item], ask: Ask) -> Judgments:
+        """Judge items; one that the LM gave no verdict on stays unscored, whatever the evidence says.
+
+        Args:
+            items: Any number.
+            ask: Sends requests to the LM; not called when ``asks_lm`` is False.
+        """
+        if not self.asks_lm:
+            return self.calibrate(items, None)
+        return self.calibrate(items, judge_items(self.module, items, ask=ask, scale=self.scale, aspects=self.aspects))
+
+    def calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
+        """The judgments that follow from raw verdicts, or from evidence alone where ``raw`` is None.
+
+        Args:
+            items: What was judged, in the order of ``raw``.
+            raw: From ``bulk.judge_items`` with this judge's module.
+        """
+        shape = (len(items), len(self.aspects))
+        scored = np.ones(len(items), dtype=bool) if raw is None else raw.scored
+        kept = [item for item, has_verdict in zip(items, scored, strict=True) if has_verdict]
+        reads_evidence = any(calibrator.source != "lm" for calibrator in self.calibrators.values())
+        features = self.evidence.transform(kept) if self.evidence is not None and reads_evidence else None
+        values = np.array(self.scale.values)
+        result = Judgments(
+            item_ids=tuple(item.item_id for item in items),
+            aspects=self.aspects,
+            probabilities=np.full((*shape, len(values)), np.nan),
+            grade=np.full(shape, UNSCORED, dtype=np.int64),
+            score=np.full(shape, np.nan),
+            accept=np.full(shape, UNSCORED, dtype=np.int64),
+            confidence=np.full(shape, np.nan),
+            rationale=("",) * len(items) if raw is None else raw.rationale,
+            unscored=(None,) * len(items) if raw is None else raw.unscored,
+        )
+        for j, aspect in enumerate(self.aspects):
+            calibrator = self.calibrators.get(aspect)
+            if calibrator is None:
+                _keep_verdict(result, raw, j)
+                continue
+            verdicts = None if raw is None else raw.probabilities[scored, j]
+            spread = calibrator.apply(verdicts, features)
+            grade = nearest_grade(spread, self.scale)
+            result.probabilities[scored, j] = spread
+            result.grade[scored, j] = grade
+            result.score[scored, j] = spread @ values
+            result.confidence[scored, j] = spread[np.arange(len(kept)), grade]
+            result.accept[scored, j] = accepted(spread, self.scale, calibrator.accept_threshold)
+        return result
+
+    def calibration(self) -> Json:
+        """All but the prompt, as JSON."""
+        return {
+            "evidence": None if self.evidence is None else self.evidence.to_json(),
+            "calibrators": {
+                aspect: calibrator.model_dump(mode="json") for aspect, calibrator in self.calibrators.items()
+            },
+        }
+
+
+def load_judge(program: Program) -> CompiledJudge:
+    """The judge that was saved.
+
+    Raises:
+        ArtifactError: When this version of judgec builds another signature for its task, scale and fields, or
+            the saved state is not a prompt and a calibration of this judge.
+    """
+    card = program.card
+    where = f"{card.name}@{card.version}"
+    module = judge_module(card.task, card.scale, card.aspects, card.fields)
+    here = fingerprint(module)
+    if here != card.signature:
+        saved_only = ", ".join(line for line in card.signature if line not in here) or "the same fields"
+        here_only = ", ".join(line for line in here if line not in card.signature) or "the same in another order"
+        raise ArtifactError(
+            f"{where}: saved for another signature, with {saved_only}; its task, scale and fields now give "
+            f"{here_only}. Compile it again, or load it with the version of judgec on its card."
+        )
+    load_module(module, program.program, f"{where}: program.json")
+    evidence, calibrators = _read_calibration(program.calibration, card, f"{where}: calibration.json")
+    return CompiledJudge(module, card.scale, card.aspects, evidence, calibrators)
+
+
+def _read_calibration(state: Json, card: ProgramCard, where: str) -> tuple[EvidenceModel | None, dict[str, Calibrator]]:
+    if state.keys() != {"evidence", "calibrators"} or not isinstance(state["calibrators"], dict):
+        raise ArtifactError(f"{where}: {', '.join(state)}; evidence and calibrators were expected. Compile again.")
+    evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
+    calibrators = {}
+    for aspect, saved in state["calibrators"].items():
+        try:
+            calibrator = Calibrator.model_validate_json(json.dumps(saved))
+        except ValidationError as error:
+            fault = error.errors()[0]
+            raise ArtifactError(
+                f"{where}: {aspect}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}; "
+                "a calibrator was expected. Compile it again."
+            ) from error
+        names = () if calibrator.source == "lm" else calibrator.feature_names
+        fits = not names or (evidence is not None and evidence.names == names)
+        if aspect not in card.aspects or calibrator.n_grades != len(card.scale.grades) or not fits:
+            raise ArtifactError(
+                f"{where}: {aspect} with {calibrator.n_grades} grades and {len(names)} features; "
+                f"{', '.join(card.aspects)} with {len(card.scale.grades)} grades and the features of the "
+                "evidence beside them were expected. Compile it again."
+            )
+        calibrators[aspect] = calibrator
+    return evidence, calibrators
+
+
+def accepted(probabilities: FloatArray, scale: Scale, threshold: float | None = None) -> IntArray:
+    """1 accepted, 0 rejected, -1 when nobody said which grades are accepted and no threshold was fitted.
+
+    Args:
+        probabilities: Shape (n_items, n_grades).
+        scale: Its grades.
+        threshold: The least ``acceptability`` that is accepted; None means even odds.
+    """
+    if scale.accept_index is None and threshold is None:
+        return np.full(len(probabilities), UNSCORED, dtype=np.int64)
+    return (acceptability(probabilities, scale) >= (EVEN_ODDS if threshold is None else threshold)).astype(np.int64)
+
+
+def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
+    """How acceptable each item is, 0-1: what accept thresholds are fitted on and compared with.
+
+    The probability of an accepted grade where the scale says which grades are; else (the experts said accept
+    or reject apart from their grades) the expected score, as a share of the way from the worst to the best.
+
+    Args:
+        probabilities: Shape (n_items, n_grades).
+        scale: Its grades.
+    """
+    if scale.accept_index is not None:
+        return np.asarray(probabilities[:, scale.accept_index :].sum(axis=1))
+    values = np.array(scale.values)
+    return np.asarray((probabilities @ values - values[0]) / (values[-1] - values[0]))
+
+
+def nearest_grade(probabilities: FloatArray, scale: Scale) -> IntArray:
+    """Position of the grade nearest to the expected score, of two the lower; nominal: the most probable.
+
+    Args:
+        probabilities: Shape (n_items, n_grades).
+        scale: Its grades.
+    """
+    if scale.level == "nominal":
+        return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
+    values = np.array(scale.values)
+    return np.asarray(np.abs((probabilities @ values)[:, None] - values).argmin(axis=1), dtype=np.int64)
+
+
+def disagreements(judgments: Judgments, scale: Scale) -> int:
+    """How many grades say accept where the fitted threshold says reject, or the other way round."""
+    if scale.accept_index is None:
+        return 0
+    by_grade = judgments.grade >= scale.accept_index
+    return int(((judgments.accept != UNSCORED) & (by_grade != (judgments.accept == 1))).sum())
+
+
+def _keep_verdict(result: Judgments, raw: Judgments | None, j: int) -> None:
+    """An aspect without calibrator: the LM's own words."""
+    assert raw is not None  # an aspect without calibrator makes ``asks_lm`` true
+    result.probabilities[:, j] = raw.probabilities[:, j]
+    result.grade[:, j] = raw.grade[:, j]
+    result.score[:, j] = raw.score[:, j]
+    result.accept[:, j] = raw.accept[:, j]
+    result.confidence[:, j] = raw.confidence[:, j]

@@ -1,0 +1,144 @@
+"""What a reply says, read strictly: a grade on the scale, or the reason why there is none.
+
+Formatting is forgiven (``" 4 "``, ``"4.0"``, ``"**4**"``, ``"4 (good)"``); a grade is never guessed: ``4.5``,
+``4-5``, ``8/10`` and ``4 out of 5`` are off the scale 1-5.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgec.judges.signatures import CONFIDENCE, REASON
+from judgec.records.label import FloatArray
+from judgec.records.scale import Scale
+
+HEADER = re.compile(r"^[ \t]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
+WRAPPING = " \t\r\n\"'`*_"
+# "4 (good)", "4: good", "4 - good": a comment holds no digit, so that no second grade hides in it.
+COMMENT = re.compile(r"(?P<grade>.+?)\s*(?:\(|:\s|[-–—]\s)\s*[^\W\d][^\d]*")
+REFUSAL = re.compile(
+    r"\b(?:i(?:['’]m| am) (?:sorry|unable|not able)|i (?:can(?:no|['’])t|won['’]t|must decline)|as an ai)\b",
+    re.IGNORECASE,
+)
+LONGEST = 200  # characters of a grade with a comment; more is an essay
+SHOWN = 60  # characters of a bad reply in the reason
+
+
+class UnreadableReplyError(Exception):
+    """A reply without a verdict; the message becomes the reason of an unscored row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One reply.
+
+    Args:
+        positions: The stated grade of each aspect, as positions on the scale.
+        probabilities: Of each grade, shape (n_aspects, n_grades); rows sum to 1.
+        confidence: The stated confidence, 0-1; NaN when none was stated.
+        reason: The stated reason.
+    """
+
+    positions: tuple[int, ...]
+    probabilities: FloatArray
+    confidence: float
+    reason: str
+
+
+def read_fields(text: str, parse: Callable[[str], Mapping[str, object]]) -> Mapping[str, object]:
+    """The output fields of a reply: as the adapter parses them, or as they stand where it gives up.
+
+    Args:
+        text: The reply.
+        parse: The adapter's parser; raises when any field is missing or of another type.
+
+    Raises:
+        UnreadableReplyError: When there is no field in the reply at all.
+    """
+    try:
+        return parse(text)
+    except Exception:  # noqa: BLE001  # adapters raise several types; whatever it was, the reply is read by hand
+        pieces = HEADER.split(text)
+    fields: dict[str, object] = {}
+    for name, value in zip(pieces[1::2], pieces[2::2], strict=True):
+        fields.setdefault(name, value.strip())  # the first of a name counts, as in DSPy's adapter
+    if not fields:
+        if not text.strip():
+            raise UnreadableReplyError("empty reply")
+        kind = "refusal" if REFUSAL.search(text) else "malformed reply"
+        raise UnreadableReplyError(f"{kind}: {_short(text)}")
+    return fields
+
+
+def read_verdict(
+    fields: Mapping[str, object], names: Sequence[str], scale: Scale, distributions: Mapping[str, FloatArray]
+) -> Verdict:
+    """The verdict in the fields of a reply.
+
+    Args:
+        fields: From ``read_fields``.
+        names: The grade field of each aspect.
+        scale: The judge's scale.
+        distributions: From log-probabilities, keyed by grade field, shape (n_grades,). A grade without one
+            has probability 1: a stated confidence is none until experts' labels say what it is worth.
+
+    Raises:
+        UnreadableReplyError: When a grade is missing or off the scale.
+    """
+    positions = []
+    probabilities = np.zeros((len(names), len(scale.grades)))
+    for row, name in enumerate(names):
+        if name not in fields:
+            raise UnreadableReplyError(f"malformed reply: no {name}; got {', '.join(fields)}")
+        position = read_grade(fields[name], scale)
+        if position is None:
+            raise UnreadableReplyError(f"off-scale grade: {name} {_short(str(fields[name]))!r}")
+        positions.append(position)
+        if name in distributions:
+            probabilities[row] = distributions[name]
+        else:
+            probabilities[row, position] = 1.0
+    return Verdict(
+        positions=tuple(positions),
+        probabilities=probabilities,
+        confidence=read_confidence(fields.get(CONFIDENCE)),
+        reason=str(fields.get(REASON, "")).strip(),
+    )
+
+
+def read_grade(value: object, scale: Scale) -> int | None:
+    """Position of the grade that a value states, or None when it is not on the scale."""
+    if isinstance(value, bool):
+        return None
+    text = str(value).strip(WRAPPING).rstrip(".")
+    position = _position(text, scale)
+    if position is None and len(text) <= LONGEST and (commented := COMMENT.fullmatch(text)):
+        position = _position(commented["grade"].strip(WRAPPING), scale)
+    return position
+
+
+def read_confidence(value: object) -> float:
+    """A stated confidence of 0-100 as 0-1; NaN when it is missing or anything else.
+
+    Between 0 and 1 it may be a percentage or a fraction, so it counts as not stated.
+    """
+    stated = re.fullmatch(r"\d+(\.\d+)?", str(value).strip(WRAPPING + "%"))
+    percent = float(stated.group()) if stated else math.nan
+    return percent / 100 if percent == 0 or 1 <= percent <= 100 else math.nan
+
+
+def _position(text: str, scale: Scale) -> int | None:
+    words = [str(grade).casefold() for grade in scale.grades]
+    if text.casefold() in words:
+        return words.index(text.casefold())
+    if any(isinstance(grade, str) for grade in scale.grades) or not re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
+        return None
+    return scale.values.index(float(text)) if float(text) in scale.values else None
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

@@ -1,0 +1,32 @@
+"""The preference judge: which of two answers is better (RAGElo's pairwise evaluator)."""
+
+from collections.abc import Collection
+
+import dspy
+
+from judgec.judges.signatures import build
+from judgec.records.scale import Scale
+
+
+class CompareAnswers(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
+    """Compare two answers to the query, judging them against {standard}, and choose the better one.
+
+    Weigh correctness, completeness, helpfulness, depth and level of detail. Details count only where they
+    answer the query; an answer with irrelevant details is not better for them. Neither the order nor the
+    length of the answers may matter. First explain what each answer gets right and how they differ, then
+    choose: a, b, or tie when neither is better, then say how sure you are.
+    """
+
+    query: str = dspy.InputField(desc="what the user asked")
+    answer_a: str = dspy.InputField(desc="the first answer")
+    answer_b: str = dspy.InputField(desc="the second answer")
+    contexts: str = dspy.InputField(desc="the retrieved documents, numbered")
+    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
+    reason: str = dspy.OutputField(desc="what each answer gets right and how they differ, in a few sentences")
+    preference: str = dspy.OutputField(desc="the better answer")
+    confidence: int = dspy.OutputField(desc="how sure you are of the choice, 0 (not at all) to 100 (certain)")
+
+
+def preference_judge(scale: Scale, aspects: tuple[str, ...], fields: Collection[str]) -> dspy.Predict:
+    """The module; see ``registry.JudgeBuilder``."""
+    return build(CompareAnswers, scale, dict.fromkeys(aspects, "the better answer: a, b or tie"), fields)

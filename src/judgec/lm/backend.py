@@ -1,0 +1,248 @@
+"""The models themselves: DSPy's own client for one attempt, and what each way of failing means."""
+
+import asyncio
+import math
+import random
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import dspy
+from dspy import lm15
+from dspy.clients.engines import AsyncLiteLLMEngine, LiteLLMEngine
+from dspy.lm15 import AsyncLMRouter, LMRouter, Request, Response, RouterConfig, Timeouts
+
+from judgec.errors import BudgetError, ServiceError
+from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE
+from judgec.lm.spec import LMSpec
+
+CONNECT_SECONDS = 10.0
+QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached"}  # 429s that waiting does not cure
+NO_KEY = "none"  # what a private endpoint without a key is sent
+
+
+class Backend(Protocol):
+    """One attempt at a call. Failures are ``dspy.lm15`` errors; there are no retries and no cache here."""
+
+    local: bool
+    """True when calls are computed in this process: nothing to wait for."""
+    identity: str
+    """What tells two backends with one model name apart: the endpoint's URL, the engine's version."""
+
+    def complete(self, request: Request) -> Response:
+        """Make the call in this thread."""
+        ...
+
+    async def acomplete(self, request: Request) -> Response:
+        """Make the call on this event loop."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close what belongs to this event loop."""
+        ...
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How failed attempts are repeated; by default a call waits at most about a minute in all.
+
+    Args:
+        attempts: Most attempts a call, the first included.
+        first_seconds: Wait after the first failure; it doubles each time.
+        most_seconds: Longest wait of our own; a longer Retry-After is honoured.
+        jitter: Gives numbers in 0..1 that spread the waits of many callers.
+    """
+
+    attempts: int = 6
+    first_seconds: float = 1.0
+    most_seconds: float = 30.0
+    jitter: Callable[[], float] = field(default_factory=lambda: random.Random().random)
+
+    def wait(self, error: lm15.LM15Error, failed: int) -> float:
+        """Seconds to wait after ``failed`` failures, the last one with ``error``."""
+        ours = min(self.first_seconds * 2.0 ** (failed - 1), self.most_seconds) * (0.5 + self.jitter() / 2)
+        return max(ours, (error.retry_after or 0.0) * (1 + self.jitter() / 10))
+
+
+class Remedy(Enum):
+    """What a failed attempt calls for."""
+
+    RETRY = "try again"
+    GIVE_UP = "this call cannot succeed; others may"
+    STOP = "no call can succeed until the user changes something"
+
+
+class LMServiceError(ServiceError, dspy.utils.exceptions.LMError):  # type: ignore[misc]  # DSPy is untyped
+    """A ``ServiceError`` that passes DSPy's error boundary unchanged."""
+
+
+class LMBudgetError(BudgetError, dspy.utils.exceptions.LMError):  # type: ignore[misc]  # DSPy is untyped
+    """A ``BudgetError`` that passes DSPy's error boundary unchanged."""
+
+
+class ClientBackend:
+    """Any model that DSPy knows: natively where it can, through LiteLLM for other providers.
+
+    Args:
+        spec: The model; its key is found by the client in ``environ``.
+        environ: The environment, or None for the process's own.
+    """
+
+    local = False
+
+    def __init__(self, spec: LMSpec, environ: Mapping[str, str] | None = None) -> None:
+        self.identity = spec.api_base or ""
+        self._spec = spec
+        self._route, self._config = _route(spec, environ)
+        if self._route is None:
+            self._sync: LMRouter | LiteLLMEngine = LiteLLMEngine(**self._clients())
+        else:
+            self._sync = LMRouter(self._config)
+        self._async: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncLMRouter | AsyncLiteLLMEngine] = (
+            WeakKeyDictionary()
+        )
+
+    def complete(self, request: Request) -> Response:
+        """One attempt in this thread."""
+        return self._sync.complete(self._routed(request))
+
+    async def acomplete(self, request: Request) -> Response:
+        """One attempt on this event loop."""
+        loop = asyncio.get_running_loop()
+        client = self._async.get(loop)
+        if client is None:  # connections belong to the loop that opened them
+            routed = self._route is not None
+            client = AsyncLMRouter(self._config) if routed else AsyncLiteLLMEngine(**self._clients())
+            self._async[loop] = client
+        return await client.complete(self._routed(request))
+
+    async def aclose(self) -> None:
+        """Close the connections of the running loop."""
+        client = self._async.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+    def _routed(self, request: Request) -> Request:
+        if self._route is None:
+            return request
+        return Request(
+            model=self._route,
+            messages=request.messages,
+            system=request.system,
+            tools=request.tools,
+            config=request.config,
+        )
+
+    def _clients(self) -> dict[str, object]:
+        clients: dict[str, object] = {"timeout": self._spec.timeout}
+        if self._spec.api_base is not None:
+            clients["api_base"] = self._spec.api_base
+        return clients
+
+
+def _route(spec: LMSpec, environ: Mapping[str, str] | None) -> tuple[str | None, RouterConfig]:
+    """The native client's name for the model and its settings; None when LiteLLM must serve it."""
+    timeouts = Timeouts(connect=CONNECT_SECONDS, read=spec.timeout, write=spec.timeout, pool=spec.timeout)
+    try:
+        found = LMRouter(RouterConfig(env={})).resolve_openai_chat(spec.model)
+    except (lm15.UnknownModelError, lm15.UnsupportedFeatureError):
+        return None, RouterConfig()
+    if spec.api_base is not None and found.provider.startswith("azure"):
+        return None, RouterConfig()  # the native client wants the resource, not a URL
+    urls = None if spec.api_base is None else {found.provider: spec.api_base}
+    route = f"{found.provider}:{found.model}"
+    config = RouterConfig(env=environ, base_urls=urls, timeouts=timeouts)
+    if spec.api_base is not None:
+        try:
+            LMRouter(config).lm(route)
+        except lm15.NotConfiguredError:  # most servers on one's own machine want no key
+            config = RouterConfig(env=environ, base_urls=urls, timeouts=timeouts, api_keys={found.provider: NO_KEY})
+    return route, config
+
+
+def remedy(error: lm15.LM15Error) -> Remedy:
+    """What to do about a failed attempt."""
+    if isinstance(error, lm15.AuthError | lm15.BillingError | lm15.ConfigurationError | lm15.UnsupportedModelError):
+        return Remedy.STOP
+    if isinstance(error, lm15.RateLimitError) and error.provider_code in QUOTA_CODES:
+        return Remedy.STOP
+    if isinstance(error, lm15.InvalidRequestError) and error.status == 404:
+        return Remedy.STOP
+    if type(error) is lm15.ProviderError:  # the reply is no JSON: a gateway spoke, not the model
+        return Remedy.RETRY
+    return Remedy.RETRY if isinstance(error, lm15.RETRYABLE_ERRORS) else Remedy.GIVE_UP
+
+
+def unreachable(error: BaseException | None) -> bool:
+    """True when nobody listens at the endpoint: connection refused, or no such host."""
+    while error is not None:
+        if isinstance(error, ConnectionRefusedError | socket.gaierror):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def may_have_been_billed(error: lm15.LM15Error) -> bool:
+    """True when the model may have worked for nothing: a time-out, a broken connection, garbage."""
+    if isinstance(error, lm15.TimeoutError):
+        return error.status is None
+    broken = isinstance(error, lm15.TransportError) or type(error) is lm15.ProviderError
+    return broken and not unreachable(error)
+
+
+def service_error(error: lm15.LM15Error, spec: LMSpec) -> LMServiceError:
+    """The failure with what to do about it; never with a key."""
+    where = f"--lm {spec.model}"
+    endpoint = spec.api_base or f"the {spec.provider} API"
+    said = first_line(error).partition("; this is lm15's")[0]  # its advice is for its own callers
+    if isinstance(error, lm15.NotConfiguredError):
+        keys = " or ".join(error.env_keys) or f"the key of {spec.provider}"
+        return LMServiceError(f"{where}: no API key found. Set {keys} in the environment, or use --lm embedded.")
+    if isinstance(error, lm15.AuthError):
+        keys = " or ".join(error.env_keys) or f"the key of {spec.provider}"
+        return LMServiceError(f"{where}: {endpoint} refused the key ({said}). Check {keys} in the environment.")
+    if isinstance(error, lm15.BillingError) or error.provider_code in QUOTA_CODES:
+        return LMServiceError(f"{where}: {endpoint} says the quota is used up ({said}). Check the account's billing.")
+    if isinstance(error, lm15.ConfigurationError | lm15.UnsupportedModelError | lm15.InvalidRequestError):
+        return LMServiceError(f"{where}: {endpoint} does not serve it ({said}). Check the model's name and --api-base.")
+    if unreachable(error):
+        return LMServiceError(f"{where}: nobody answers at {endpoint}. Start the server, or check --api-base.")
+    return LMServiceError(f"{where}: {endpoint} keeps failing ({said}). Try again later: what is finished is kept.")
+
+
+def system_text(request: Request) -> str:
+    """The system prompt as one text; empty when there is none."""
+    system = request.system
+    if system is None or isinstance(system, str):
+        return system or ""
+    return "".join(getattr(part, "text", "") for part in system)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, without the client's own advice."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].strip()[:200]
+
+
+def prompt_tokens(request: Request) -> float:
+    """By the prompt's length, as in ``prices.estimate_tokens``."""
+    texts = [message.text or "" for message in request.messages]
+    texts.append(system_text(request))
+    return sum(len(text.encode()) for text in texts) / BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * len(texts)
+
+
+def billed_tokens(spec: LMSpec, request: Request, response: Response) -> tuple[int, int]:
+    """Billed tokens of prompt and reply: as reported, each provider in its own way, else by length."""
+    usage = response.usage
+    asked, said = usage.input_tokens, usage.output_tokens
+    if asked is None:
+        asked = math.ceil(prompt_tokens(request))
+    elif spec.provider == "anthropic":  # cached tokens are reported beside the input, by others within it
+        asked += (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+    if said is None:
+        said = math.ceil(len((response.text or "").encode()) / BYTES_PER_TOKEN)
+    elif spec.provider in {"gemini", "vertex_ai", "xai"}:  # thinking is reported beside the output
+        said += usage.reasoning_tokens or 0
+    return asked, said

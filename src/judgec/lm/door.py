@@ -1,0 +1,242 @@
+"""The one door that every LM call passes, whoever makes it: bulk judging, optimizers, reflection."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import asdict, replace
+from typing import Self
+
+import dspy
+from dspy import lm15
+from dspy.clients.base_lm import BaseLM
+from dspy.lm15 import (
+    Config,
+    Message,
+    Request,
+    Response,
+    TextPart,
+    request_from_openai_chat,
+)
+from dspy.lm15 import (
+    Usage as TokenUsage,
+)
+from dspy.utils.callback import BaseCallback
+
+from judgec.errors import UserError
+from judgec.lm import logprobs
+from judgec.lm.backend import Backend, ClientBackend, Retries, service_error, system_text
+from judgec.lm.calls import Answered, Calls
+from judgec.lm.prices import price
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget, Usage
+from judgec.store.journal import Journal
+
+Chat = Sequence[Mapping[str, str]]
+
+PREFLIGHT_TOKENS = 16
+_TURNS: dict[str, Callable[[str], Message]] = {
+    "user": Message.user,
+    "assistant": Message.assistant,
+    "developer": Message.developer,
+}
+_rollout: ContextVar[int | None] = ContextVar("judgec_rollout", default=None)
+
+
+class Door:
+    """The engine of a ``dspy.LM``: makes keys and requests, and sends every call through ``Calls``.
+
+    Args:
+        spec: The model.
+        calls: Journal, single flight, budget and retries around the backend.
+    """
+
+    def __init__(self, spec: LMSpec, calls: Calls) -> None:
+        self.spec = spec
+        self.calls = calls
+        first = [{"role": "user", "content": "-"}]
+        body = {"model": spec.model, "messages": first, **spec.sampling}
+        self._config: Config = request_from_openai_chat(body).config
+        self._settings = _settings(self._config)
+        self._prefix = hashlib.sha256(json.dumps([spec.model, calls.backend.identity]).encode())
+
+    def complete(self, request: Request) -> Response:
+        """One call of ``dspy.LM``, with the rollout that its caller asked for."""
+        answered = self.calls.call(request, self.digest_of(request, _rollout.get()))
+        return _response(answered, self.spec)
+
+    def request(self, messages: Chat) -> Request:
+        """The request that ``dspy.LM`` would make of these messages.
+
+        Raises:
+            lm15.InvalidRequestError: When a text is no valid Unicode, which no endpoint can be sent.
+        """
+        try:
+            "".join(message["content"] for message in messages).encode()
+        except UnicodeEncodeError as error:
+            raise lm15.InvalidRequestError(f"the prompt is not valid Unicode: {error.reason}") from None
+        system = "".join(m["content"] for m in messages if m["role"] == "system") or None
+        turns = tuple(_TURNS[m["role"]](m["content"]) for m in messages if m["role"] != "system")
+        return Request(model=self.spec.model, messages=turns, system=system, config=self._config)
+
+    def digest(self, messages: Chat, rollout: int | None = None) -> bytes:
+        """The journal's key of a call with the spec's settings, as of the same call by ``dspy.LM``."""
+        return self._digest([(m["role"], m["content"]) for m in messages], self._settings, rollout)
+
+    def digest_of(self, request: Request, rollout: int | None = None) -> bytes:
+        """The journal's key of any request."""
+        turns: list[tuple[str, str]] = []
+        if request.system is not None:
+            turns.append(("system", system_text(request)))
+        if any(part.type != "text" for message in request.messages for part in message.parts) or request.tools:
+            turns.append(("request", json.dumps(asdict(request), sort_keys=True, default=str)))
+        else:
+            turns += [(message.role, message.text or "") for message in request.messages]
+        plain = request.config == self._config
+        return self._digest(turns, self._settings if plain else _settings(request.config), rollout)
+
+    def _digest(self, turns: Sequence[tuple[str, str]], settings: bytes, rollout: int | None) -> bytes:
+        digest = self._prefix.copy()
+        digest.update(b"%b|%d" % (settings, -1 if rollout is None else rollout))
+        for role, text in turns:
+            body = text.encode("utf-8", "surrogatepass")
+            digest.update(b"|%b|%d|%b" % (role.encode(), len(body), body))  # the length: no text can imitate a turn
+        return digest.digest()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Programs are copied with their LM; the journal, the meter and the caps stay the same ones."""
+        return self
+
+
+class AsyncDoor:
+    """The same door for coroutines."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def complete(self, request: Request) -> Response:
+        """As ``Door.complete``."""
+        door = self._door
+        digest = door.digest_of(request, _rollout.get())
+        return _response(await door.calls.acall(request, digest, lambda: None), door.spec)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """As ``Door``."""
+        return self
+
+
+class _Rollouts(BaseCallback):  # type: ignore[misc]  # DSPy's classes are untyped
+    """Tells the door which rollout is asked: DSPy keeps ``rollout_id`` from the engine."""
+
+    def on_lm_start(self, call_id: str, instance: BaseLM, inputs: dict[str, object]) -> None:  # noqa: ARG002 - DSPy's
+        given = inputs.get("kwargs")
+        chosen = given.get("rollout_id") if isinstance(given, dict) else None
+        _rollout.set(instance.kwargs.get("rollout_id") if chosen is None else chosen)
+
+
+def open_lm(
+    spec: LMSpec,
+    *,
+    journal: Journal | None,
+    budget: Budget,
+    usage: Usage,
+    embedded_engine: Backend | None = None,
+    retries: Retries | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> dspy.LM:
+    """The model behind ``spec`` as a ``dspy.LM`` that never pays a finished call twice and never passes a
+    cap.
+
+    Args:
+        spec: The model.
+        journal: Where finished calls are kept; None keeps none.
+        budget: The caps; share it between the models of one run.
+        usage: The meter; share it likewise.
+        embedded_engine: The engine for ``embedded``; by default judgec's own.
+        retries: How failed attempts are repeated.
+        environ: Where keys are looked up; by default the process's environment.
+
+    Returns:
+        An LM for DSPy modules and optimizers, and for ``Executor``; ``lm.engine`` is its ``Door``.
+
+    Raises:
+        UserError: When dollars are capped and the model has no list price.
+    """
+    if budget.usd is not None and price(spec.model) is None:
+        raise UserError(
+            f"--max-cost: there is no list price for {spec.model}, so its cost cannot be capped. "
+            "Cap the calls with --budget instead."
+        )
+    backend: Backend
+    if spec.embedded:
+        from judgec.lm.embedded.engine import EmbeddedEngine
+
+        backend = embedded_engine or EmbeddedEngine()
+    else:
+        backend = ClientBackend(spec, environ)
+    door = Door(spec, Calls(spec, backend, journal=journal, budget=budget, usage=usage, retries=retries or Retries()))
+    # No cache and no retries of DSPy's own: the door has both, and DSPy's cache ignores the endpoint.
+    return dspy.LM(
+        spec.model,
+        engine=door,
+        async_engine=AsyncDoor(door),
+        cache=False,
+        num_retries=0,
+        callbacks=[_Rollouts()],
+        **spec.sampling,
+    )
+
+
+def door_of(lm: dspy.LM) -> Door:
+    """The door of an LM made by ``open_lm``.
+
+    Raises:
+        TypeError: When it was made otherwise.
+    """
+    engine = lm.engine
+    if not isinstance(engine, Door):
+        raise TypeError("this LM was not made by open_lm")
+    return engine
+
+
+def preflight(lm: dspy.LM) -> None:
+    """One tiny call, never journaled, that shows whether the model can be reached at all.
+
+    Raises:
+        ServiceError: When it cannot, with what to do: the variable that is missing, the URL that is dead.
+    """
+    door = door_of(lm)
+    if door.calls.backend.local:
+        return
+    request = door.request([{"role": "user", "content": "Reply with the one word: ready"}])
+    if not door.spec.reasoning:  # thinking alone may take more
+        request = replace(request, config=replace(request.config, max_tokens=PREFLIGHT_TOKENS))
+    try:
+        door.calls.probe(request)
+    except lm15.LM15Error as error:
+        raise service_error(error, door.spec) from error
+
+
+def _settings(config: Config) -> bytes:
+    """Everything that may change the reply, as bytes."""
+    given = {name: value for name, value in asdict(config).items() if value not in (None, ())}
+    return json.dumps(given, sort_keys=True, default=str).encode()
+
+
+def _response(answered: Answered, spec: LMSpec) -> Response:
+    """What DSPy sees; a reply that was not paid for now reports no tokens, so that nobody counts it twice."""
+    reply = answered.reply
+    usage = (
+        TokenUsage()
+        if answered.cached
+        else TokenUsage(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+    )
+    return Response(
+        id=None,
+        model=reply.served_by or spec.model,
+        message=Message.assistant([TextPart(reply.text)]),
+        finish_reason=reply.finish,
+        usage=usage,
+        logprobs=logprobs.to_tokens(logprobs.load(reply.logprobs)),
+        logprobs_complete=True,
+    )

@@ -1,0 +1,290 @@
+"""Many calls at once, in bounded memory: requests stream in, replies stream out as they finish."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+
+import dspy
+from dspy import lm15
+
+from judgec.lm.backend import first_line
+from judgec.lm.calls import Answered
+from judgec.lm.door import Chat, Door, door_of
+from judgec.lm.logprobs import Logprobs, load
+from judgec.lm.usage import Spent
+from judgec.store.journal import JournaledReply
+
+IN_FLIGHT = 32
+CHUNK = 256  # requests looked up in the journal at once
+CALM_SECONDS = 1.0  # after the endpoint asked for fewer calls, further requests of that kind are the same one
+GRACE_SECONDS = 30.0  # how long an interrupted run waits for the calls that are in flight
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call to make.
+
+    Args:
+        key: The caller's name for it; replies carry it back.
+        messages: The rendered prompt, ``role`` and ``content`` each.
+        rollout: Tells repeated asking of the same prompt apart: 0, 1, 2, ...; None for the only one.
+    """
+
+    key: str | int
+    messages: Chat
+    rollout: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of one call.
+
+    Args:
+        key: Of the request.
+        text: The model's reply, or None when the call failed.
+        logprobs: Of the verdict's tokens (``lm.logprobs``), or None when the backend gives none.
+        error: Why the call failed in spite of retries, or None.
+        input_tokens: Prompt tokens of the call, whenever it was paid.
+        output_tokens: Reply tokens.
+        usd: What it cost when it was paid, or None when its price is unknown.
+        cached: True when it cost nothing now.
+    """
+
+    key: str | int
+    text: str | None
+    logprobs: Logprobs | None = None
+    error: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come.
+
+    Args:
+        done: Calls finished, failed ones included.
+        total: Calls in all, or None when nobody knows.
+        unscored: Calls that failed.
+        spent: What the run's meter shows.
+    """
+
+    done: int
+    total: int | None
+    unscored: int
+    spent: Spent
+
+
+OnDone = Callable[[Progress], None]
+"""Told after each finished call, and after each group of journaled ones."""
+
+
+class Executor:
+    """Runs calls through the door of ``lm``.
+
+    Args:
+        lm: From ``open_lm``.
+        in_flight: Most calls at once; fewer while the endpoint asks for fewer.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(self, lm: dspy.LM, *, in_flight: int = IN_FLIGHT, clock: Callable[[], float] = time.monotonic) -> None:
+        self._door = door_of(lm)
+        self._window = _Window(in_flight, clock)
+
+    def run(
+        self, requests: Iterable[Request], *, total: int | None = None, on_done: OnDone | None = None
+    ) -> Generator[Reply, None, None]:
+        """Make the calls; replies come in the order in which they finish, each durable in the journal by
+        then.
+
+        Stopping early, by an exception or by leaving the iterator, waits for the calls in flight, so that
+        what was paid for is journaled.
+
+        Args:
+            requests: Read as needed, a few hundred ahead at most.
+            total: How many there are, for ``on_done``.
+            on_done: Progress.
+
+        Raises:
+            ServiceError: When no call can succeed; what is finished is journaled.
+            BudgetError: When the next call does not fit the caps; likewise.
+        """
+        done = unscored = 0
+        groups = self._local(requests) if self._door.calls.backend.local else self._remote(requests)
+        try:
+            for group in groups:
+                done += len(group)
+                unscored += sum(reply.text is None for reply in group)
+                if on_done is not None:
+                    on_done(Progress(done, total, unscored, self._door.calls.usage.spent))
+                yield from group
+        finally:
+            groups.close()
+
+    def _local(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
+        source = iter(requests)
+        while chunk := list(islice(source, CHUNK)):
+            hits, misses = self._look_up(chunk)
+            if hits:
+                yield hits
+            for request, digest in misses:
+                try:
+                    answered = self._door.calls.call(self._door.request(request.messages), digest)
+                except lm15.LM15Error as error:
+                    yield [_failed(request, error)]
+                else:
+                    yield [_reply(request, answered)]
+
+    def _remote(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
+        flight = _Flight(self._door, self._window)
+        source = iter(requests)
+        waiting: deque[tuple[Request, bytes]] = deque()
+        with _loop() as run:
+            try:
+                while True:
+                    while len(waiting) < self._window.most and (chunk := list(islice(source, CHUNK))):
+                        hits, misses = self._look_up(chunk)
+                        waiting.extend(misses)
+                        if hits:
+                            yield hits
+                    if not waiting and not flight.busy:
+                        return
+                    if group := run(flight.advance(waiting)):
+                        yield group
+            finally:
+                run(flight.land())
+
+    def _look_up(self, chunk: list[Request]) -> tuple[list[Reply], list[tuple[Request, bytes]]]:
+        digests = [self._door.digest(request.messages, request.rollout) for request in chunk]
+        known = self._door.calls.journaled_many(digests)
+        hits, misses = [], []
+        for request, digest in zip(chunk, digests, strict=True):
+            if (reply := known.get(digest)) is None:
+                misses.append((request, digest))
+            else:
+                hits.append(_reply(request, self._door.calls.charge(digest, reply)))
+        return hits, misses
+
+
+class _Window:
+    """How many calls may be in flight: halved when the endpoint throttles, regained one by one.
+
+    Source: additive increase, multiplicative decrease; Chiu and Jain (1989).
+    """
+
+    def __init__(self, most: int, clock: Callable[[], float]) -> None:
+        self.most = most
+        self._size = float(most)
+        self._clock = clock
+        self._calm_until = float("-inf")
+
+    @property
+    def size(self) -> int:
+        return max(1, int(self._size))
+
+    def throttled(self) -> None:
+        now = self._clock()
+        if now >= self._calm_until:
+            self._size = max(1.0, self._size / 2)
+            self._calm_until = now + CALM_SECONDS
+
+    def succeeded(self) -> None:
+        self._size = min(float(self.most), self._size + 1 / self._size)
+
+
+class _Flight:
+    """The calls in flight on one event loop."""
+
+    def __init__(self, door: Door, window: _Window) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._door = door
+        self._window = window
+        self._finished: list[Reply] = []
+        self._fatal: BaseException | None = None
+        self._landed: asyncio.Event = asyncio.Event()
+
+    @property
+    def busy(self) -> bool:
+        """True while there is something to hand over, or will be."""
+        return bool(self._tasks or self._finished or self._fatal)
+
+    async def advance(self, waiting: deque[tuple[Request, bytes]]) -> list[Reply]:
+        """Start what fits, wait until something is finished, and hand that over."""
+        self._start(waiting)
+        while self._tasks and not self._finished:
+            self._landed.clear()
+            await self._landed.wait()
+            self._start(waiting)
+        if self._fatal is not None and not self._finished:  # nothing is in flight any more
+            raise self._fatal
+        finished, self._finished = self._finished, []
+        return finished
+
+    async def land(self) -> list[Reply]:
+        """Wait for the calls in flight; what they return is journaled, if nobody reads it now."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=GRACE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await self._door.calls.backend.aclose()
+        return self._finished
+
+    def _start(self, waiting: deque[tuple[Request, bytes]]) -> None:
+        while waiting and self._fatal is None and len(self._tasks) < self._window.size:
+            task = asyncio.get_running_loop().create_task(self._call(*waiting.popleft()))
+            self._tasks.add(task)
+
+    async def _call(self, request: Request, digest: bytes) -> None:
+        try:
+            door = self._door
+            answered = await door.calls.acall(door.request(request.messages), digest, self._window.throttled)
+        except lm15.LM15Error as error:
+            self._finished.append(_failed(request, error))
+        except Exception as error:  # noqa: BLE001 - the end of the run, raised where it is read
+            self._fatal = error
+        else:
+            self._finished.append(_reply(request, answered))
+            self._window.succeeded()
+        finally:
+            self._tasks.discard(asyncio.current_task())
+            self._landed.set()
+
+
+@contextmanager
+def _loop() -> Iterator[Callable[[Coroutine[None, None, list[Reply]]], list[Reply]]]:
+    """Runs coroutines on a loop of their own; in another thread where one runs already (a notebook)."""
+    with asyncio.Runner() as runner:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            yield runner.run
+        else:
+            with ThreadPoolExecutor(1) as pool:
+                yield lambda step: pool.submit(runner.run, step).result()
+                pool.submit(runner.close).result()
+
+
+def _reply(request: Request, answered: Answered) -> Reply:
+    reply: JournaledReply = answered.reply
+    return Reply(
+        key=request.key,
+        text=reply.text,
+        logprobs=load(reply.logprobs),
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
+        usd=reply.usd,
+        cached=answered.cached,
+    )
+
+
+def _failed(request: Request, error: lm15.LM15Error) -> Reply:
+    return Reply(key=request.key, text=None, error=f"{type(error).__name__}: {first_line(error)}")

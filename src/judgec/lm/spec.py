@@ -1,0 +1,192 @@
+"""Which language model answers, and how it is asked; never how it is paid for: no key is held here."""
+
+import re
+from collections.abc import Mapping
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from judgec.errors import UserError
+
+EMBEDDED = "embedded"
+Scalar = str | int | float | bool
+
+MAX_TOKENS = 2048  # a judgment is a short reason and a grade; the cap makes the cost of a call bounded
+REASONING_MAX_TOKENS = 16_000  # least that DSPy accepts for OpenAI's reasoning models: thinking counts as output
+TIMEOUT = 120.0  # seconds without a byte
+TOP_LOGPROBS = 8  # alternatives asked for at each token: the usual scales have at most seven grades
+
+# OpenAI's reasoning families take neither temperature nor log-probabilities; "-chat" variants are not among
+# them.
+_REASONING = re.compile(r"^(?:o\d+(?:-.+)?|gpt-5(?:\.\d+)*(?!-chat)(?:-.*)?)$")
+_GIVES_LOGPROBS = {"openai", "azure", "deepseek", "hosted_vllm"}
+_OWNED = {  # set by judgec itself, or would carry a secret into files
+    *("model", "messages", "n", "stream", "cache", "rollout_id", "num_retries", "temperature", "max_tokens"),
+    *("api_key", "api_base", "base_url", "headers", "extra_headers", "timeout", "logprobs", "top_logprobs"),
+}
+
+
+class LMSpec(BaseModel):
+    """One model and its settings, as named on the command line and recorded on the card.
+
+    Args:
+        model: ``embedded``, or ``provider/name`` as DSPy and LiteLLM write it (``openai/gpt-4o-mini``,
+            ``anthropic/...``, ``ollama_chat/...``, ``hosted_vllm/...``).
+        api_base: URL of an OpenAI-compatible endpoint, without credentials, or None for the provider's own.
+        temperature: None means 0 where the model takes a temperature and the model's default where it does
+            not.
+        max_tokens: Longest reply in tokens; None means 2,048, and 16,000 for reasoning models.
+        timeout: Seconds without a byte after which an attempt is given up.
+        top_logprobs: Alternatives to ask for at each token, 0 for none; None asks where the provider is known
+            to give them.
+        extra: Further sampling parameters sent as they are (``top_p``, ``seed``, ``reasoning_effort``).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str
+    api_base: str | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1)
+    timeout: float = Field(default=TIMEOUT, gt=0)
+    top_logprobs: int | None = Field(default=None, ge=0, le=20)
+    extra: Mapping[str, Scalar] = Field(default_factory=dict)
+
+    @field_validator("model")
+    @classmethod
+    def _named(cls, model: str) -> str:
+        provider, slash, name = model.partition("/")
+        if model != EMBEDDED and not (provider and slash and name and not re.search(r"\s", model)):
+            raise ValueError(
+                f"--lm: {model!r} names no model; valid is 'embedded' or 'provider/name' such as openai/gpt-4o-mini."
+            )
+        return model
+
+    @field_validator("api_base")
+    @classmethod
+    def _plain_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("--api-base: not an http(s) URL; valid is for example http://127.0.0.1:8000/v1.")
+        if parts.username or parts.password or parts.query:
+            raise ValueError(
+                "--api-base: the URL carries credentials or a query; give the bare URL "
+                "and the key in the provider's environment variable."
+            )
+        return url.rstrip("/")
+
+    @field_validator("extra")
+    @classmethod
+    def _free(cls, extra: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
+        if taken := sorted(_OWNED & extra.keys()):
+            raise ValueError(f"--lm: {', '.join(taken)} cannot be an extra parameter; judgec sets it itself.")
+        return dict(extra)
+
+    @model_validator(mode="after")
+    def _takes_temperature(self) -> Self:
+        if self.reasoning and self.temperature is not None:
+            raise ValueError(f"--lm: {self.model} is a reasoning model and takes no temperature. Leave it out.")
+        return self
+
+    @classmethod
+    def parse(
+        cls,
+        model: str,
+        *,
+        api_base: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        timeout: float = TIMEOUT,
+        top_logprobs: int | None = None,
+        extra: Mapping[str, Scalar] | None = None,
+    ) -> Self:
+        """The spec for what a user typed.
+
+        Raises:
+            UserError: When it names no model or a setting is out of range.
+        """
+        try:
+            return cls(
+                model=model,
+                api_base=api_base,
+                temperature=temperature,
+                max_tokens=max_tokens,
+                timeout=timeout,
+                top_logprobs=top_logprobs,
+                extra=dict(extra or {}),
+            )
+        except ValidationError as error:
+            faults = (f"{'.'.join(map(str, e['loc']))} {e['msg']}" for e in error.errors(include_input=False))
+            raise UserError("; ".join(fault.split("Value error, ")[-1] for fault in faults)) from None
+
+    @classmethod
+    def from_card(
+        cls, card: Mapping[str, Scalar | None], *, model: str | None = None, api_base: str | None = None
+    ) -> Self:
+        """The spec that ``describe`` recorded, as far as it is safe to take from a file.
+
+        The endpoint is never taken from a card: whoever changed the file could redirect the key.
+
+        Args:
+            card: From ``describe``.
+            model: Another model, which then has its own default settings.
+            api_base: The endpoint to use.
+
+        Raises:
+            UserError: When the card names no model.
+        """
+        recorded = str(card.get("model", ""))
+        if model is not None and model != recorded:
+            return cls.parse(model, api_base=api_base)
+        temperature = card.get("temperature")
+        extra = {name: value for name, value in card.items() if name not in _OWNED and value is not None}
+        return cls.parse(
+            recorded,
+            api_base=api_base,
+            temperature=float(temperature) if isinstance(temperature, int | float) else None,
+            extra=extra,
+        )
+
+    @property
+    def embedded(self) -> bool:
+        """True for the evidence engine that ships with judgec."""
+        return self.model == EMBEDDED
+
+    @property
+    def provider(self) -> str:
+        """The part before the slash."""
+        return self.model.partition("/")[0]
+
+    @property
+    def reasoning(self) -> bool:
+        """True for OpenAI's reasoning models, which take no temperature."""
+        return _REASONING.match(self.model.rpartition("/")[2].lower()) is not None
+
+    @property
+    def sampling(self) -> dict[str, Scalar]:
+        """The sampling parameters of every call, in OpenAI's names; absent means the model's default."""
+        values: dict[str, Scalar] = {**self.extra, "max_tokens": self.reply_tokens}
+        if not self.reasoning:
+            values["temperature"] = 0.0 if self.temperature is None else self.temperature
+        if alternatives := self._alternatives():
+            values["logprobs"] = True
+            values["top_logprobs"] = alternatives
+        return values
+
+    @property
+    def reply_tokens(self) -> int:
+        """The longest reply that is asked for, in tokens."""
+        return self.max_tokens or (REASONING_MAX_TOKENS if self.reasoning else MAX_TOKENS)
+
+    def _alternatives(self) -> int:
+        if self.top_logprobs is not None:
+            return self.top_logprobs
+        return TOP_LOGPROBS if self.provider in {EMBEDDED, *_GIVES_LOGPROBS} and not self.reasoning else 0
+
+    def describe(self) -> dict[str, Scalar | None]:
+        """What the card records: the model, the endpoint and every sampling setting, in JSON-ready form."""
+        temperature: Scalar | Literal["model default"] = self.sampling.get("temperature", "model default")
+        return {"model": self.model, "api_base": self.api_base, **self.sampling, "temperature": temperature}

@@ -1,0 +1,59 @@
+"""How far a grader agrees with the experts: one column of every report."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from judgec.records.estimate import Estimate
+
+STATISTICS = ("tau_b", "tau_b_score", "spearman", "exact", "accept_agreement", "kappa", "qwk")
+"""The statistics of every report, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlandAltman:
+    """Bias (mean of judge - expert, scale units) and the 95 % limits of agreement; None when undefined."""
+
+    bias: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Agreement of one judge, or of the experts among themselves, with the experts' grades.
+
+    Args:
+        estimates: By name: ``STATISTICS``, and more for some tasks.
+        bland_altman: Of grades, in scale units.
+        expert_reject_rate: Share of items that the experts reject, or None without a threshold.
+        judge_reject_rate: The same for the judge.
+        n: Rows compared: labelled and scored.
+        n_clusters: Queries that these rows belong to.
+        unscored: Labelled rows without a judgment; in no statistic here, and against the judge in every
+            comparison.
+        aspects: The same by aspect, for tasks with several; empty otherwise.
+    """
+
+    estimates: Mapping[str, Estimate]
+    bland_altman: BlandAltman
+    expert_reject_rate: float | None
+    judge_reject_rate: float | None
+    n: int
+    n_clusters: int
+    unscored: int
+    aspects: Mapping[str, "Agreement"] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, object]:
+        """The form M of reports."""
+        limits = self.bland_altman
+        report: dict[str, object] = {
+            **{name: estimate.to_json() for name, estimate in self.estimates.items()},
+            "bland_altman": {"bias": limits.bias, "low": limits.low, "high": limits.high},
+            "reject_rate": {"expert": self.expert_reject_rate, "judge": self.judge_reject_rate},
+            "n": self.n,
+            "n_clusters": self.n_clusters,
+            "unscored": self.unscored,
+        }
+        if self.aspects:
+            report["aspects"] = {name: part.to_json() for name, part in self.aspects.items()}
+        return report

@@ -1,0 +1,88 @@
+"""What a compiled judge is and where it came from: its card."""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from judgec.records.estimate import Estimate
+from judgec.records.scale import Scale
+
+Setting = bool | int | float | str | None
+SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "credential")
+COUNTS = ("max_tokens", "max_completion_tokens")  # these only sound secret
+
+
+class Cost(BaseModel):
+    """What compiling took: LM calls, US dollars (None when the price is unknown), seconds of wall clock."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    lm_calls: int
+    usd: float | None
+    seconds: float
+
+
+class ProgramCard(BaseModel):
+    """Everything needed to know, trust and rebuild one version of a compiled judge.
+
+    Args:
+        name: The family.
+        version: 1, 2, ...; 0 before it is saved.
+        task: What it judges: a built-in task, or the name of a plugin.
+        scale: The grades, their meanings, the accept threshold.
+        aspects: What is graded of each item.
+        fields: The input fields that its signature was built with.
+        signature: Name, direction and type of every field, in order; a saved state fits this signature alone.
+        data_digest: SHA-256 of the label set.
+        split_digest: SHA-256 of the assignment of queries to train, dev and test.
+        labels: ``constructed`` when no expert gave the labels, else empty.
+        lm: The language model it was compiled for and its sampling settings (``LMSpec.describe``).
+        engine: What stands behind the model when it is not a language model, else empty.
+        optimizer: Name of the prompt search.
+        settings: The optimizer's settings, keyed by name.
+        objective: The statistic that was maximized.
+        seed: Seed of the compile; the split does not depend on it.
+        versions: Of python, judgec, dspy, mlflow, numpy, sklearn.
+        cost: What compiling took.
+        created: When, ISO 8601, as given by the caller.
+        parent: Version of the champion it was compared with, or None.
+        looks: How many versions of the family have been tested on this test split, this one included.
+        promoted: Whether it became the champion.
+        reason: Why, or why not.
+        test: Estimates on the test split, keyed by statistic: the objective and ``accept_agreement``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    version: int = 0
+    task: str
+    scale: Scale
+    aspects: tuple[str, ...]
+    fields: tuple[str, ...]
+    signature: tuple[str, ...]
+    data_digest: str
+    split_digest: str
+    labels: str = ""
+    lm: Mapping[str, Setting]
+    engine: str = ""
+    optimizer: str
+    settings: Mapping[str, Setting] = {}
+    objective: str
+    seed: int
+    versions: Mapping[str, str]
+    cost: Cost
+    created: str
+    parent: int | None = None
+    looks: int
+    promoted: bool
+    reason: str
+    test: Mapping[str, Estimate] = {}
+
+    @field_validator("lm")
+    @classmethod
+    def _without_secrets(cls, lm: Mapping[str, Setting]) -> Mapping[str, Setting]:
+        secret = [name for name in lm if name not in COUNTS and any(word in name.lower() for word in SECRET_WORDS)]
+        if secret:
+            raise ValueError(f"lm: {', '.join(secret)} look like secrets; a card holds none. Leave them out.")
+        return lm

@@ -1,0 +1,82 @@
+"""Two graders side by side: what every agreement statistic is computed from."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from judgec.records.judgment import Judgments
+from judgec.records.label import Experts, FloatArray, IntArray
+from judgec.records.scale import ACCEPT_SCALE, Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """Experts and a judge on the same items, one row a pair of grades; aspects are flattened.
+
+    Only rows that an expert labelled are here. A row that the judge left unscored is kept, with -1 / NaN.
+
+    Args:
+        expert: Expert grade positions, shape (n,); -1 where only accept was labelled.
+        judge: Judge grade positions, shape (n,); -1 when unscored.
+        score: The judge's score in scale units, shape (n,); NaN when unscored.
+        expert_accept: 1 / 0, shape (n,); -1 when unknown.
+        judge_accept: 1 / 0, shape (n,); -1 when unscored or unknown.
+        cluster: Code of the row's query, shape (n,), values 0..n_clusters-1.
+        values: What each grade stands for, shape (n_grades,).
+        n_clusters: How many queries the rows were drawn from; a query may have lost all of its rows.
+    """
+
+    expert: IntArray
+    judge: IntArray
+    score: FloatArray
+    expert_accept: IntArray
+    judge_accept: IntArray
+    cluster: IntArray
+    values: tuple[float, ...]
+    n_clusters: int
+
+    @property
+    def n_grades(self) -> int:
+        """How many grades the scale has."""
+        return len(self.values)
+
+    def where(self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Self:
+        """The rows where ``mask`` is true; cluster codes are kept, so that resampling weights stay valid."""
+        return type(self)(
+            self.expert[mask],
+            self.judge[mask],
+            self.score[mask],
+            self.expert_accept[mask],
+            self.judge_accept[mask],
+            self.cluster[mask],
+            self.values,
+            self.n_clusters,
+        )
+
+
+def pair(
+    experts: Experts, judgments: Judgments, scale: Scale, *, accept_only: bool, aspect: int | None = None
+) -> Ratings:
+    """Put a judge beside the experts' consensus, row i of both being the same item.
+
+    Args:
+        experts: The labels as arrays.
+        judgments: The judge's.
+        scale: Of both.
+        accept_only: Compare accept / reject instead of grades: then ``expert`` and ``judge`` are the accepts,
+            as they are when nobody gave a grade.
+        aspect: Position of the one aspect to keep; None flattens all of them.
+    """
+    columns = slice(None) if aspect is None else slice(aspect, aspect + 1)
+    cluster = np.repeat(experts.cluster[:, None], experts.grade[:, columns].shape[1], axis=1).ravel()
+    expert_accept = experts.accept[:, columns].ravel()
+    judge_accept = judgments.accept[:, columns].ravel()
+    expert = expert_accept if accept_only else experts.grade[:, columns].ravel()
+    judge = judge_accept if accept_only else judgments.grade[:, columns].ravel()
+    values = ACCEPT_SCALE.values if accept_only else scale.values
+    score = judgments.score[:, columns].ravel()
+    labelled = (expert >= 0) | (expert_accept >= 0)
+    n_clusters = int(experts.cluster.max(initial=-1)) + 1
+    ratings = Ratings(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)
+    return ratings.where(labelled)

@@ -1,0 +1,204 @@
+"""What a compile maximizes: a corpus statistic, a number in which failing never pays, and its shares.
+
+An objective is one name of ``OBJECTIVES`` or a weighted sum of them. Unscored items (judge -1) count as
+``worst_case`` says; an undefined statistic (a judge or an expert with one grade only) counts as 0. Items
+without an expert label (-1) have nothing to agree with: they enter no statistic and have share 0.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from judgec.errors import UserError
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
+from judgec.records.ratings import Ratings
+from judgec.stats.agreement import worst_case
+from judgec.stats.agreement.kappa import squared_distances
+from judgec.stats.agreement.pair_statistic import CORRELATION
+from judgec.stats.agreement.rank_correlation import order_sums
+from judgec.stats.agreement.statistic import SHARE, Statistic, TableStatistic, WeightedSum
+from judgec.stats.agreement.tables import rectangular_tables
+from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_parts
+
+
+def tau_b_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+    """Pairs won minus pairs lost by each item, scaled so that the mean is tau-b."""
+    scored, _, x, y = tau_b_parts(_table(expert, judge, n_grades))
+    if x * y == 0:
+        return np.zeros(expert.shape)
+    known = judge != UNSCORED
+    grade_counts = np.bincount(expert, minlength=n_grades)
+    hidden_counts = np.bincount(expert[~known], minlength=n_grades)
+    hidden_lost = (~known).sum() - hidden_counts[expert]  # to unscored items of other expert grades
+    all_lost = expert.size - grade_counts[expert]
+    signed = np.where(known, order_sums(scored)[expert, judge] - hidden_lost, -all_lost)
+    result: FloatArray = 0.5 * expert.size * signed / (np.sqrt(x * y))
+    return result
+
+
+def kappa_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+    """1 for the same grade, else 1 - 1 / (disagreement expected by chance)."""
+    _, expected = kappa_parts(_table(expert, judge, n_grades))
+    if expected == 0:
+        return np.zeros(expert.shape)
+    result: FloatArray = 1 - (expert != judge) * expert.size / expected
+    return result
+
+
+def qwk_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+    """1 - squared error / (squared distance expected by chance); unscored items share the rest equally."""
+    covariance, expected = qwk_parts(_table(expert, judge, n_grades))
+    if expected == 0:
+        return np.zeros(expert.shape)
+    known = judge != UNSCORED
+    result = 1 - squared_distances(n_grades)[expert, judge] * expert.size / expected
+    if not known.all():
+        total = expert.size * 2 * covariance / expected
+        result[~known] = (total - result[known].sum()) / (~known).sum()
+    return result
+
+
+def exact_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:  # noqa: ARG001 - one signature
+    """1 for the same grade, else 0."""
+    return np.asarray(expert == judge, dtype=np.float64)
+
+
+def balanced_accuracy_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+    """For the same grade, n_items / (grades the expert used * items of this grade), else 0."""
+    counts = np.bincount(expert, minlength=n_grades)
+    used = int((counts > 0).sum())
+    if used < 2:
+        return np.zeros(expert.shape)
+    result: FloatArray = (expert == judge) * expert.size / (used * counts[expert])
+    return result
+
+
+def _table(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+    column = np.where(judge == UNSCORED, n_grades, judge)
+    cluster = np.zeros(expert.shape, dtype=np.int64)
+    tables = rectangular_tables(expert, column, cluster, (n_grades, n_grades + 1), n_clusters=1)
+    return np.asarray(tables[0], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One objective.
+
+    Args:
+        bound: Its value from tables (..., k, k + 1), the last column counting unscored items.
+        shares: Its per-item shares from expert positions, judge positions and the number of grades.
+        bounds: Its smallest and largest value, or None.
+        of_accepts: True when it compares accepts, False for grades.
+    """
+
+    bound: Callable[[FloatArray], FloatArray]
+    shares: Callable[[IntArray, IntArray, int], FloatArray]
+    bounds: tuple[float, float] | None
+    of_accepts: bool = False
+
+
+OBJECTIVES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "tau_b": Measure(worst_case.tau_b_bound, tau_b_shares, CORRELATION),
+        "kappa": Measure(worst_case.kappa_bound, kappa_shares, CORRELATION),
+        "qwk": Measure(worst_case.qwk_bound, qwk_shares, None),
+        "exact": Measure(worst_case.exact_bound, exact_shares, SHARE),
+        "accept": Measure(worst_case.exact_bound, exact_shares, SHARE, of_accepts=True),
+        "balanced_accuracy": Measure(worst_case.balanced_accuracy_bound, balanced_accuracy_shares, SHARE),
+    }
+)
+"""Every objective by name; ``balanced_accuracy`` is of grades, ``accept`` is accept agreement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """A weighted sum of named objectives.
+
+    Args:
+        terms: Positive weight and name of each term.
+    """
+
+    terms: tuple[tuple[float, str], ...]
+
+    @property
+    def name(self) -> str:
+        """The text that ``parse_objective`` reads back."""
+        return "+".join(name if weight == 1 else f"{weight!r}*{name}" for weight, name in self.terms)
+
+    @property
+    def needs_accept(self) -> bool:
+        """True when a term compares accepts, which need a threshold."""
+        return any(OBJECTIVES[name].of_accepts for _, name in self.terms)
+
+    def statistic(self, compared: Ratings) -> Statistic:
+        """The objective of one judge, for intervals and paired differences; never NaN."""
+        parts = tuple((weight, _term(name, compared)) for weight, name in self.terms)
+        return parts[0][1] if len(parts) == 1 and parts[0][0] == 1 else WeightedSum(parts)
+
+    def value(self, compared: Ratings) -> float:
+        """The objective of one judge; 0 where it is undefined."""
+        return self.statistic(compared).point()
+
+    def shares(self, compared: Ratings) -> FloatArray:
+        """One number an item, shape (n_items,), whose mean is ``value``."""
+        total = np.zeros(compared.expert.shape, dtype=np.float64)
+        for weight, name in self.terms:
+            measure = OBJECTIVES[name]
+            expert, judge, n_grades = _columns(measure, compared)
+            known = expert != UNLABELLED
+            if known.any():
+                scale = known.size / known.sum()
+                total[known] += weight * scale * measure.shares(expert[known], judge[known], n_grades)
+        return total
+
+
+def parse_objective(text: str) -> Objective:
+    """Read ``"tau_b"``, ``"tau_b+accept"`` or ``"0.7*tau_b+0.3*kappa"``.
+
+    Raises:
+        UserError: On an unknown name, a weight that is not a positive number, or a repeated name.
+    """
+    terms: list[tuple[float, str]] = []
+    for term in text.split("+"):
+        weight, _, name = term.rpartition("*")
+        name = name.strip()
+        factor = _positive(weight.strip() or "1")
+        if name not in OBJECTIVES or factor is None or name in {known for _, known in terms}:
+            raise UserError(
+                f"objective {text!r}: cannot read {term.strip()!r}; a sum of distinct names with optional "
+                f"positive weights is valid, names {', '.join(OBJECTIVES)}. Write for example 'tau_b' or "
+                "'0.7*tau_b+0.3*kappa'."
+            )
+        terms.append((factor, name))
+    return Objective(tuple(terms))
+
+
+def _positive(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 < number < float("inf") else None
+
+
+def _columns(measure: Measure, compared: Ratings) -> tuple[IntArray, IntArray, int]:
+    if measure.of_accepts:
+        return compared.expert_accept, compared.judge_accept, 2
+    return compared.expert, compared.judge, compared.n_grades
+
+
+def _term(name: str, compared: Ratings) -> TableStatistic:
+    measure = OBJECTIVES[name]
+    expert, judge, n_grades = _columns(measure, compared)
+    known = expert != UNLABELLED
+    tables = rectangular_tables(
+        expert[known],
+        np.where(judge == UNSCORED, n_grades, judge)[known],
+        compared.cluster[known],
+        (n_grades, n_grades + 1),
+        n_clusters=compared.n_clusters,
+    )
+    return TableStatistic(tables.astype(np.float64), measure.bound, measure.bounds)

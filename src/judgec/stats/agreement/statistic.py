@@ -1,0 +1,316 @@
+"""Statistics of clustered items that can be recomputed under any resample of the clusters.
+
+A statistic keeps a summary of each cluster (query). ``under(weights)`` gives its value when cluster q was
+drawn ``weights[b, q]`` times, exactly as if its items were written that often, for all resamples at once.
+Items without a judgment (-1, NaN) are left out by the caller; ``worst_case`` has the statistics that count
+them. Statistics that are to be compared or resampled together need the same ``n_clusters``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
+
+import numpy as np
+
+from judgec.records.label import FloatArray, IntArray
+from judgec.stats.agreement.kappa import balanced_accuracy_table, exact_table, kappa_table, qwk_table
+from judgec.stats.agreement.pair_statistic import (
+    CORRELATION,
+    PairStatistic,
+    RankStatistic,
+    pair_statistic,
+    rank_statistic,
+)
+from judgec.stats.agreement.rank_correlation import spearman_table, tau_b_table
+from judgec.stats.agreement.tables import NumberArray, cluster_tables, count_clusters, ratio
+
+SHARE = (0.0, 1.0)
+MAX_CLUSTERS = 5000  # of score statistics: 600 MB
+ROUNDING = 1e-12  # relative error of a difference of sums that counts as none
+
+
+class Statistic(Protocol):
+    """A number computed from clusters of items; NaN where it is undefined."""
+
+    @property
+    def items(self) -> FloatArray:
+        """Number of items in each cluster, shape (n_clusters,)."""
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Smallest and largest possible value, or None when it has no limits."""
+
+    def point(self) -> float:
+        """The value on the items as they are."""
+
+    def under(self, weights: FloatArray) -> FloatArray:
+        """The value of each resample, shape (B,), from multiplicities of shape (B, n_clusters)."""
+
+    def without_one(self, weights: FloatArray) -> FloatArray:
+        """Each resample's value after taking back one draw of cluster q, shape (B, n_clusters).
+
+        NaN for clusters that were not drawn.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableStatistic:
+    """A formula of the contingency table.
+
+    Args:
+        tables: One table a cluster, shape (n_clusters, k, m).
+        formula: Maps tables (..., k, m) to values (...).
+        bounds: Smallest and largest possible value, or None when it has no limits.
+    """
+
+    tables: FloatArray
+    formula: Callable[[FloatArray], FloatArray]
+    bounds: tuple[float, float] | None
+
+    @property
+    def items(self) -> FloatArray:
+        """Number of items in each cluster."""
+        return np.asarray(np.einsum("qij->q", self.tables))
+
+    def point(self) -> float:
+        """The value on the items as they are."""
+        return float(self.formula(self.tables.sum(0)))
+
+    def under(self, weights: FloatArray) -> FloatArray:
+        """The value of each resample, shape (B,)."""
+        n_clusters, rows, columns = self.tables.shape
+        flat = self.tables.reshape(n_clusters, rows * columns)
+        return self.formula((weights @ flat).reshape(len(weights), rows, columns))
+
+    def without_one(self, weights: FloatArray) -> FloatArray:
+        """Each resample's value without one draw of each cluster."""
+        n_clusters, rows, columns = self.tables.shape
+        whole = (weights @ self.tables.reshape(n_clusters, rows * columns)).reshape(-1, rows, columns)
+        b, q = np.nonzero(weights)
+        values = np.full(weights.shape, np.nan)
+        values[b, q] = self.formula(whole[b] - self.tables[q])
+        return values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MomentStatistic:
+    """Mean of a value plus ``z`` standard deviations (n - 1); z = 0 is the mean.
+
+    Args:
+        items: Number of items in each cluster, shape (n_clusters,).
+        total: Sum of (value - shift), same shape.
+        squares: Sum of (value - shift) ** 2, same shape.
+        shift: A value near the mean, so that squares lose no digits.
+        z: How many standard deviations above the mean.
+        bounds: Smallest and largest possible value, or None when it has no limits.
+    """
+
+    items: FloatArray
+    total: FloatArray
+    squares: FloatArray
+    shift: float
+    z: float
+    bounds: tuple[float, float] | None = None
+
+    def point(self) -> float:
+        """The value on the items as they are."""
+        return float(self.under(np.ones((1, self.items.size)))[0])
+
+    def under(self, weights: FloatArray) -> FloatArray:
+        """The value of each resample, shape (B,)."""
+        return self._value(weights @ self.items, weights @ self.total, weights @ self.squares)
+
+    def without_one(self, weights: FloatArray) -> FloatArray:
+        """Each resample's value without one draw of each cluster."""
+        n, total, squares = ((weights @ sums)[:, None] - sums for sums in (self.items, self.total, self.squares))
+        return np.where(weights > 0, self._value(n, total, squares), np.nan)
+
+    def _value(self, n: FloatArray, total: FloatArray, squares: FloatArray) -> FloatArray:
+        mean = ratio(total, n)
+        if self.z == 0:
+            return self.shift + mean
+        spread = squares - n * mean**2
+        spread = np.where(spread > ROUNDING * squares, spread, 0.0)  # the root would magnify it
+        return self.shift + mean + self.z * np.sqrt(ratio(spread, np.where(n > 1, n - 1, 0.0)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightedSum:
+    """A weighted sum of statistics of the same clusters, for example the difference of two judges.
+
+    Args:
+        parts: Weight and statistic of each term.
+    """
+
+    parts: tuple[tuple[float, Statistic], ...]
+
+    @property
+    def items(self) -> FloatArray:
+        """Number of items in each cluster."""
+        return np.asarray(np.maximum.reduce([part.items for _, part in self.parts]))
+
+    @property
+    def bounds(self) -> None:
+        """None: a sum has no limits of its own."""
+        return None
+
+    def point(self) -> float:
+        """The value on the items as they are."""
+        return float(sum(weight * part.point() for weight, part in self.parts))
+
+    def under(self, weights: FloatArray) -> FloatArray:
+        """The value of each resample, shape (B,)."""
+        values = np.zeros(len(weights))
+        for weight, part in self.parts:
+            values += weight * part.under(weights)
+        return values
+
+    def without_one(self, weights: FloatArray) -> FloatArray:
+        """Each resample's value without one draw of each cluster."""
+        values = np.zeros(weights.shape)
+        for weight, part in self.parts:
+            values += weight * part.without_one(weights)
+        return values
+
+
+TABLE_FORMULAS = MappingProxyType(
+    {
+        "tau_b": (tau_b_table, CORRELATION),
+        "spearman": (spearman_table, CORRELATION),
+        "kappa": (kappa_table, CORRELATION),
+        "qwk": (qwk_table, CORRELATION),
+        "exact": (exact_table, SHARE),
+        "accept_agreement": (exact_table, SHARE),  # of accept / reject: n_grades = 2
+        "balanced_accuracy": (balanced_accuracy_table, SHARE),
+    }
+)
+"""Every statistic of two graders' grades by name: its formula and bounds."""
+
+
+def table_statistic(
+    name: str,
+    expert: IntArray,
+    judge: IntArray,
+    cluster: IntArray,
+    *,
+    n_grades: int,
+    n_clusters: int | None = None,
+) -> TableStatistic:
+    """The statistic ``name`` of ``TABLE_FORMULAS`` comparing grade positions.
+
+    Args:
+        name: A key of ``TABLE_FORMULAS``.
+        expert: Grade positions, shape (n_items,).
+        judge: The judge's grade positions, same shape; no -1.
+        cluster: Cluster codes, same shape.
+        n_grades: Number of grades on the scale (2 for accept / reject).
+        n_clusters: Number of clusters; the largest code + 1 when left out.
+
+    Raises:
+        ValueError: When shapes differ or positions are off the scale.
+    """
+    tables = cluster_tables(expert, judge, cluster, n_grades, n_clusters=n_clusters)
+    return TableStatistic(tables.astype(np.float64), *TABLE_FORMULAS[name])
+
+
+def tau_b_score(
+    expert: IntArray, score: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+) -> PairStatistic:
+    """Kendall's tau-b of a continuous score with the expert's grade.
+
+    Args:
+        expert: Grade positions, shape (n_items,).
+        score: The judge's scores, same shape; no NaN.
+        cluster: Cluster codes, same shape.
+        n_clusters: Number of clusters; the largest code + 1 when left out.
+
+    Raises:
+        ValueError: When shapes differ, a grade or score is missing, or there are over 5,000 clusters
+            (``coarse_clusters`` merges them).
+
+    Source: Kendall (1945); pairs of a drawn cluster with its own copies count as in scipy.stats.kendalltau
+        on the items written out.
+    """
+    return pair_statistic(expert, score, cluster, _checked_pairs(expert, score, cluster, n_clusters))
+
+
+def spearman_score(
+    expert: IntArray, score: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+) -> RankStatistic:
+    """Spearman's rho of a continuous score with the expert's grade; arguments as ``tau_b_score``."""
+    return rank_statistic(expert, score, cluster, _checked_pairs(expert, score, cluster, n_clusters))
+
+
+def mean(
+    values: FloatArray,
+    cluster: IntArray,
+    *,
+    n_clusters: int | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> MomentStatistic:
+    """The mean of one value an item, shape (n_items,); give rates their bounds, ``SHARE``."""
+    return _moment(values, cluster, n_clusters, 0.0, bounds)
+
+
+def bland_altman(
+    expert: FloatArray, judge: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+) -> tuple[MomentStatistic, MomentStatistic, MomentStatistic]:
+    """Bias of the judge and its 95 % limits of agreement, in scale values.
+
+    Args:
+        expert: The expert's grades as scale values, shape (n_items,).
+        judge: The judge's, same shape.
+        cluster: Cluster codes, same shape.
+        n_clusters: Number of clusters; the largest code + 1 when left out.
+
+    Returns:
+        Bias (mean of judge - expert: positive is a lenient judge), lower limit and upper limit
+        (bias -+ 1.96 standard deviations); the limits are undefined below two items.
+
+    Source: Bland and Altman (1986), Lancet 327.
+    """
+    difference = np.asarray(judge, dtype=np.float64) - np.asarray(expert, dtype=np.float64)
+    bias, low, high = (_moment(difference, cluster, n_clusters, z) for z in (0.0, -1.96, 1.96))
+    return bias, low, high
+
+
+def _moment(
+    values: FloatArray,
+    cluster: IntArray,
+    n_clusters: int | None,
+    z: float,
+    bounds: tuple[float, float] | None = None,
+) -> MomentStatistic:
+    values = np.asarray(values, dtype=np.float64)
+    size = _checked(values, values, cluster, n_clusters)
+    shift = float(values.mean()) if values.size else 0.0
+    items, total, squares = (
+        np.bincount(cluster, weights=power, minlength=size).astype(np.float64)
+        for power in (np.ones_like(values), values - shift, (values - shift) ** 2)
+    )
+    return MomentStatistic(items, total, squares, shift, z, bounds)
+
+
+def _checked(expert: NumberArray, score: FloatArray, cluster: IntArray, n_clusters: int | None) -> int:
+    """The number of clusters, once shapes and values are found valid."""
+    if not np.shape(expert) == np.shape(score) == np.shape(cluster) or np.ndim(score) != 1:
+        raise ValueError(
+            f"expert {np.shape(expert)}, score {np.shape(score)}, cluster {np.shape(cluster)}; "
+            "all three must have the same shape (n_items,)."
+        )
+    if np.isnan(score).any():
+        raise ValueError(f"score: {int(np.isnan(score).sum())} values are NaN; leave missing scores out first.")
+    return count_clusters(cluster, n_clusters)
+
+
+def _checked_pairs(expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int | None) -> int:
+    """``_checked`` for statistics that keep a number for each pair of clusters."""
+    size = _checked(expert, score, cluster, n_clusters)
+    if np.min(expert, initial=0) < 0:
+        raise ValueError("expert: grade positions below 0; leave missing grades (-1) out first.")
+    if size > MAX_CLUSTERS:
+        raise ValueError(
+            f"{size} clusters; up to {MAX_CLUSTERS} fit into memory as pairs. Merge them by coarse_clusters."
+        )
+    return size

@@ -1,0 +1,258 @@
+"""Confidence intervals of statistics whose items are clustered by query, and of paired differences.
+
+Both are value -+ q * se. The standard error is the delete-one-cluster jackknife's. Below 40 clusters, q is
+the quantile of the studentized statistic, abs(t), over resamples of the clusters (symmetric bootstrap-t);
+from there on it is Student's t quantile with (clusters - 1) degrees of freedom, which by then is the same.
+A statistic with limits is taken to the Fisher-z scale first (atanh of it, stretched to -1..1), so that the
+interval stays within them. Levels beyond what the resamples can show continue along Student's t.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from judgec.records.estimate import Estimate
+from judgec.records.label import FloatArray
+from judgec.stats.agreement.statistic import Statistic, WeightedSum
+from judgec.stats.intervals.resampling import jackknife_se, resample_present
+
+STUDENTIZED_BELOW = 40  # clusters; measured: from here on Student's t covers as well, at no cost
+MIN_CLUSTERS = 3  # two leave one degree of freedom: such an interval is the whole scale
+MIN_RESAMPLES = 40
+MIN_TAIL = 20  # resamples beyond a quantile for it to be read off them
+MAX_UNDEFINED = 0.1  # share of resamples without a value above which an interval would be a guess
+NO_SPREAD = 1e-12  # a standard error below it is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A statistic with its confidence interval.
+
+    Args:
+        value: The statistic, or None where it is undefined.
+        low: Lower limit, or None where there is no interval (``note`` says why).
+        high: Upper limit, or None.
+        p: Two-sided p-value of "no difference"; differences only.
+        se: Standard error in units of the statistic, or None.
+        level: Coverage of the interval.
+        n_clusters: Clusters with items.
+        resamples: Number of resamples.
+        seed: Seed of the resampling.
+        method: How the interval was made.
+        note: Why something is missing, or empty.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    se: float | None
+    level: float
+    n_clusters: int
+    resamples: int
+    seed: int
+    method: str
+    note: str = ""
+
+    def estimate(self, n: int) -> Estimate:
+        """The record of reports; ``n`` is the number of items."""
+        return Estimate(
+            value=self.value,
+            low=self.low,
+            high=self.high,
+            p=self.p,
+            note=self.note,
+            n=n,
+            n_clusters=self.n_clusters,
+            level=self.level,
+            method=self.method,
+            seed=self.seed,
+        )
+
+
+def interval(
+    statistic: Statistic,
+    n_clusters: int | None = None,
+    *,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """Confidence interval of one statistic, clusters being the sampling units.
+
+    There is none, and ``note`` says why, below three clusters with items; when the statistic is undefined
+    without one of the clusters, or in over 10 % of the resamples (fewer are left out); and when no cluster
+    changes the value (a perfect judge): nothing was seen of its spread.
+
+    Args:
+        statistic: What to estimate.
+        n_clusters: Checked against the statistic when given.
+        level: Coverage.
+        resamples: Number of resamples.
+        seed: Seed of the resampling.
+
+    Raises:
+        ValueError: When ``n_clusters`` is not the statistic's, or level or resamples are out of range.
+
+    Source: Hall (1988), Journal of the Royal Statistical Society B 50(1), for symmetric bootstrap-t; Cameron,
+        Gelbach and Miller (2008), Review of Economics and Statistics 90(3), for few clusters.
+    """
+    if n_clusters is not None and n_clusters != statistic.items.size:
+        raise ValueError(f"n_clusters {n_clusters}; the statistic has {statistic.items.size} clusters.")
+    return _interval(statistic, level, resamples, seed, paired=False)
+
+
+def difference_interval(
+    a: Statistic, b: Statistic, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> Interval:
+    """Confidence interval and p-value of ``a - b``, paired: both come from the same resamples.
+
+    ``p`` is the smallest 1 - level at which the interval excludes 0. When no cluster changes a difference
+    other than 0 (a perfect judge against a constant one), the interval is that point and p is that of the
+    sign test over clusters, 2 ** (1 - clusters); there is no interval while that exceeds 1 - level.
+    Otherwise as ``interval``.
+
+    Args:
+        a: Statistic of one judge.
+        b: The same of another judge, on the same items and cluster codes.
+        level: Coverage.
+        resamples: Number of resamples.
+        seed: Seed of the resampling.
+
+    Raises:
+        ValueError: When the numbers of clusters differ, or level or resamples are out of range.
+    """
+    if a.items.size != b.items.size:
+        raise ValueError(f"{a.items.size} and {b.items.size} clusters; paired judges share their clusters.")
+    return _interval(WeightedSum(((1.0, a), (-1.0, b))), level, resamples, seed, paired=True)
+
+
+def detectable_difference(difference: Interval, *, power: float = 0.8) -> float | None:
+    """The smallest true difference that this test set would have shown with probability ``power``.
+
+    At the interval's level: half its width plus the Student quantile of the power times the standard error.
+
+    Returns:
+        The difference, or None where there is no interval or no spread.
+    """
+    if difference.low is None or difference.high is None or not difference.se:
+        return None
+    reach = stats.t.ppf(power, difference.n_clusters - 1) * difference.se
+    return float((difference.high - difference.low) / 2 + reach)
+
+
+def _interval(statistic: Statistic, level: float, resamples: int, seed: int, *, paired: bool) -> Interval:
+    if not 0 < level < 1 or resamples < MIN_RESAMPLES:
+        raise ValueError(f"{level=}, {resamples=}; 0 < level < 1 and resamples >= {MIN_RESAMPLES} are valid.")
+    value = statistic.point()
+    present = statistic.items > 0
+    n_clusters = int(present.sum())
+    none = Interval(value, None, None, None, None, level, n_clusters, resamples, seed, "none")
+    if np.isnan(value):
+        note = "undefined: a grader gave one grade only, or there are no items"
+        return replace(none, value=None, note=note)
+    if n_clusters < MIN_CLUSTERS:
+        return replace(none, note=f"no interval: {n_clusters} clusters, at least {MIN_CLUSTERS} are needed")
+    se = float(jackknife_se(statistic, present[None].astype(np.float64))[0])
+    if np.isnan(se):
+        return replace(none, note="no interval: without one of the clusters the value is undefined")
+    if se <= NO_SPREAD:
+        return _without_spread(none, value, paired=paired)
+    pivot = _pivot(statistic, value, n_clusters, resamples, seed)
+    if isinstance(pivot, str):
+        return replace(none, se=se, note=pivot)
+    middle, slope = _stretch(np.array(value), statistic.bounds)
+    reach = pivot.quantile(1 - level) * se * slope
+    low, high = (_shrink(float(end), statistic.bounds) for end in (middle - reach, middle + reach))
+    p = pivot.p(abs(value) / se) if paired else None
+    return replace(none, low=low, high=high, p=p, se=se, method=pivot.method)
+
+
+def _without_spread(none: Interval, value: float, *, paired: bool) -> Interval:
+    if not paired:
+        return replace(none, se=0.0, note="no interval: leaving any cluster out gives the same value")
+    if abs(value) <= NO_SPREAD:
+        return replace(none, low=0.0, high=0.0, p=1.0, se=0.0, method="no difference anywhere")
+    p = 2.0 ** (1 - none.n_clusters)
+    if p > 1 - none.level:
+        note = f"no interval: all {none.n_clusters} clusters agree on the difference, too few to be sure of it"
+        return replace(none, p=p, se=0.0, note=note)
+    return replace(none, low=value, high=value, p=p, se=0.0, method="sign test over clusters")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pivot:
+    """Distribution of abs(t): ``sizes``, those of the resamples in falling order, or Student's when empty."""
+
+    sizes: FloatArray
+    degrees: int
+
+    @property
+    def method(self) -> str:
+        return "symmetric bootstrap-t over clusters" if self.sizes.size else "jackknife t over clusters"
+
+    @property
+    def _tail(self) -> float:
+        """The smallest two-sided level read off the resamples."""
+        return MIN_TAIL / (self.sizes.size + 1)
+
+    def quantile(self, alpha: float) -> float:
+        """The size that abs(t) exceeds with probability ``alpha``."""
+        student = float(stats.t.isf(alpha / 2, self.degrees))
+        if not self.sizes.size:
+            return student
+        shown = max(alpha, self._tail)
+        rank = int(shown * (self.sizes.size + 1) + NO_SPREAD)  # exceeding it gives p <= alpha, see p
+        return float(self.sizes[rank - 1] * student / stats.t.isf(shown / 2, self.degrees))
+
+    def p(self, size: float) -> float:
+        """Probability that abs(t) is at least ``size``; at most ``alpha`` just beyond ``quantile(alpha)``."""
+        if not self.sizes.size:
+            return float(2 * stats.t.sf(size, self.degrees))
+        corner = self.sizes[MIN_TAIL - 1]
+        if size > corner:
+            scale = stats.t.isf(self._tail / 2, self.degrees) / corner
+            return float(2 * stats.t.sf(size * scale, self.degrees))
+        return float(1 + (self.sizes >= size).sum()) / (self.sizes.size + 1)
+
+
+def _pivot(statistic: Statistic, value: float, n_clusters: int, resamples: int, seed: int) -> _Pivot | str:
+    """The pivot's distribution, or the reason why resamples cannot tell it."""
+    student = _Pivot(np.empty(0), n_clusters - 1)
+    if n_clusters >= STUDENTIZED_BELOW:
+        return student
+    weights = resample_present(statistic, resamples, seed)
+    values = statistic.under(weights)
+    defined = ~np.isnan(values)
+    if defined.mean() < 1 - MAX_UNDEFINED:
+        return f"no interval: undefined in {1 - defined.mean():.0%} of the resamples"
+    position, slope = _stretch(values[defined], statistic.bounds)
+    spread = jackknife_se(statistic, weights[defined]) * slope
+    centre, _ = _stretch(np.array(value), statistic.bounds)
+    # A resample without spread (all of it perfect) lies infinitely far out.
+    usable = np.isfinite(position) & np.isfinite(spread) & (spread > NO_SPREAD)
+    sizes = np.full(values[defined].shape, np.inf)
+    sizes[usable] = np.abs(position[usable] - centre) / spread[usable]
+    sizes = np.sort(sizes)[::-1]
+    return student if np.isinf(sizes[MIN_TAIL - 1]) else _Pivot(sizes, n_clusters - 1)
+
+
+def _stretch(values: FloatArray, bounds: tuple[float, float] | None) -> tuple[FloatArray, FloatArray]:
+    """Values on the Fisher-z scale, infinite at the limits, and its slope there (0 at the limits: no use)."""
+    if bounds is None:
+        return values, np.ones_like(values)
+    low, high = bounds
+    unit = np.clip((2 * values - low - high) / (high - low), -1.0, 1.0)
+    inside = np.abs(unit) < 1 - NO_SPREAD
+    position = np.where(inside, np.arctanh(np.where(inside, unit, 0.0)), np.copysign(np.inf, unit))
+    slope = np.where(inside, 2 / (high - low) / np.where(inside, 1 - unit**2, 1.0), 0.0)
+    return position, slope
+
+
+def _shrink(position: float, bounds: tuple[float, float] | None) -> float:
+    """Back from the Fisher-z scale."""
+    if bounds is None:
+        return position
+    low, high = bounds
+    return float((np.tanh(position) * (high - low) + low + high) / 2)

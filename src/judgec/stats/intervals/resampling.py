@@ -1,0 +1,88 @@
+"""Resamples of whole clusters, and the spread of a statistic over them."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from judgec.records.label import FloatArray
+from judgec.stats.agreement.pair_statistic import MAX_CELLS
+from judgec.stats.agreement.statistic import Statistic, TableStatistic
+
+
+@lru_cache(maxsize=4)
+def resample(n_clusters: int, resamples: int, seed: int) -> FloatArray:
+    """How often each cluster is drawn: the one set of resamples that a whole report shares.
+
+    Args:
+        n_clusters: Number of clusters; each draw takes any of them with equal probability.
+        resamples: Number of resamples B.
+        seed: Same seed, same resamples.
+
+    Returns:
+        Multiplicities, shape (B, n_clusters), rows summing to n_clusters; read-only, as it is cached.
+    """
+    drawn = np.random.default_rng(seed).integers(n_clusters, size=(resamples, n_clusters))
+    drawn += n_clusters * np.arange(resamples)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=resamples * n_clusters)
+    weights = counts.reshape(resamples, n_clusters).astype(np.float64)
+    weights.flags.writeable = False
+    return weights
+
+
+def resample_present(statistic: Statistic, resamples: int, seed: int) -> FloatArray:
+    """``resample`` of the clusters that have items; clusters without items are never drawn.
+
+    Returns:
+        Multiplicities, shape (resamples, all clusters of the statistic).
+    """
+    present = statistic.items > 0
+    weights = resample(int(present.sum()), resamples, seed)
+    if present.all():
+        return weights
+    spread = np.zeros((resamples, present.size))
+    spread[:, present] = weights
+    return spread
+
+
+def bootstrap(statistic: Statistic, *, resamples: int = 2000, seed: int = 0) -> FloatArray:
+    """The statistic in resamples of the clusters, shape (resamples,); NaN where undefined.
+
+    Where no cluster has two items, the cells of the one table are drawn instead of its items: the same
+    distribution, at a cost that does not grow with their number. Values of two judges are paired only when
+    taken from one ``WeightedSum``.
+
+    Source: Efron (1979), Annals of Statistics 7(1); Davison and Hinkley (1997), section 3.8, for clusters.
+    """
+    if isinstance(statistic, TableStatistic) and statistic.items.max(initial=0) == 1:
+        table = statistic.tables.sum(0)
+        n = int(table.sum())
+        drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=resamples)
+        return statistic.formula(drawn.reshape(resamples, *table.shape).astype(np.float64))
+    return statistic.under(resample_present(statistic, resamples, seed))
+
+
+def jackknife_se(statistic: Statistic, weights: FloatArray) -> FloatArray:
+    """Delete-one-cluster jackknife standard error within each resample.
+
+    Args:
+        statistic: What to estimate.
+        weights: Multiplicities, shape (B, n_clusters); a cluster drawn m times is m clusters.
+
+    Returns:
+        Shape (B,); NaN where the statistic is undefined without one of the clusters.
+
+    Source: Efron and Stein (1981), Annals of Statistics 9(3).
+    """
+    step = max(1, MAX_CELLS // (16 * weights.shape[1]))  # 16: a table of a five-grade scale, or so
+    blocks = [weights[at : at + step] for at in range(0, len(weights), step)]
+    return np.concatenate([_jackknife_se(statistic, block) for block in blocks])
+
+
+def _jackknife_se(statistic: Statistic, weights: FloatArray) -> FloatArray:
+    drawn = weights > 0
+    values = np.where(drawn, statistic.without_one(weights), 0.0)
+    n_clusters = weights.sum(1, keepdims=True)
+    centre = (weights * values).sum(1, keepdims=True) / n_clusters
+    squares = (weights * (values - centre) ** 2).sum(1)
+    se: FloatArray = np.sqrt((n_clusters[:, 0] - 1) / n_clusters[:, 0] * squares)
+    return se

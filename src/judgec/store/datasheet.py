@@ -1,0 +1,123 @@
+"""The datasheet beside a label file: task, scale and origin, as TOML."""
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+from pydantic import ValidationError
+
+from judgec.errors import InputError
+from judgec.records.label import Task
+from judgec.records.scale import Scale
+from judgec.store.arrow import HUB_PREFIX
+
+NAME = "datasheet.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Datasheet:
+    """What somebody declared about a label file; everything is optional.
+
+    Args:
+        path: The file it was read from, or empty.
+        task: The task, or None.
+        scale: The scale, or None.
+        source: Where the labels come from, by key.
+        notes: What was left unread.
+    """
+
+    path: str = ""
+    task: Task | None = None
+    scale: Scale | None = None
+    source: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def find_datasheet(path: str) -> Path | None:
+    """``STEM.datasheet.toml`` beside the file, else ``datasheet.toml`` in its folder (or in it, "
+    "for a folder).
+    """
+    if path.startswith(HUB_PREFIX):
+        return None
+    file = Path(path)
+    beside = file.parent / f"{file.name if file.is_dir() else file.stem}.{NAME}"
+    inside = (file if file.is_dir() else file.parent) / NAME
+    return next((sheet for sheet in (beside, inside) if sheet.is_file()), None)
+
+
+def read_datasheet(path: str) -> Datasheet:
+    """The datasheet of the label file ``path``; an empty one where there is none.
+
+    Raises:
+        InputError: Broken TOML, an unknown task, or a scale that is not one.
+    """
+    sheet = find_datasheet(path)
+    if sheet is None:
+        return Datasheet()
+    try:
+        text = sheet.read_bytes().decode("utf-8-sig")
+        content = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError([f"{sheet}:{line}: not UTF-8; the whole file must be. Save it as UTF-8."]) from error
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"line (\d+)", str(error))
+        line = int(at[1]) if at else text.count("\n") + 1
+        raise InputError(
+            [f"{sheet}:{line}: not TOML ({error}); a value is quoted text, a number or [...]. Fix it."]
+        ) from error
+    return _interpreted(sheet, text, content)
+
+
+def _interpreted(sheet: Path, text: str, content: Mapping[str, object]) -> Datasheet:
+    faults: list[str] = []
+    where = partial(_where, sheet, text)
+    task = next((name for name in get_args(Task) if name == content.get("task")), None)
+    if "task" in content and task is None:
+        faults.append(
+            f"{where('task')}: task {content['task']!r} is not known; valid are "
+            f"{', '.join(get_args(Task))}. Correct it."
+        )
+    scale = _scale(where, content["scale"], faults) if "scale" in content else None
+    source = content.get("source", {})
+    texts = {str(key): str(value) for key, value in source.items()} if isinstance(source, dict) else {}
+    if not isinstance(source, dict):
+        faults.append(f"{where('source')}: source is {source!r}; a table [source] of texts is needed. Correct it.")
+    if faults:
+        raise InputError(faults)
+    unread = sorted(set(content) - {"task", "scale", "source"})
+    return Datasheet(
+        path=str(sheet),
+        task=task,
+        scale=scale,
+        source=texts,
+        notes=(f"{sheet} also has {', '.join(unread)}; only task, [scale] and [source] are read.",) if unread else (),
+    )
+
+
+def _where(sheet: Path, text: str, key: str) -> str:
+    """The place of a key or table header in the datasheet."""
+    found = re.search(rf"^\s*\[?\s*{re.escape(key)}\b", text, re.MULTILINE)
+    line = text.count("\n", 0, found.end()) + 1 if found else 1
+    return f"{sheet}:{line}"
+
+
+def _scale(where: Callable[[str], str], table: object, faults: list[str]) -> Scale | None:
+    if not isinstance(table, dict):
+        faults.append(f"{where('scale')}: scale is {table!r}; a table [scale] with 'grades' is needed. Correct it.")
+        return None
+    valid = ", ".join(Scale.model_fields)
+    unknown = sorted(set(table) - set(Scale.model_fields))
+    faults += [f"{where(key)}: [scale] has no {key!r}; valid are {valid}. Correct it." for key in unknown]
+    try:
+        return Scale.model_validate({key: value for key, value in table.items() if key not in unknown})
+    except ValidationError as error:
+        for fault in error.errors():
+            key = str(fault["loc"][0]) if fault["loc"] else "scale"
+            message = str(fault["msg"]).removeprefix("Value error, ").rstrip(".")
+            faults.append(f"{where(key if key in table else 'scale')}: {key}: {message}. Correct it.")
+        return None

@@ -1,0 +1,120 @@
+"""The experts' labels as arrays, and the consensus of several annotators.
+
+Consensus: the median of an odd number of grades; of an even number, one of the two middle grades, picked by
+a hash of item and seed (of two annotators: one of the two). Unordered grades (a / b / tie): the most
+frequent, a hash again choosing among tied ones. The pick depends on item_id and seed alone, so neither other
+items nor the order of rows can change it.
+
+Accept: an annotator's own accept / reject beats the threshold; an annotator who only graded votes by the
+threshold, where there is one. The consensus is the median of these votes by the same pick, and so where all
+votes follow from grades it is exactly the consensus grade held against the threshold.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
+
+BoolArray = NDArray[np.bool_]
+
+
+def experts_of(labels: LabelSet, seed: int = 0) -> Experts:
+    """All labels as arrays, with their consensus."""
+    annotators = tuple(sorted({label.annotator for label in labels.labels}))
+    row = {name: i for i, name in enumerate(annotators)}
+    column = {item.item_id: i for i, item in enumerate(labels.items)}
+    aspect_axis = {name: i for i, name in enumerate(labels.aspects)}
+    shape = (len(annotators), len(labels.items), len(labels.aspects))
+    grade_by = np.full(shape, UNLABELLED, dtype=np.int64)
+    accept_by = np.full(shape, UNLABELLED, dtype=np.int64)
+    threshold = labels.scale.accept_index
+    for label in labels.labels:
+        i, j = row[label.annotator], column[label.item_id]
+        for aspect, position in label.grades.items():
+            grade_by[i, j, aspect_axis[aspect]] = position
+        if label.accept is not None:
+            accept_by[i, j, :] = int(label.accept)
+    if threshold is not None:
+        graded_only = (accept_by == UNLABELLED) & (grade_by != UNLABELLED)
+        accept_by[graded_only] = grade_by[graded_only] >= threshold
+    item_ids = [item.item_id for item in labels.items]
+    grade, grade_tied = consensus_of(grade_by, item_ids, seed, nominal=labels.scale.level == "nominal")
+    accept, accept_tied = consensus_of(accept_by, item_ids, seed)
+    codes: dict[str, int] = {}
+    cluster = [codes.setdefault(item.query_id, len(codes)) for item in labels.items]
+    return Experts(
+        grade=grade,
+        accept=accept,
+        cluster=np.array(cluster, dtype=np.int64),
+        annotators=annotators,
+        grade_by=grade_by,
+        accept_by=accept_by,
+        tied=int((grade_tied | accept_tied).sum()),
+    )
+
+
+def consensus_of(
+    by: IntArray, keys: Sequence[str], seed: int = 0, *, nominal: bool = False
+) -> tuple[IntArray, BoolArray]:
+    """The consensus of several annotators, and where a seeded pick decided it.
+
+    Args:
+        by: Positions, shape (n_annotators, n_items, n_aspects); -1 where missing. Accepts (1 / 0) too.
+        keys: What the pick of each item depends on besides the seed: its item_id.
+        seed: Seed of the picks.
+        nominal: True when the grades have no order: the most frequent instead of the median.
+
+    Returns:
+        Positions, shape (n_items, n_aspects), -1 where nobody said anything; and True where a pick decided
+        between different grades, same shape.
+    """
+    if by.shape[0] == 0:
+        empty = np.full(by.shape[1:], UNLABELLED, dtype=np.int64)
+        return empty, empty != UNLABELLED
+    pick = _uniform(keys, seed)[:, None]
+    return _most_frequent(by, pick) if nominal else _median(by, pick)
+
+
+def leave_one_out(labels: LabelSet, experts: Experts, seed: int = 0) -> tuple[IntArray, IntArray]:
+    """For each annotator the consensus of the others: what the experts' ceiling is measured against.
+
+    Returns:
+        Grades and accepts, each of shape (n_annotators, n_items, n_aspects); -1 where no other annotator said
+        anything. With one annotator both are -1 throughout.
+    """
+    keys = [item.item_id for item in labels.items]
+    nominal = labels.scale.level == "nominal"
+    grade, accept = np.empty_like(experts.grade_by), np.empty_like(experts.accept_by)
+    for i in range(len(experts.annotators)):
+        grade[i], _ = consensus_of(np.delete(experts.grade_by, i, axis=0), keys, seed, nominal=nominal)
+        accept[i], _ = consensus_of(np.delete(experts.accept_by, i, axis=0), keys, seed)
+    return grade, accept
+
+
+def _uniform(keys: Sequence[str], seed: int) -> FloatArray:
+    """A number in [0, 1) for each key, from a hash of key and seed."""
+    digests = b"".join(hashlib.blake2b(f"{seed}\0{key}".encode(), digest_size=8).digest() for key in keys)
+    return np.frombuffer(digests, dtype=">u8").astype(np.float64) / 2.0**64 * (1 - 2.0**-53)
+
+
+def _median(by: IntArray, pick: FloatArray) -> tuple[IntArray, BoolArray]:
+    ordered = np.sort(by, axis=0)  # missing ones (-1) come first
+    n = (by != UNLABELLED).sum(axis=0)
+    missing = by.shape[0] - n
+    last = by.shape[0] - 1
+    low = np.take_along_axis(ordered, np.minimum(missing + (n - 1) // 2, last)[None], axis=0)[0]
+    high = np.take_along_axis(ordered, np.minimum(missing + n // 2, last)[None], axis=0)[0]
+    return np.where(pick < 0.5, low, high), low != high
+
+
+def _most_frequent(by: IntArray, pick: FloatArray) -> tuple[IntArray, BoolArray]:
+    n_grades = int(by.max(initial=0)) + 1
+    votes = (by[..., None] == np.arange(n_grades)).sum(axis=0)
+    top = (votes == votes.max(axis=-1, keepdims=True)) & (votes > 0)
+    n_top = top.sum(axis=-1)
+    wanted = (pick * n_top).astype(np.int64)  # 0..n_top-1: which of the tied ones, in the order of the scale
+    chosen = (top & (top.cumsum(axis=-1) == wanted[..., None] + 1)).argmax(axis=-1)
+    return np.where(n_top > 0, chosen, UNLABELLED), n_top > 1

@@ -1,0 +1,234 @@
+"""Every finished LM call, on disk the moment it is finished, so that none is ever paid twice.
+
+One SQLite file in WAL mode. Rows are only appended and the newest row of a digest wins. A commit survives the
+death of the process (``kill -9``); a power cut may lose the last moments, never the file.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from judgec.errors import ArtifactError
+
+APPLICATION_ID = 0x6A646763  # "jdgc" in the SQLite header: this file is ours
+BUSY_SECONDS = 60.0  # how long a writer waits for another process
+LOOKUP_CHUNK = 500  # digests in one SELECT; SQLite allows 999 everywhere
+
+# The n-th script brings a file from schema n to n + 1: append, never edit.
+MIGRATIONS = (
+    """
+    CREATE TABLE replies (
+        seq INTEGER PRIMARY KEY,
+        digest BLOB NOT NULL,
+        model TEXT NOT NULL,
+        served_by TEXT NOT NULL,
+        text TEXT NOT NULL,
+        finish TEXT NOT NULL,
+        logprobs TEXT,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        usd REAL,
+        finished REAL NOT NULL
+    );
+    CREATE INDEX replies_by_digest ON replies (digest, seq);
+    """,
+)
+SCHEMA = len(MIGRATIONS)
+_COLUMNS = "model, served_by, text, finish, logprobs, input_tokens, output_tokens, usd, finished"
+_INSERT = f"INSERT INTO replies (digest, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608 - constants only
+_NEWEST = f"SELECT {_COLUMNS} FROM replies WHERE digest = ? ORDER BY seq DESC LIMIT 1"  # noqa: S608 - constants only
+
+
+@dataclass(frozen=True, slots=True)
+class JournaledReply:
+    """What a model said once, and what that cost; whether it could be read is for the judge to decide.
+
+    Args:
+        model: The model that was asked for, as in the spec.
+        served_by: The model that the endpoint says answered.
+        text: The reply as it came.
+        finish: Why it ended: ``stop``, ``length``, ``content_filter``, ...
+        logprobs: Log-probabilities of the verdict's tokens as JSON, or None.
+        input_tokens: Prompt tokens billed.
+        output_tokens: Reply tokens billed.
+        usd: What it cost, or None when the model has no known price.
+        finished: When, in seconds since the epoch.
+    """
+
+    model: str
+    served_by: str
+    text: str
+    finish: str
+    logprobs: str | None
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    finished: float
+
+
+class Journal:
+    """The journal at ``path``; threads share one, and several processes may write one file at once.
+
+    Args:
+        path: The SQLite file; it and its folder are made when absent. ``:memory:`` keeps nothing.
+
+    Raises:
+        ArtifactError: When the file is damaged, foreign, written by a newer judgec, or cannot be opened.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._refuse_foreign_bytes()
+        with self._guarded():
+            if isinstance(path, Path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(
+                path,
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=32,
+            )
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def get(self, digest: bytes) -> JournaledReply | None:
+        """The newest reply under ``digest``, or None."""
+        with self._lock, self._guarded():
+            row = self._db.execute(_NEWEST, (digest,)).fetchone()
+        return None if row is None else JournaledReply(*row)
+
+    def get_many(self, digests: Sequence[bytes]) -> dict[bytes, JournaledReply]:
+        """The newest reply of every digest that has one."""
+        found: dict[bytes, JournaledReply] = {}
+        for start in range(0, len(digests), LOOKUP_CHUNK):
+            chunk = digests[start : start + LOOKUP_CHUNK]
+            marks = ", ".join("?" * len(chunk))
+            query = f"SELECT digest, {_COLUMNS} FROM replies WHERE digest IN ({marks}) ORDER BY seq"  # noqa: S608 - marks only
+            with self._lock, self._guarded():
+                rows = self._db.execute(query, chunk).fetchall()
+            found.update((row[0], JournaledReply(*row[1:])) for row in rows)
+        return found
+
+    def put(self, digest: bytes, reply: JournaledReply) -> None:
+        """Append one reply; it is durable when this returns."""
+        with self._lock, self._guarded():
+            self._db.execute(_INSERT, (digest, *_values(reply)))
+
+    def put_many(self, replies: Iterable[tuple[bytes, JournaledReply]]) -> None:
+        """Append several replies in one commit: all or none; they are durable when this returns."""
+        with self._lock, self._guarded(), self._transaction():
+            self._db.executemany(_INSERT, ((digest, *_values(reply)) for digest, reply in replies))
+
+    def __len__(self) -> int:
+        """Replies in the file, superseded ones included."""
+        with self._lock, self._guarded():
+            return int(self._db.execute("SELECT COUNT(*) FROM replies").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file; nothing is pending."""
+        with self._lock:
+            self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _refuse_foreign_bytes(self) -> None:
+        """SQLite would report a text file as damaged only later, and would fill an empty one."""
+        if not isinstance(self.path, Path) or not self.path.is_file():
+            return
+        with self.path.open("rb") as file:
+            head = file.read(16)
+        if head and head != b"SQLite format 3\0":
+            raise ArtifactError(
+                f"{self.path}: not a judgec journal (its first bytes are not SQLite's). "
+                "Move the file away; a new journal will be made."
+            )
+
+    def _prepare(self) -> None:
+        with self._guarded():
+            # NORMAL: the log reaches the operating system at each commit and the disk at each checkpoint.
+            self._retry_busy(lambda: self._db.execute("PRAGMA journal_mode = WAL"))
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            with self._transaction():
+                version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
+                owner = int(self._db.execute("PRAGMA application_id").fetchone()[0])
+                tables = int(self._db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0])
+                self._refuse_foreign_schema(version, owner, tables)
+                for script in MIGRATIONS[version:]:
+                    for statement in filter(str.strip, script.split(";")):
+                        self._db.execute(statement)
+                self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _refuse_foreign_schema(self, version: int, owner: int, tables: int) -> None:
+        if owner != APPLICATION_ID and (tables or owner):
+            raise ArtifactError(
+                f"{self.path}: a SQLite file, but not a judgec journal. "
+                "Move it away, or choose another folder with --home."
+            )
+        if version > SCHEMA:
+            raise ArtifactError(
+                f"{self.path}: journal schema {version}; this judgec reads up to {SCHEMA}. "
+                "Upgrade judgec, or choose another folder with --home."
+            )
+
+    def _retry_busy(self, act: Callable[[], object]) -> None:
+        """Changing to WAL does not wait for other processes by itself, so wait for their write lock first."""
+        try:
+            act()
+        except sqlite3.OperationalError:
+            with self._transaction():
+                pass
+            act()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.DatabaseError, OSError) as error:
+            damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+            remedy = (
+                "Move it and its -wal and -shm files away; a new journal will be made and calls paid again."
+                if damaged
+                else "Check the folder's rights and free space, or choose another one with --home."
+            )
+            raise ArtifactError(f"{self.path}: the journal cannot be used ({error}). {remedy}") from error
+
+
+def _values(reply: JournaledReply) -> tuple[str | int | float | None, ...]:
+    return (
+        reply.model,
+        reply.served_by,
+        reply.text,
+        reply.finish,
+        reply.logprobs,
+        reply.input_tokens,
+        reply.output_tokens,
+        reply.usd,
+        reply.finished,
+    )

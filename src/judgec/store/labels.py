@@ -1,0 +1,292 @@
+"""Label files to a ``LabelSet``, and item files to items.
+
+Every fault of a file is collected and raised together, each with its line.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+
+from judgec.errors import InputError
+from judgec.records.label import Item, Label, LabelSet, Task
+from judgec.records.scale import ACCEPT_SCALE, Scale
+from judgec.store.datasheet import Datasheet, read_datasheet
+from judgec.store.rows.cells import as_id, is_missing
+from judgec.store.rows.columns import as_task, infer_task, listed, renamed, require_columns
+from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
+from judgec.store.rows.items import Collected, collect_items, digest, item_digest
+from judgec.store.rows.ragelo import is_ragelo, joined
+from judgec.store.rows.raters import unpivot
+from judgec.store.tables import Table, read_table
+
+DEFAULT_ANNOTATOR = "expert"
+FEW_ITEMS = 30  # below this no split leaves enough to test on
+
+__all__ = [
+    "ItemFile",
+    "LabelFile",
+    "item_digest",
+    "read_item_file",
+    "read_items",
+    "read_label_file",
+    "read_labels",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFile:
+    """A label set and what was counted while reading it.
+
+    Args:
+        labels: The set.
+        rows: Rows in the file (with one column per rater: items).
+        empty_answers: Labelled rows whose answer or document is missing, read as empty.
+        not_text: Input cells that were not text and became text.
+        unlabelled: Items that nobody labelled; they stay in the set.
+        scale_inferred: True when no datasheet gave the scale.
+    """
+
+    labels: LabelSet
+    rows: int
+    empty_answers: int
+    not_text: int
+    unlabelled: int
+    scale_inferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFile:
+    """Items, the rows they came from, and what was mended."""
+
+    items: tuple[Item, ...]
+    rows: int
+    notes: tuple[str, ...]
+
+
+def read_labels(
+    path: str,
+    *,
+    task: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    annotators: Sequence[str] = (),
+    accept_at: str | None = None,
+) -> LabelSet:
+    """Read a label file; the parameters are those of ``read_label_file``."""
+    return read_label_file(path, task=task, rename=rename, annotators=annotators, accept_at=accept_at).labels
+
+
+def read_label_file(
+    path: str,
+    *,
+    task: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    annotators: Sequence[str] = (),
+    accept_at: str | None = None,
+) -> LabelFile:
+    """Read a label file of any format, with its datasheet.
+
+    Args:
+        path: A file, a folder, or ``hf:owner/name@split``.
+        task: Overrides the datasheet's task, which overrides the one the columns imply.
+        rename: Our column names by theirs.
+        annotators: Columns that hold one rater's labels each.
+        accept_at: The lowest accepted grade; overrides the datasheet.
+
+    Raises:
+        InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
+            only one class, and whatever ``read_table`` raises.
+        UserError: An unknown task, or ``accept_at`` off the scale.
+    """
+    sheet = read_datasheet(path)
+    file = read_table(path)
+    table, known = _shaped(file, sheet, task, rename or {}, annotators)
+    require_columns(table, known, labelled=True)
+    collected = collect_items(table, known)
+    raw = raw_labels(table, known, sheet.scale)
+    _require_labels(table, raw)
+    earlier = [*collected.faults, *raw.faults]
+    try:
+        scale, accept_only, assumed = settle_scale(table, known, raw, sheet.scale, accept_at)
+    except InputError as error:
+        raise InputError([*_in_line_order(earlier), *error.faults]) from error
+    aspects = ("grade",) if accept_only else raw.aspects
+    labels, faults = _labels(table, collected, raw, scale, sheet, accept_only=accept_only)
+    if earlier or faults:
+        raise InputError(_in_line_order([*earlier, *faults]))
+    _require_two_classes(table, labels, scale)
+    unlabelled = len(collected.items) - len({label.item_id for label in labels})
+    counts = _counts(collected, raw, unlabelled, aspects, labels)
+    return LabelFile(
+        labels=LabelSet(
+            task=known,
+            scale=scale,
+            aspects=aspects,
+            items=collected.items,
+            labels=labels,
+            accept_only=accept_only,
+            digest=_digest(collected.items, labels, scale),
+            source=sheet.source,
+            notes=(*table.notes, *raw.notes, *assumed, *counts),
+        ),
+        rows=len(file.rows),
+        empty_answers=collected.empty,
+        not_text=collected.not_text,
+        unlabelled=unlabelled,
+        scale_inferred=sheet.scale is None and not accept_only and scale.level == "ordinal",
+    )
+
+
+def _shaped(
+    file: Table, sheet: Datasheet, task: str | None, rename: Mapping[str, str], annotators: Sequence[str]
+) -> tuple[Table, Task]:
+    """The table with our columns, one row per item and annotator, and its task."""
+    known = sheet.task if task is None else as_task(task)
+    table = renamed(file, rename)
+    if is_ragelo(table):
+        table = joined(table)
+    table = unpivot(table, annotators, task=known, has_scale=sheet.scale is not None)
+    notes = [*table.notes, *sheet.notes]
+    if known is None:
+        known, note = infer_task(table)
+        notes.append(note)
+    return replace(table, notes=tuple(notes)), known
+
+
+def read_items(path: str, *, task: str, rename: Mapping[str, str] | None = None) -> tuple[Item, ...]:
+    """Read the items of a file, labelled or not; the parameters are those of ``read_item_file``."""
+    return read_item_file(path, task=task, rename=rename).items
+
+
+def read_item_file(path: str, *, task: str, rename: Mapping[str, str] | None = None) -> ItemFile:
+    """Read the items of a file, labelled or not; rows of one item (several annotators) become one.
+
+    Columns that the task does not read are ignored.
+
+    Raises:
+        InputError: A missing column or query, one item_id with different inputs, what ``read_table`` raises.
+        UserError: An unknown task.
+    """
+    known = as_task(task)
+    table = renamed(read_table(path), rename or {})
+    if is_ragelo(table):
+        table = joined(table)
+    require_columns(table, known, labelled=False)
+    collected = collect_items(table, known)
+    if collected.faults:
+        raise InputError([sentence for _, sentence in collected.faults])
+    repeated = len(table.rows) - len(collected.items)
+    sentences = {
+        f"{repeated} rows repeat an item and are judged once.": repeated,
+        f"{collected.empty} rows have no answer; they are judged as empty answers.": collected.empty,
+        f"{collected.not_text} input cells are not text and became text.": collected.not_text,
+    }
+    notes = (*table.notes, *(sentence for sentence, count in sentences.items() if count))
+    return ItemFile(collected.items, len(table.rows), notes)
+
+
+def _labels(
+    table: Table, collected: Collected, raw: RawLabels, scale: Scale, sheet: Datasheet, *, accept_only: bool
+) -> tuple[tuple[Label, ...], list[tuple[int, str]]]:
+    """Labels in file order, and the faults: grades off the scale, annotators who label an item twice."""
+    labels: list[Label] = []
+    faults: list[tuple[int, str]] = []
+    first_row: dict[tuple[str, str], int] = {}
+    remedy = f"change 'grades' in {sheet.path}" if sheet.scale else "declare another scale in a datasheet"
+    for index, (row, item, label) in enumerate(zip(table.rows, collected.item_of, raw.rows, strict=True)):
+        if label is None:
+            continue
+        where = table.where(index)
+        grades: dict[str, int] = {}
+        for aspect, grade in label.grades.items():
+            position = position_of(grade, scale)
+            if position is None:
+                seen = f"{raw.columns[aspect]} {grade} is not on scale {scale.name} ({listed(scale.grades)})"
+                faults.append((index, f"{where}: {seen}. Fix the row, or {remedy}."))
+            else:
+                grades[aspect] = position
+        if item < 0:
+            continue
+        item_id = collected.items[item].item_id
+        annotator = row.get("annotator")
+        name = DEFAULT_ANNOTATOR if is_missing(annotator) else as_id(annotator)
+        first = first_row.setdefault((item_id, name), index)
+        if first != index:
+            seen = f"annotator {name} labels item {item_id} again, first at {table.where(first)}"
+            advice = "Delete one, or tell the annotators apart in a column 'annotator'."
+            faults.append((index, f"{where}: {seen}; one label an item and annotator is valid. {advice}"))
+        if accept_only and label.accept is not None:
+            grades = {"grade": ACCEPT_SCALE.position(int(label.accept))}
+        labels.append(Label(item_id, name, grades, label.accept, label.rationale, table.lines[index]))
+    return tuple(labels), faults
+
+
+def _in_line_order(faults: Sequence[tuple[int, str]]) -> list[str]:
+    return [sentence for _, sentence in sorted(faults, key=itemgetter(0))]
+
+
+def _require_labels(table: Table, raw: RawLabels) -> None:
+    if not any(raw.rows):
+        fault = f"all {len(raw.rows)} rows are without a label; at least two labels are needed"
+        raise InputError(
+            [sentence for _, sentence in raw.faults]
+            or [f"{table.where(0)}: {fault}. Fill in the label column, or name another with --map."]
+        )
+    labelled = [label for label in raw.rows if label is not None]
+    empty = [aspect for aspect in raw.aspects if not any(aspect in label.grades for label in labelled)]
+    if len(raw.aspects) > 1 and empty:
+        raise InputError(
+            [
+                f"{table.path}:1: column {raw.columns[aspect]} has no grade in {len(raw.rows)} "
+                "rows; every aspect "
+                "needs some. Fill it in, or delete the column."
+                for aspect in empty
+            ]
+        )
+
+
+def _require_two_classes(table: Table, labels: Sequence[Label], scale: Scale) -> None:
+    grades = {position for label in labels for position in label.grades.values()}
+    accepts = {label.accept for label in labels if label.accept is not None}
+    if len(grades) == 1 and len(accepts) < 2:
+        count = sum(len(label.grades) for label in labels)
+        raise InputError([one_class(table, scale.grades[grades.pop()], count)])
+
+
+def _counts(
+    collected: Collected, raw: RawLabels, unlabelled: int, aspects: Sequence[str], labels: Sequence[Label]
+) -> list[str]:
+    """One sentence for each thing that was mended or is worth knowing."""
+    items = len(collected.items)
+    blank_rows = sum(label is None for label in raw.rows)
+    partial = sum(len(label.grades) < len(aspects) for label in labels) if len(aspects) > 1 else 0
+    texts: dict[object, set[str]] = {}
+    for item in collected.items:
+        texts.setdefault(item.inputs["query"], set()).add(item.query_id)
+    spread = sum(len(ids) > 1 for ids in texts.values())
+    sentences = {
+        f"{collected.empty} rows have no answer; they are read as empty answers.": collected.empty,
+        f"{collected.not_text} input cells are not text and became text.": collected.not_text,
+        f"{blank_rows} rows have no label; {unlabelled} items have none at all.": blank_rows,
+        f"{partial} labels leave an aspect blank.": partial,
+        f"{collected.regrouped} rows name another agent, group or query_id than their item's first "
+        "row, which "
+        "counts.": collected.regrouped,
+        f"{spread} query texts have several query_ids, so they can fall into different splits.": spread,
+        f"Only {items} items: under {FEW_ITEMS}, too few to prove a judge; figures will be very wide.": items
+        < FEW_ITEMS,
+    }
+    return [sentence for sentence, applies in sentences.items() if applies]
+
+
+def _digest(items: Sequence[Item], labels: Sequence[Label], scale: Scale) -> str:
+    values = [
+        [
+            label.item_id,
+            label.annotator,
+            {aspect: scale.values[position] for aspect, position in label.grades.items()},
+            label.accept,
+            label.rationale,
+        ]
+        for label in labels
+    ]
+    return digest([sorted(map(item_digest, items)), sorted(map(digest, values))])

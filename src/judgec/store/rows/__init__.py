@@ -1,0 +1,1 @@
+"""From rows of cells to items and labels."""

@@ -1,0 +1,82 @@
+"""One cell: what counts as missing, as text, as a grade, as accept or reject."""
+
+import json
+import math
+import re
+
+from judgec.records.scale import Grade
+
+ACCEPT_WORDS = frozenset({"1", "true", "t", "yes", "y", "accept", "accepted", "pass", "passed", "correct"})
+REJECT_WORDS = frozenset({"0", "false", "f", "no", "n", "reject", "rejected", "fail", "failed", "incorrect"})
+MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null"})  # in a label; in a text they are words
+
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+_SURROGATES = re.compile("[\ud800-\udfff]")  # JSON can escape half a character; UTF-8 cannot store it
+
+
+def is_missing(value: object) -> bool:
+    """True for None, NaN, blank text, an empty list."""
+    if isinstance(value, str):
+        return not value or value.isspace()
+    return value is None or value == [] or (isinstance(value, float) and math.isnan(value))
+
+
+def as_text(value: object) -> str:
+    """Any value as text: booleans as JSON writes them, bytes decoded, lists and objects as JSON."""
+    if isinstance(value, str):
+        return _SURROGATES.sub("\ufffd", value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, bool | list | dict):
+        return as_text(json.dumps(value, ensure_ascii=False, default=str))
+    return str(value)
+
+
+def as_id(value: object) -> str:
+    """An identifier: trimmed; 7.0, which Parquet makes of a column of numbers with gaps, is 7."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return as_text(value).strip()
+
+
+def as_texts(value: object) -> tuple[tuple[str, ...], int]:
+    """Contexts as texts, and how many were no text: a list, a JSON list, or one text."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            parsed = json.loads(value)
+        except json.JSONDecodeError:
+            parsed = None  # a passage that happens to begin with a bracket
+        value = parsed if isinstance(parsed, list) else value
+    parts = value if isinstance(value, list | tuple) else [value]
+    present = [part for part in parts if not is_missing(part)]
+    return tuple(map(as_text, present)), sum(not isinstance(part, str) for part in present)
+
+
+def as_grade(value: object) -> Grade | None:
+    """A grade: "3", 3.0 and "3.0" are 3; words are trimmed; None when missing."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        number = float(value)
+        if math.isnan(number):
+            return None
+        return int(number) if number.is_integer() else number
+    text = "" if value is None else as_text(value).strip()
+    if text.lower() in MISSING_WORDS:
+        return None
+    if _NUMBER.fullmatch(text):
+        return as_grade(float(text))
+    return text
+
+
+def is_accept_word(grade: Grade) -> bool:
+    """True when a word says accept or reject; numbers are grades, not words."""
+    return isinstance(grade, str) and grade.lower() in ACCEPT_WORDS | REJECT_WORDS
+
+
+def as_accept(grade: Grade) -> bool | None:
+    """Accept or reject, or None when ``grade`` says neither."""
+    word = str(grade).lower()
+    if word in ACCEPT_WORDS:
+        return True
+    return False if word in REJECT_WORDS else None

@@ -1,0 +1,217 @@
+"""Which column is which: renaming, the task they imply, and what is missing for it."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from judgec.errors import InputError, UserError
+from judgec.records.label import Task
+from judgec.store.tables import Table
+
+ASPECT_PREFIX = "grade."
+
+
+@dataclass(frozen=True, slots=True)
+class TaskColumns:
+    """What a task reads. ``labels`` are alternatives: one of them is enough."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """All input fields, in the order in which they are hashed and shown."""
+        return self.required + self.optional
+
+
+TASKS: Mapping[Task, TaskColumns] = {  # the most specific first: inference takes the first that fits
+    "preference": TaskColumns(
+        ("query", "answer_a", "answer_b"), ("contexts", "reference", "agent_a", "agent_b"), ("preference",)
+    ),
+    "rejection": TaskColumns(("query", "answer"), ("contexts",), ("outcome",)),
+    "answer": TaskColumns(("query", "answer"), ("contexts", "reference"), (f"{ASPECT_PREFIX}<aspect>",)),
+    "grade": TaskColumns(("query", "answer"), ("reference", "contexts"), ("grade", "accept")),
+    "relevance": TaskColumns(("query", "document"), (), ("grade", "accept")),
+}
+
+_USUAL_FIRST: tuple[Task, ...] = ("grade", "relevance", "answer", "preference")  # what advice is given about
+
+# Names other tools use, for the example in an error message; nothing is ever renamed by itself.
+_OFTEN_CALLED = {
+    "query": ("question", "prompt", "input", "user_input", "instruction", "q"),
+    "answer": ("response", "output", "prediction", "completion", "generated_answer", "text"),
+    "document": ("passage", "doc", "text", "context", "content"),
+    "answer_a": ("response_a", "response1", "output_1", "model_a_response", "answer1", "chosen"),
+    "answer_b": ("response_b", "response2", "output_2", "model_b_response", "answer2", "rejected"),
+    "grade": ("score", "rating", "label", "human_score", "human_grade", "relevance"),
+    "preference": ("winner", "label", "choice", "verdict"),
+    "outcome": ("result", "label"),
+}
+
+
+def as_task(name: str) -> Task:
+    """The task called ``name``.
+
+    Raises:
+        UserError: When there is none.
+    """
+    for task in TASKS:
+        if task == name:
+            return task
+    raise UserError(f"task {name!r} is not known; valid are {listed(TASKS)}. Correct --task.")
+
+
+def as_rename(pairs: Sequence[str]) -> dict[str, str]:
+    """Our column names by theirs, from ``THEIRS=OURS`` each.
+
+    Raises:
+        UserError: When a pair is not of that form, or one column is renamed twice.
+    """
+    rename: dict[str, str] = {}
+    for pair in pairs:
+        theirs, _, ours = pair.rpartition("=")  # our names have no "=", theirs may
+        if not theirs.strip() or not ours.strip():
+            raise UserError(f"--map {pair}: not of the form THEIRS=OURS; for example --map question=query.")
+        if theirs.strip() in rename:
+            raise UserError(f"--map {pair}: column {theirs.strip()!r} is renamed twice; once is valid. Drop one.")
+        rename[theirs.strip()] = ours.strip()
+    return rename
+
+
+def as_names(text: str | None) -> tuple[str, ...]:
+    """Names separated by commas.
+
+    Raises:
+        UserError: When there is none.
+    """
+    if text is None:
+        return ()
+    names = tuple(name for part in text.split(",") if (name := part.strip()))
+    if not names:
+        raise UserError("--annotators: no name given; columns separated by commas are valid. Give --annotators A,B.")
+    return names
+
+
+def renamed(table: Table, rename: Mapping[str, str]) -> Table:
+    """The table with columns renamed, all at once, so that two may swap their names.
+
+    Raises:
+        InputError: A column that is not there, or a new name that another column already has.
+    """
+    if not rename:
+        return table
+    faults = [
+        f"{table.path}:1: no column {name!r}; the columns are {listed(table.columns)}. Correct --map {name}={new}."
+        for name, new in rename.items()
+        if name not in table.columns
+    ]
+    columns = [rename.get(name, name) for name in table.columns]
+    faults += [
+        f"{table.path}:1: --map makes a second column {name!r}; names must differ. "
+        f"Rename the other too, for example --map {name}=other_{name}."
+        for name in dict.fromkeys(columns)
+        if columns.count(name) > 1
+    ]
+    if faults:
+        raise InputError(faults)
+    rows = tuple({rename.get(name, name): value for name, value in row.items()} for row in table.rows)
+    return replace(table, columns=tuple(columns), rows=rows)
+
+
+def aspect_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """The ``grade.<aspect>`` columns, in file order."""
+    return tuple(name for name in columns if name.startswith(ASPECT_PREFIX) and name != ASPECT_PREFIX)
+
+
+def infer_task(table: Table) -> tuple[Task, str]:
+    """The most specific task whose columns are all there, and a sentence that says so.
+
+    Raises:
+        InputError: When the columns fit no task; it says what each lacks.
+    """
+    fits = [task for task in TASKS if not missing_columns(table.columns, task, labelled=True)]
+    if not fits:
+        lacks = "; ".join(
+            f"{task} lacks {listed(missing_columns(table.columns, task, labelled=True))}" for task in _USUAL_FIRST
+        )
+        raise InputError(
+            [
+                (
+                    f"{table.path}:1: the columns {listed(table.columns)} fit no task; {lacks}. "
+                    f"{_advice(table.columns, _closest(table.columns))}"
+                )
+            ]
+        )
+    task = fits[0]
+    used = [name for name in (*TASKS[task].inputs, *TASKS[task].labels) if name in table.columns]
+    if task == "answer":
+        used += aspect_columns(table.columns)
+    note = f"Task {task}, inferred from the columns {listed(used)}."
+    if len(fits) > 1:
+        note += f" They fit {listed(fits[1:])} too; --task chooses another."
+    return task, note
+
+
+def require_columns(table: Table, task: Task, *, labelled: bool) -> None:
+    """Check that the table has what the task reads.
+
+    Raises:
+        InputError: Naming what is missing, what there is and how to rename it.
+    """
+    missing = missing_columns(table.columns, task, labelled=labelled)
+    if missing:
+        raise InputError(
+            [
+                (
+                    f"{table.path}:1: task {task} needs {listed(missing)}, which the file lacks; its columns "
+                    f"are {listed(table.columns)}. {_advice(table.columns, missing)}"
+                )
+            ]
+        )
+
+
+def missing_columns(columns: Sequence[str], task: Task, *, labelled: bool) -> tuple[str, ...]:
+    """The columns that ``task`` needs and the table lacks; alternatives are joined by "or"."""
+    spec = TASKS[task]
+    missing = [name for name in spec.required if name not in columns]
+    if labelled:
+        has_label = aspect_columns(columns) if task == "answer" else set(spec.labels) & set(columns)
+        if not has_label:
+            missing.append(" or ".join(spec.labels))
+    return tuple(missing)
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names separated by commas."""
+    return ", ".join(map(str, names))
+
+
+def _closest(columns: Sequence[str]) -> tuple[str, ...]:
+    """What the task with the fewest missing columns lacks, one whose columns can be guessed before others."""
+    lacking = [missing_columns(columns, task, labelled=True) for task in _USUAL_FIRST]
+    return min(lacking, key=lambda missing: (len(missing), _guess(columns, missing) is None))
+
+
+def _guess(columns: Sequence[str], missing: Sequence[str]) -> str | None:
+    """A likely ``THEIRS=OURS`` for one of the missing columns."""
+    lower = {name.lower(): name for name in reversed(columns)}
+    for name in _alternatives(missing):
+        for theirs in (name, *_OFTEN_CALLED.get(name, ())):
+            if theirs in lower:
+                return f"{lower[theirs]}={name}"
+    return None
+
+
+def _advice(columns: Sequence[str], missing: Sequence[str]) -> str:
+    """How to rename, with the user's own column names where they can be guessed."""
+    guess = _guess(columns, missing)
+    if guess is not None:
+        return f"Rename with --map, for example --map {shlex.quote(guess)}."
+    wanted = _alternatives(missing)
+    advice = f"Rename with --map, for example --map THEIR_COLUMN={wanted[0].replace('<aspect>', 'relevance')}"
+    return advice + (", or name one column a rater with --annotators A,B." if "grade" in wanted else ".")
+
+
+def _alternatives(missing: Sequence[str]) -> list[str]:
+    return [alternative for name in missing for alternative in name.split(" or ")]

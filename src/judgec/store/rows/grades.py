@@ -1,0 +1,240 @@
+"""Label cells to positions on a scale, and the scale itself where nobody declared one."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judgec.errors import InputError, UserError
+from judgec.records.label import Task
+from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
+from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
+from judgec.store.rows.columns import TASKS, aspect_columns, listed
+from judgec.store.tables import Row, Table
+
+RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
+WIDEST = 100  # a wider range of whole numbers is a slip or a percentage, not a scale
+ONE_TO_FIVE = (1, 2, 3, 4, 5)
+ONE_TO_FIVE_ACCEPT = 4  # vRAG-Eval: 4-5 accept, 1-3 reject
+
+PREFERENCE_SCALE = Scale(
+    name="preference",
+    level="nominal",
+    grades=("a", "b", "tie"),
+    meanings=("answer A is better", "answer B is better", "they are equally good"),
+)
+OUTCOME_SCALE = Scale(
+    name="outcome",
+    level="nominal",
+    grades=("error", "answered", "refused_then_answered", "described_and_answered", "described", "refused"),
+    meanings=(
+        "the system failed",
+        "it answered a question that its documents cannot answer",
+        "it refused and then answered anyway",
+        "it described its documents and answered",
+        "it described its documents without an answer",
+        "it refused to answer",
+    ),
+    accept_at="described",
+)
+"""What a system can do with a question its corpus does not answer (RAGProbe); it passes from "
+"``described`` on."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawLabel:
+    """One row's label before the scale is known; ``grades`` by aspect, blank ones absent."""
+
+    grades: Mapping[str, Grade]
+    accept: bool | None
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class RawLabels:
+    """The label columns of a table.
+
+    Args:
+        aspects: Names, ``("grade",)`` when there is only one.
+        columns: The column each aspect stands in, for messages.
+        rows: One a table row; None where nothing was labelled.
+        faults: (row, sentence) each.
+        notes: What was assumed.
+    """
+
+    aspects: tuple[str, ...]
+    columns: Mapping[str, str]
+    rows: tuple[RawLabel | None, ...]
+    faults: tuple[tuple[int, str], ...]
+    notes: tuple[str, ...]
+
+
+def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
+    """Read grades, accepts and rationales; missing cells are no label, never a grade."""
+    notes: list[str] = []
+    if task == "answer":
+        columns = {name.removeprefix("grade."): name for name in aspect_columns(table.columns)}
+    else:
+        columns = {"grade": TASKS[task].labels[0]} if TASKS[task].labels[0] in table.columns else {}
+    accepts = "accept" if "accept" in TASKS[task].labels and "accept" in table.columns else ""
+    grade_column = columns.get("grade", "")
+    if "accept" in TASKS[task].labels and not accepts and declared is None and grade_column:
+        seen = {grade for row in table.rows if (grade := as_grade(row.get(grade_column))) is not None}
+        if seen and all(map(is_accept_word, seen)):
+            accepts, columns = grade_column, {}
+            notes.append(f"Column {accepts} holds only {listed(sorted(map(str, seen)))}: read as accept / reject.")
+    rows: list[RawLabel | None] = []
+    faults: list[tuple[int, str]] = []
+    for index, row in enumerate(table.rows):
+        grades = {
+            aspect: grade for aspect, column in columns.items() if (grade := as_grade(row.get(column))) is not None
+        }
+        word = as_grade(row.get(accepts)) if accepts else None
+        accept = None if word is None else as_accept(word)
+        if word is not None and accept is None:
+            faults.append(
+                (
+                    index,
+                    (
+                        f"{table.where(index)}: {accepts} {word!r} is neither accept nor reject; valid "
+                        "are true / false, "
+                        "yes / no, 1 / 0, accept / reject, pass / fail. Fix the row."
+                    ),
+                )
+            )
+        labelled = grades or word is not None
+        rows.append(RawLabel(grades, accept, _rationale(row)) if labelled else None)
+    return RawLabels(tuple(columns) or ("grade",), columns, tuple(rows), tuple(faults), tuple(notes))
+
+
+def _rationale(row: Row) -> str:
+    value = row.get("rationale")
+    return "" if is_missing(value) else as_text(value)
+
+
+def settle_scale(
+    table: Table, task: Task, raw: RawLabels, declared: Scale | None, accept_at: str | None
+) -> tuple[Scale, bool, list[str]]:
+    """The scale, whether the labels are accept / reject alone, and what was assumed.
+
+    Raises:
+        InputError: When no scale can be inferred from the grades.
+        UserError: When ``accept_at`` is not on the scale.
+    """
+    used = Counter(grade for label in raw.rows if label for grade in label.grades.values())
+    said = sum(label.accept is not None for label in raw.rows if label)
+    accept_only = not used and said > 0
+    notes: list[str] = []
+    if accept_only:
+        scale = ACCEPT_SCALE
+        if declared is not None:
+            notes.append(f"The labels are accept / reject alone; the scale {declared.name} is not used.")
+    elif declared is not None:
+        scale = declared
+    elif task in {"preference", "rejection"}:
+        scale = PREFERENCE_SCALE if task == "preference" else OUTCOME_SCALE
+    else:
+        scale = _inferred(table, task, used)
+        notes.append(_inference(scale, used))
+    if accept_at is not None:
+        scale = scale.model_copy(update={"accept_at": _threshold(scale, accept_at)})
+    elif scale.accept_at is None and scale.grades == ONE_TO_FIVE:
+        scale = scale.model_copy(update={"accept_at": ONE_TO_FIVE_ACCEPT})
+        notes.append("Grades 4 and 5 count as accepted, as usual on 1-5; --accept-at changes it.")
+    elif scale.accept_at is None and scale.level == "ordinal" and not said:
+        notes.append(
+            f"No accept threshold is known on the scale {listed(scale.grades)}: accept statistics "
+            "stay empty. "
+            "Give one with --accept-at GRADE, or accept_at in the datasheet."
+        )
+    if said and not accept_only and scale.accept_at is not None:
+        notes.append(f"Where 'accept' is filled in, it beats the threshold {scale.accept_at}.")
+    return scale, accept_only, notes
+
+
+def position_of(grade: Grade, scale: Scale) -> int | None:
+    """Position of a grade on the scale, words compared without case; None when it is not on it."""
+    if grade in scale.grades:
+        return scale.position(grade)
+    key = _key(grade)
+    return next((i for i, valid in enumerate(scale.grades) if _key(valid) == key), None)
+
+
+def _key(grade: Grade) -> str:
+    """Equal for 3 and "3", for "Refused then answered" and "refused_then_answered"."""
+    return str(grade).strip().casefold().replace(" ", "_").replace("-", "_") if isinstance(grade, str) else str(grade)
+
+
+def _threshold(scale: Scale, accept_at: str) -> Grade:
+    grade = as_grade(accept_at)
+    position = None if grade is None else position_of(grade, scale)
+    if scale.level == "nominal":
+        raise UserError(
+            f"--accept-at {accept_at}: the scale {scale.name} ({listed(scale.grades)}) has no order; "
+            "a threshold needs one. Drop --accept-at."
+        )
+    if position is None:
+        raise UserError(
+            f"--accept-at {accept_at}: not a grade of the scale {scale.name}; "
+            f"the grades are {listed(scale.grades)}. Give one of them."
+        )
+    return scale.grades[position]
+
+
+def _inferred(table: Table, task: Task, used: Counter[Grade]) -> Scale:
+    words = [grade for grade in used if isinstance(grade, str)]
+    numbers = sorted(grade for grade in used if not isinstance(grade, str))
+    where = f"{table.path}:1"
+    if words:
+        raise InputError(_words_are_no_scale(table, task, words, numbers))
+    whole = [number for number in numbers if isinstance(number, int)]
+    if len(whole) == len(numbers):
+        low, high = whole[0], whole[-1]
+        if high - low > WIDEST:
+            raise InputError(
+                [
+                    (
+                        f"{where}: grades run from {low} to {high}; a scale is inferred up to a range "
+                        f"of {WIDEST}. "
+                        "Fix the odd ones, or list the grades in a datasheet."
+                    )
+                ]
+            )
+        numbers = list(range(low, high + 1))
+    if len(numbers) < 2:
+        raise InputError([one_class(table, numbers[0], used[numbers[0]])])
+    return Scale(name="quality" if task == "answer" else task, grades=tuple(numbers))
+
+
+def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers: Sequence[Grade]) -> list[str]:
+    """Words have no order that could be guessed; among numbers they are slips, reported line by line."""
+    if not numbers:
+        return [
+            (
+                f"{table.path}:1: the grades are words ({listed(sorted(words))}) and their order is not "
+                "known; the file "
+                f"needs a datasheet. Write [scale] with grades = {sorted(words)}, worst first, next to it."
+            )
+        ]
+    columns = aspect_columns(table.columns) if task == "answer" else TASKS[task].labels[:1]
+    return [
+        f"{table.where(index)}: {column} {grade!r} is not a number; the other grades are {listed(numbers)}. "
+        "Fix the row, or list the grades in a datasheet."
+        for index, row in enumerate(table.rows)
+        for column in columns
+        if isinstance(grade := as_grade(row.get(column)), str)
+    ]
+
+
+def _inference(scale: Scale, used: Counter[Grade]) -> str:
+    rare = [f"{grade} ({used[grade]})" for grade in scale.grades if used[grade] < RARE]
+    note = f"Scale {listed(scale.grades)}, inferred from the grades seen."
+    return note + (f" Used fewer than {RARE} times: {listed(rare)}." if rare else "")
+
+
+def one_class(table: Table, grade: Grade, count: int) -> str:
+    """The sentence for labels that are all alike."""
+    return (
+        f"{table.where(0)}: the label here is {grade}, and so are all {count}; at least two "
+        "different labels are "
+        "needed to tell a judge from a constant. Add items of another grade."
+    )

@@ -1,0 +1,130 @@
+"""Rows to items: inputs as text, identifiers, and rows of one item brought together."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from judgec.records.label import Item, Task, Text
+from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.store.rows.columns import TASKS
+from judgec.store.tables import Row, Table
+
+ALTERNATIVES = " | "  # joins several references into one text, as evidence splits them again
+
+# What is graded: an item that lacks it is judged as empty, never left out. A missing query is a fault.
+_GRADED = ("answer", "document", "answer_a", "answer_b")
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What the rows of a table hold.
+
+    Args:
+        items: One an item, in the order of their first rows.
+        item_of: Position of each row's item, or -1 where the row has a fault.
+        faults: (row, sentence) each.
+        empty: Rows without an answer or document, read as empty.
+        not_text: Cells that were not text and became text.
+        regrouped: Rows whose agent, group or query_id differs from the item's first row.
+    """
+
+    items: tuple[Item, ...]
+    item_of: tuple[int, ...]
+    faults: tuple[tuple[int, str], ...]
+    empty: int
+    not_text: int
+    regrouped: int
+
+
+def collect_items(table: Table, task: Task) -> Collected:
+    """Bring the rows of each item together; rows of one item may differ in label and annotator only."""
+    fields = [name for name in TASKS[task].inputs if name in table.columns]
+    items: dict[str, Item] = {}
+    first_row: dict[str, int] = {}
+    position: dict[str, int] = {}
+    item_of: list[int] = []
+    faults: list[tuple[int, str]] = []
+    empty = not_text = regrouped = 0
+    for index, row in enumerate(table.rows):
+        if is_missing(row.get("query")):
+            where = table.where(index)
+            faults.append((index, f"{where}: no query; every row needs one. Fill it in, or delete the row."))
+            item_of.append(-1)
+            continue
+        inputs, converted = _inputs(row, fields)
+        if index == 0 or table.lines[index] != table.lines[index - 1]:  # raters of one row count it once
+            not_text += converted
+            empty += any(inputs.get(name) == "" for name in _GRADED)
+        item = _item(row, inputs)
+        known = items.setdefault(item.item_id, item)
+        if known is item:
+            first_row[item.item_id] = index
+            position[item.item_id] = len(position)
+        elif known.inputs != item.inputs:
+            first = table.where(first_row[item.item_id])
+            faults.append((index, f"{table.where(index)}: {_difference(known, item, first)}"))
+        elif known != item:
+            regrouped += 1
+        item_of.append(position[item.item_id])
+    return Collected(tuple(items.values()), tuple(item_of), tuple(faults), empty, not_text, regrouped)
+
+
+def item_digest(item: Item) -> str:
+    """SHA-256 of everything an item says, the same from any file format."""
+    inputs = {name: list(text) if isinstance(text, tuple) else text for name, text in item.inputs.items()}
+    return digest([item.item_id, item.query_id, inputs, item.agent, item.group])
+
+
+def digest(value: object) -> str:
+    """SHA-256 of a JSON-ready value, as hexadecimal text; the order of keys does not matter."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _inputs(row: Row, fields: list[str]) -> tuple[dict[str, Text], int]:
+    """The row's inputs as text, and how many cells were something else."""
+    inputs: dict[str, Text] = {}
+    converted = 0
+    for name in fields:
+        value = row.get(name)
+        if is_missing(value):
+            if name in _GRADED:
+                inputs[name] = ""
+        elif name == "contexts":
+            texts, count = as_texts(value)
+            converted += count
+            if texts:
+                inputs[name] = texts
+        elif name == "reference" and isinstance(value, list):
+            texts, count = as_texts(value)
+            converted += count
+            inputs[name] = ALTERNATIVES.join(texts)
+        else:
+            inputs[name] = as_text(value)
+            converted += not isinstance(value, str)
+    return inputs, converted
+
+
+def _item(row: Row, inputs: Mapping[str, Text]) -> Item:
+    agent = _optional(row, "agent")
+    # Two agents may give the same answer to the same query; they are two items.
+    item_id = _optional(row, "item_id") or digest([dict(inputs), agent] if agent else dict(inputs))[:16]
+    query_id = _optional(row, "query_id") or digest(inputs["query"])[:16]
+    return Item(item_id, query_id, inputs, agent, _optional(row, "group"))
+
+
+def _optional(row: Row, name: str) -> str | None:
+    value = row.get(name)
+    return None if is_missing(value) else as_id(value)
+
+
+def _difference(known: Item, item: Item, first: str) -> str:
+    names = [
+        name for name in dict.fromkeys((*known.inputs, *item.inputs)) if known.inputs.get(name) != item.inputs.get(name)
+    ]
+    return (
+        f"item {item.item_id} has another {' and '.join(names)} than at {first}; all rows of one "
+        "item_id must "
+        "have equal inputs. Fix the row, or give it its own item_id."
+    )

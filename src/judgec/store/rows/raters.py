@@ -1,0 +1,127 @@
+"""Files with one column per rater, turned into one row per item and rater."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judgec.errors import InputError
+from judgec.records.label import Task
+from judgec.records.scale import Grade
+from judgec.store.rows.cells import as_accept, as_grade, is_accept_word
+from judgec.store.rows.columns import ASPECT_PREFIX, TASKS, listed
+from judgec.store.tables import Row, Table
+
+FIELDS = (
+    "grade",
+    "accept",
+    "preference",
+    "outcome",
+    "rationale",
+)  # what NAME.<field> may be besides an aspect
+
+
+def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None, has_scale: bool = False) -> Table:
+    """One row per item and annotator, from one column per annotator.
+
+    The column ``alice`` holds Alice's label: a grade; accept or reject when all raters' columns hold only
+    yes/no words (or only 0 and 1, when no scale is declared and an answer is graded); a preference where
+    there is ``answer_a``. ``alice.<aspect>`` holds her grade of one aspect, ``alice.accept`` and
+    ``alice.rationale`` what they say. A rater who left an item blank gets no row for it.
+
+    Raises:
+        InputError: A rater's column is missing, or the file has an ``annotator`` column as well.
+    """
+    if not annotators:
+        return table
+    columns = {name: _columns_of(name, table.columns) for name in annotators}
+    faults = [
+        f"{table.path}:1: no column {name!r} or '{name}.<aspect>'; the columns are {listed(table.columns)}. "
+        "Correct --annotators."
+        for name, own in columns.items()
+        if not own
+    ]
+    if len(set(annotators)) < len(annotators):
+        faults.append(f"{table.path}:1: --annotators names {listed(annotators)}; each may appear once. Drop one.")
+    if "annotator" in table.columns:
+        faults.append(
+            f"{table.path}:1: there is an 'annotator' column already; --annotators is for files "
+            "with one column "
+            "a rater. Drop --annotators, or --map annotator=something_else."
+        )
+    if faults:
+        raise InputError(faults)
+    label, note = _label_column(table, annotators, task, has_scale=has_scale)
+    theirs = {
+        name: {column: label if field == "" else _field(field, label) for column, field in own.items()}
+        for name, own in columns.items()
+    }
+    return _long(table, theirs, note)
+
+
+def _columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
+    """The rater's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself."""
+    return {
+        column: column[len(name) + 1 :]
+        for column in columns
+        if column == name or (column.startswith(f"{name}.") and len(column) > len(name) + 1)
+    }
+
+
+def _field(field: str, label: str) -> str:
+    if field in FIELDS or field.startswith(ASPECT_PREFIX):
+        return field
+    return field if label == "preference" else ASPECT_PREFIX + field
+
+
+def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *, has_scale: bool) -> tuple[str, str]:
+    """What the plain ``NAME`` columns hold, and the sentence that says so."""
+    has_both = {"answer_a", "answer_b"} <= set(table.columns)
+    if task == "preference" or (task is None and has_both):
+        return "preference", ""
+    if task == "rejection":
+        return TASKS["rejection"].labels[0], ""
+    seen: set[Grade] = {
+        grade
+        for name in annotators
+        if name in table.columns
+        for row in table.rows
+        if (grade := as_grade(row.get(name))) is not None
+    }
+    words = bool(seen) and all(map(is_accept_word, seen))
+    bits = bool(seen) and all(as_accept(grade) is not None for grade in seen)
+    graded_answer = task in {"grade", None} and "answer" in table.columns
+    if words or (bits and graded_answer and not has_scale):
+        return (
+            "accept",
+            f"The raters' columns hold only {listed(sorted(map(str, seen)))}: read as accept / reject.",
+        )
+    return "grade", ""
+
+
+def _long(table: Table, theirs: dict[str, dict[str, str]], note: str) -> Table:
+    own = {column for fields in theirs.values() for column in fields}
+    labels = dict.fromkeys(field for fields in theirs.values() for field in fields.values())
+    shared = [name for name in table.columns if name not in own and name not in labels]
+    rows: list[Row] = []
+    lines: list[int] = []
+    for row, line in zip(table.rows, table.lines, strict=True):
+        rest = {name: row[name] for name in shared if name in row}
+        before = len(rows)
+        for annotator, fields in theirs.items():
+            values = {field: row.get(column) for column, field in fields.items()}
+            if any(as_grade(value) is not None for field, value in values.items() if field != "rationale"):
+                rows.append({**rest, "annotator": annotator, **values})
+                lines.append(line)
+        if len(rows) == before:  # nobody labelled it; the item stays, unlabelled
+            rows.append(rest)
+            lines.append(line)
+    dropped = [name for name in table.columns if name in labels and name not in own]
+    notes = [*table.notes, note] if note else list(table.notes)
+    if dropped:
+        notes.append(f"Column {listed(dropped)} is not used: --annotators names the labels.")
+    return replace(
+        table,
+        columns=(*shared, "annotator", *labels),
+        rows=tuple(rows),
+        lines=tuple(lines),
+        notes=tuple(notes),
+    )

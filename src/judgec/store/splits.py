@@ -1,0 +1,193 @@
+"""Train, dev and test by query, the same for every seed, and the family file that remembers their salt.
+
+A query's split is a hash of its query_id and the family's salt: it never depends on the seed, the order of
+rows or what else is in the file, so adding labels never moves an old item from one split to another.
+"""
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from judgec.errors import ArtifactError, UserError
+from judgec.records.label import Item
+from judgec.store.arrow import HUB_PREFIX
+from judgec.store.rows.items import digest, item_digest
+
+SplitName = Literal["train", "dev", "test"]
+SPLITS: tuple[SplitName, ...] = ("train", "dev", "test")
+SHARES = (0.5, 0.2, 0.3)
+FAMILY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Item positions of each split, in file order; no query is in two of them.
+
+    Args:
+        train: Positions in the item list.
+        dev: The same.
+        test: The same.
+        digests: By split, SHA-256 of its items, whatever their order.
+    """
+
+    train: tuple[int, ...]
+    dev: tuple[int, ...]
+    test: tuple[int, ...]
+    digests: Mapping[SplitName, str]
+
+    def sizes(self) -> dict[str, int]:
+        """Items by split."""
+        return {"train": len(self.train), "dev": len(self.dev), "test": len(self.test)}
+
+
+class Look(BaseModel):
+    """One verification on a test split, by a version of the family; each look spends some of the "
+    "error level.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: str
+    test: str  # digest of the test split
+
+
+class Family(BaseModel):
+    """``programs/<name>/family.json``: what all versions of a judge share."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    salt: str
+    looks: tuple[Look, ...] = ()
+
+    def looked(self, version: str, test: str) -> "Family":
+        """The family after one more look at a test split."""
+        return self.model_copy(update={"looks": (*self.looks, Look(version=version, test=test))})
+
+
+def split_of(query_id: str, salt: str, shares: tuple[float, float, float] = SHARES) -> SplitName:
+    """The split of one query."""
+    hashed = hashlib.sha256(f"{salt}\0{query_id}".encode()).digest()
+    uniform = int.from_bytes(hashed[:8], "big") / 2**64
+    train, dev, _ = shares
+    return "train" if uniform < train else "dev" if uniform < train + dev else "test"
+
+
+def split_items(items: Sequence[Item], salt: str, shares: tuple[float, float, float] = SHARES) -> Split:
+    """Split items by query.
+
+    Args:
+        items: All items.
+        salt: The family's salt.
+        shares: Expected share of queries in train, dev and test; they sum to 1.
+
+    Raises:
+        ValueError: When the shares are negative or do not sum to 1.
+    """
+    if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+        raise ValueError(f"shares: {shares}; three numbers from 0 that sum to 1 are valid.")
+    members: dict[SplitName, list[int]] = {name: [] for name in SPLITS}
+    for index, item in enumerate(items):
+        members[split_of(item.query_id, salt, shares)].append(index)
+    digests = {name: digest(sorted(item_digest(items[i]) for i in members[name])) for name in SPLITS}
+    return Split(tuple(members["train"]), tuple(members["dev"]), tuple(members["test"]), digests)
+
+
+def split_table(split: Split, items: Sequence[Item], salt: str) -> dict[str, object]:
+    """What ``split.json`` records: salt, sizes, digests, and the split of every query."""
+    assigned = {items[i].query_id: name for name in SPLITS for i in getattr(split, name)}
+    return {
+        "salt": salt,
+        "items": split.sizes(),
+        "digests": dict(split.digests),
+        "queries": dict(sorted(assigned.items())),
+    }
+
+
+def default_family(path: str) -> str:
+    """The family of a label file when nobody names one.
+
+    It is the file's stem, the folder of a file called ``labels``, or the name of a Hub data set.
+    """
+    if path.startswith(HUB_PREFIX):
+        stem = path.split("@", maxsplit=1)[0].removeprefix(HUB_PREFIX).partition("/")[2].partition("/")[0]
+    else:
+        file = Path(path).resolve()
+        stem = file.name if file.is_dir() else file.parent.name if file.stem == "labels" else file.stem
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).lstrip("._-") or "judge"
+
+
+def as_family(name: str) -> str:
+    """The name, once it is known to make a folder.
+
+    Raises:
+        UserError: When it does not.
+    """
+    if not FAMILY_NAME.fullmatch(name):
+        raise UserError(
+            f"--name {name!r}: not a name for a judge; letters, digits, '.', '_' and '-' are valid, "
+            "a letter or digit first. Choose another."
+        )
+    return name
+
+
+def family_path(home: Path, name: str) -> Path:
+    """``programs/<name>/family.json`` under ``home``.
+
+    Raises:
+        UserError: When ``name`` cannot be a folder name.
+    """
+    return home / "programs" / as_family(name) / "family.json"
+
+
+def read_family(home: Path, name: str) -> Family:
+    """The family as saved, or a new one whose salt is its name.
+
+    Raises:
+        ArtifactError: When the file is damaged or belongs to another family.
+        UserError: When ``name`` cannot be a folder name.
+    """
+    path = family_path(home, name)
+    if not path.is_file():
+        return Family(name=name, salt=name)
+    try:
+        family = Family.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise ArtifactError(
+            f"{path}: not a family file ({error.error_count()} faults); name, salt and looks are "
+            "needed, and without "
+            "the salt the test items of this judge are not known. Restore it from a backup."
+        ) from error
+    if family.name != name:
+        raise ArtifactError(f"{path}: belongs to family {family.name!r}, not {name!r}. Rename the folder back.")
+    return family
+
+
+def write_family(home: Path, family: Family) -> Path:
+    """Save the family whole or not at all, and return the file."""
+    path = family_path(home, family.name)
+    write_whole(path, family.model_dump_json(indent=2) + "\n")
+    return path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file under another name and rename it, so that nobody ever sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

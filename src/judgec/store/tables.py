@@ -1,0 +1,261 @@
+"""Any file of rows as one table: CSV, TSV, JSON lines, JSON, Parquet, Arrow, a folder or a Hub data set."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from judgec.errors import InputError
+from judgec.store.arrow import HUB_PREFIX, read_arrow_file, read_data_set, read_hub, read_parquet
+
+Row = dict[str, object]
+
+FORMATS = ".csv, .tsv, .jsonl, .json, .parquet, .arrow, a folder of these, or hf:owner/name@split"
+DELIMITERS = ",;\t|"  # spreadsheets in half of Europe write semicolons into .csv
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows as they stand in a file, before anybody interprets them.
+
+    Args:
+        path: The file, as the user named it; messages begin with it.
+        columns: Names in file order.
+        rows: Values by column. Text formats give text; JSON, Parquet and Arrow give Python values. A column
+            that a JSON row lacks is absent from that row.
+        lines: Where each row begins: the line of a text file, or the row number of a binary one; from 1.
+        by_line: True when ``lines`` are lines of text.
+        notes: What reading assumed or mended, one sentence each.
+    """
+
+    path: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    lines: tuple[int, ...]
+    by_line: bool = True
+    notes: tuple[str, ...] = ()
+
+    def where(self, index: int) -> str:
+        """The place of row ``index`` as messages name it: ``labels.csv:7``, or ``labels.parquet:row 7``."""
+        return place(self.path, self.lines[index], by_line=self.by_line)
+
+
+def place(path: str, line: int, *, by_line: bool = True) -> str:
+    """A place in a file as messages name it."""
+    return f"{path}:{line}" if by_line else f"{path}:row {line}"
+
+
+def read_table(path: str) -> Table:
+    """Read a whole file or data set.
+
+    CSV may be separated by commas, semicolons, tabs or bars, and may begin with a byte-order mark; blank
+    lines are skipped. A folder holds ``labels.*``, or an Arrow data set as ``datasets`` saves it.
+
+    Raises:
+        InputError: No such file, unknown format, not UTF-8, a broken line, an empty file; with file and line.
+        ServiceError: The Hub cannot be reached.
+    """
+    if path.startswith(HUB_PREFIX):
+        return _binary(path, read_hub(path))
+    file = Path(path)
+    if file.is_dir():
+        labels = _labels_in(file)
+        return read_table(str(labels)) if labels else _binary(path, read_data_set(file))
+    if not file.is_file():
+        raise InputError([f"{path}: no such file; give one of {FORMATS}. Check the path."])
+    kind = file.suffix.lower()
+    if kind == ".parquet":
+        return _binary(path, read_parquet(file))
+    if kind in {".arrow", ".feather"}:
+        return _binary(path, read_arrow_file(file))
+    if kind in {".csv", ".tsv", ".tab"}:
+        return _read_delimited(path, _text_of(path), "," if kind == ".csv" else "\t")
+    if kind in {".jsonl", ".ndjson", ".json"}:
+        text = _text_of(path)
+        is_array = kind == ".json" and text.lstrip().startswith("[")
+        return _from_json(path, _array(text) if is_array else _lines(text))
+    raise InputError(
+        [(f"{path}: format {kind or 'without an extension'} is not known; valid are {FORMATS}. Rename the file.")]
+    )
+
+
+def _labels_in(folder: Path) -> Path | None:
+    """The label file of a train set folder (``labels.jsonl`` beside its ``datasheet.toml``), if "
+    "there is one.
+    """
+    kinds = (".jsonl", ".csv", ".tsv", ".parquet", ".json")
+    return next((file for kind in kinds if (file := folder / f"labels{kind}").is_file()), None)
+
+
+def _binary(path: str, content: tuple[Sequence[str], Sequence[Row]]) -> Table:
+    columns, rows = content
+    if not rows:
+        raise InputError([f"{path}:row 1: there are no rows; at least two labelled rows are needed. Check the file."])
+    return Table(path, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+
+
+def _text_of(path: str) -> str:
+    """The file as text, without its byte-order mark."""
+    data = Path(path).read_bytes()
+    if not data.strip():
+        raise InputError([f"{path}:1: the file is empty; a header and rows are needed. Export it again."])
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(list(_undecodable(path, data))) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError([f"{path}:{line}: a NUL character, as in UTF-16; the text must be UTF-8. Save it as UTF-8."])
+    if not text.strip():
+        raise InputError([f"{path}:1: the file is empty; a header and rows are needed. Export it again."])
+    return text
+
+
+def _undecodable(path: str, data: bytes) -> Iterator[str]:
+    for number, line in enumerate(data.split(b"\n"), 1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            yield (
+                f"{path}:{number}: byte 0x{line[error.start]:02x} at position {error.start + 1} is "
+                "not UTF-8; "
+                "the whole file must be. Save it as UTF-8 (in Excel: 'CSV UTF-8')."
+            )
+
+
+def _read_delimited(path: str, text: str, usual: str) -> Table:
+    head = next(line for line in text.splitlines() if line.strip())
+    delimiter = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
+    table, faults = _delimited(path, text, delimiter, csv.QUOTE_MINIMAL)
+    if faults and delimiter == "\t":
+        # Many tools write TSV without any quoting, so that a quote is an ordinary character.
+        unquoted, none = _delimited(path, text, delimiter, csv.QUOTE_NONE)
+        if not none:
+            return unquoted
+    if faults:
+        raise InputError(faults)
+    return table
+
+
+def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> tuple[Table, list[str]]:
+    csv.field_size_limit(sys.maxsize)  # the default of 128 KiB is shorter than a retrieved document
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=delimiter,
+        quoting=quoting,
+        strict=True,
+        skipinitialspace=True,
+    )
+    header: list[str] = []
+    rows: list[Row] = []
+    lines: list[int] = []
+    faults: list[str] = []
+    blank = 0
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            faults.append(
+                f"{path}:{line}: the row that begins here is broken ({error}); a cell that contains "
+                "a quote is "
+                'written "like ""this""". Fix the quotes.'
+            )
+            break  # the reader has lost its place
+        if cells is None:
+            break
+        if not any(cell.strip() for cell in cells):
+            blank += bool(cells)
+        elif not header:
+            header = [cell.strip() for cell in cells]
+            faults += _repeated(path, line, header)
+        elif len(cells) < len(header) or any(cell.strip() for cell in cells[len(header) :]):
+            faults.append(
+                f"{path}:{line}: {len(cells)} cells; the header names {len(header)} columns. "
+                f"Quote cells that contain {delimiter!r}, or complete the row."
+            )
+        else:
+            rows.append({name: cell for name, cell in zip(header, cells, strict=False) if name})
+            lines.append(line)
+    if not rows and not faults:
+        faults.append(f"{path}:1: a header without rows; at least two labelled rows are needed. Add them.")
+    notes = (f"{blank} rows without any value were skipped.",) if blank else ()
+    return Table(path, tuple(name for name in header if name), tuple(rows), tuple(lines), notes=notes), faults
+
+
+def _repeated(path: str, line: int, header: Sequence[str]) -> list[str]:
+    repeated = dict.fromkeys(name for name in header if name and header.count(name) > 1)
+    return [
+        f"{path}:{line}: column {name!r} appears {header.count(name)} times; names must differ. Rename one."
+        for name in repeated
+    ]
+
+
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+}
+
+
+def _lines(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
+    """One JSON value a line; only a line feed ends a line (U+2028 may stand inside a text)."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except json.JSONDecodeError as error:
+                yield number, error
+
+
+def _array(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
+    """The elements of one JSON array, each with the line where it begins."""
+    try:
+        elements = json.loads(text)
+    except json.JSONDecodeError as error:
+        yield error.lineno, error
+        return
+    decoder = json.JSONDecoder()
+    position = text.index("[") + 1
+    line = text.count("\n", 0, position) + 1
+    for element in elements:
+        begin = position
+        while text[begin] in " \t\r\n,":
+            begin += 1
+        line += text.count("\n", position, begin)
+        yield line, element
+        position = decoder.raw_decode(text, begin)[1]
+        line += text.count("\n", begin, position)
+
+
+def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeError]]) -> Table:
+    rows: list[Row] = []
+    lines: list[int] = []
+    faults: list[str] = []
+    columns: dict[str, None] = {}
+    for line, value in values:
+        if isinstance(value, json.JSONDecodeError):
+            faults.append(
+                f"{path}:{line}: not JSON ({value.msg} at column {value.colno}); one object a line "
+                "is needed. "
+                "Fix the line."
+            )
+        elif not isinstance(value, dict):
+            kind = _KINDS.get(type(value), "null")
+            faults.append(f"{path}:{line}: {kind}; one object a row is needed. Fix the row.")
+        else:
+            rows.append(value)
+            lines.append(line)
+            columns.update(dict.fromkeys(value))
+    if not rows and not faults:
+        faults.append(f"{path}:1: there are no rows; at least two labelled rows are needed. Add them.")
+    if faults:
+        raise InputError(faults)
+    return Table(path, tuple(columns), tuple(rows), tuple(lines))

@@ -1,0 +1,135 @@
+"""What is tracked, as plain data: it crosses to the process that talks to MLflow as JSON."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from judgec.records.estimate import Estimate
+
+Metrics = Mapping[str, Estimate | float]
+Status = Literal["FINISHED", "FAILED"]
+Param = str | int | float | bool | None
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        ser_json_bytes="base64",
+        val_json_bytes="base64",
+        ser_json_inf_nan="constants",
+    )
+
+
+class Candidate(_Record):
+    """One candidate prompt of a compile; a child run.
+
+    Args:
+        name: Shown in the list of runs.
+        params: What it was made with.
+        metrics: For example ``dev.tau_b``.
+        started: POSIX seconds.
+        ended: POSIX seconds.
+        status: ``FAILED`` when it could not be evaluated.
+        tags: Further words, for example the reason of a failure.
+    """
+
+    name: str
+    params: Mapping[str, Param]
+    metrics: Metrics
+    started: float
+    ended: float
+    status: Status = "FINISHED"
+    tags: Mapping[str, str] = {}
+
+
+class DatasetInput(_Record):
+    """A data set a compile read. Its texts are not sent: they may be private, and the digest names them.
+
+    Args:
+        name: For example ``labels.csv``.
+        digest: SHA-256 of the rows; MLflow shows its first 36 characters.
+        split: What it was used for: ``train``, ``dev``, ``test``.
+        source: Where the rows came from: a path or ``hf:owner/name@split``.
+        columns: Type by column name: ``string``, ``long``, ``double`` or ``boolean``.
+        n_rows: How many rows.
+        profile: Further facts, for example the grade histogram.
+    """
+
+    name: str
+    digest: str
+    split: str
+    source: str
+    columns: Mapping[str, Literal["string", "long", "double", "boolean"]]
+    n_rows: int
+    profile: Mapping[str, int | float | str] = {}
+
+
+class ModelVersion(_Record):
+    """A compiled judge to register.
+
+    Args:
+        name: The family; ``/`` and ``:`` are not allowed in it.
+        folder: The version's folder; its ``.json`` and ``.html`` files are logged, nothing pickled is.
+        aliases: ``champion`` or ``challenger``; an alias moves here from the version that had it.
+        tags: Shown beside the version: ``test.tau_b``, ``test.accept_agreement``, ``promoted``, ``labels``.
+        description: One paragraph.
+    """
+
+    name: str
+    folder: Path
+    aliases: tuple[str, ...] = ()
+    tags: Mapping[str, str] = {}
+    description: str = ""
+
+
+class CompileRun(_Record):
+    """One compile: a parent run.
+
+    Args:
+        name: Shown in the list of runs, for example ``sensors 0003``.
+        params: Settings; names are encoded like metric names.
+        metrics: ``test.tau_b`` for the compiled judge, ``test.uncompiled.tau_b`` for the others. An
+            ``Estimate`` becomes the metric and its ``.low``, ``.high`` and ``.p``. An undefined value is left
+            out and tagged ``undefined.<metric>`` with the reason.
+        candidates: The child runs.
+        datasets: The inputs.
+        figures: PNG bytes by name; logged as ``figures/<name>.png``.
+        artifacts: Files by artifact path.
+        tags: Further words.
+        version: The judge to register, or None.
+        started: POSIX seconds.
+        ended: POSIX seconds.
+        description: Markdown shown on the run's page.
+        experiment: The MLflow experiment.
+    """
+
+    name: str
+    params: Mapping[str, Param]
+    metrics: Metrics
+    candidates: tuple[Candidate, ...]
+    datasets: tuple[DatasetInput, ...]
+    started: float
+    ended: float
+    figures: Mapping[str, bytes] = {}
+    artifacts: Mapping[str, Path] = {}
+    tags: Mapping[str, str] = {}
+    version: ModelVersion | None = None
+    description: str = ""
+    experiment: str = "judgec"
+
+
+class Logged(_Record):
+    """Where a run went.
+
+    Args:
+        run_id: MLflow's id of the parent run.
+        experiment_id: MLflow's id of the experiment.
+        model_version: MLflow's number of the registered version, or None.
+    """
+
+    run_id: str
+    experiment_id: str
+    model_version: int | None = None

@@ -1,0 +1,136 @@
+"""The layout holds itself: imports point one way, files stay small, third parties come in by their doors."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "judgec"
+
+# A package imports only packages of a higher layer number; packages of one layer are strangers.
+LAYERS = (
+    ("cli", "mlflow_align", "pytest_plugin"),
+    ("compiler",),
+    ("tournament", "probe", "audit", "review"),
+    ("agreement",),
+    ("queries", "agents"),
+    ("judges",),
+    ("retrieval",),
+    ("lm",),
+    ("evidence", "store", "tracking"),
+    ("stats",),
+    ("records",),
+    ("errors",),
+)
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+
+# Third-party packages and the only places (prefixes below src/judgec) that may import them.
+DOORS = {
+    "mlflow": ("tracking/", "mlflow_align.py"),
+    "typer": ("cli/",),
+    "rich": ("cli/", "render.py"),
+    "dspy": ("lm/", "judges/", "queries/", "agents/", "compiler/", "store/programs.py", "retrieval/embed.py"),
+    "gepa": ("compiler/",),
+    "optuna": ("compiler/",),
+    "lancedb": ("retrieval/",),
+    "ir_measures": ("tournament/",),
+    "sklearn": ("compiler/calibrate.py", "retrieval/embed.py"),
+    "pandas": ("store/", "tracking/"),
+    "datasets": ("store/",),
+    "matplotlib": ("agreement/figures.py", "tournament/"),
+}
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def may_print(path: Path) -> bool:
+    return relative(path).startswith("cli/") or path.name == "render.py"
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module, node.lineno
+
+
+def package_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_imports_of_judgec_point_one_way(path: Path) -> None:
+    own = relative(path).split("/")[0].removesuffix(".py")
+    faults = []
+    for module, line in imported(ast.parse(path.read_text())):
+        target = package_of(module) if module.startswith("judgec.") else own
+        if target != own and own in RANK and RANK[target] <= RANK[own]:
+            faults.append(f"{relative(path)}:{line} imports judgec.{target}")
+    assert not faults
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_third_parties_come_in_by_their_doors(path: Path) -> None:
+    faults = []
+    for module, line in imported(ast.parse(path.read_text())):
+        doors = DOORS.get(module.split(".")[0])
+        if doors and not any(relative(path).startswith(door) or path.name == door for door in doors):
+            faults.append(f"{relative(path)}:{line} imports {module}; its doors are {', '.join(doors)}")
+    assert not faults
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_file_and_its_functions_stay_small(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 350
+    long = [
+        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno >= 60
+    ]
+    assert not long
+
+
+def test_no_folder_holds_more_than_nine_modules() -> None:
+    folders = {path.parent for path in MODULES}
+    crowded = {
+        relative(folder): count
+        for folder in folders
+        if (count := len([p for p in folder.glob("*.py") if p.name != "__init__.py"])) > 9
+    }
+    assert not crowded
+
+
+def test_no_file_is_named_after_leftovers() -> None:
+    leftovers = {"utils", "util", "helpers", "helper", "common", "core", "base", "misc"}
+    assert not [relative(path) for path in MODULES if path.stem in leftovers]
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if not may_print(path)], ids=relative)
+def test_only_cli_and_renderers_print(path: Path) -> None:
+    calls = [
+        node.lineno
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert not calls
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_no_pickle_and_no_global_dspy_settings(path: Path) -> None:
+    text = path.read_text()
+    assert "dspy.configure" not in text
+    assert not [name for name, _ in imported(ast.parse(text)) if name.split(".")[0] in _PICKLERS]
+
+
+_PICKLERS = {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}

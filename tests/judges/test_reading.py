@@ -1,0 +1,122 @@
+"""Replies as models write them: what is read, what is not guessed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from judgec.judges.reading import UnreadableReplyError, read_confidence, read_fields, read_grade, read_verdict
+from judgec.records.scale import Scale
+
+ONE_TO_FIVE = Scale(grades=(1, 2, 3, 4, 5))
+HALVES = Scale(grades=(0, 0.5, 1))
+WORDS = Scale(grades=("poor", "very good", "tie"))
+
+
+@pytest.mark.parametrize(
+    ("value", "scale", "position"),
+    [
+        (4, ONE_TO_FIVE, 3),
+        ("4", ONE_TO_FIVE, 3),
+        (" 4\n", ONE_TO_FIVE, 3),
+        ("4.0", ONE_TO_FIVE, 3),
+        ("4.", ONE_TO_FIVE, 3),
+        ("**4**", ONE_TO_FIVE, 3),
+        ("'4'", ONE_TO_FIVE, 3),
+        ("4 (good)", ONE_TO_FIVE, 3),
+        ("4: mostly right", ONE_TO_FIVE, 3),
+        ("4 - mostly right", ONE_TO_FIVE, 3),
+        ("**4** (good)", ONE_TO_FIVE, 3),
+        (0.5, HALVES, 1),
+        ("0.50", HALVES, 1),
+        ("Very Good", WORDS, 1),
+        ("tie (neither is better)", WORDS, 2),
+    ],
+)
+def test_read_grade_of_an_unambiguous_grade_gives_its_position(value: object, scale: Scale, position: int) -> None:
+    assert read_grade(value, scale) == position
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["4.5", ".5", "4-5", "4 - 5", "4/5", "8/10", "4 out of 5", "4 (or 5)", "6", "0", "-4", "", "four",
+     "not 4", "4 5", "4: no, 5", True, None, "nan", "1e0", "½", "４５"],
+)  # fmt: skip
+def test_read_grade_of_anything_else_is_none(value: object) -> None:
+    assert read_grade(value, ONE_TO_FIVE) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(85, 0.85), ("85%", 0.85), ("100", 1.0), (0, 0.0), ("1", 0.01), ("72.5", 0.725)]
+)
+def test_read_confidence_of_a_percentage_is_a_share(value: object, expected: float) -> None:
+    assert read_confidence(value) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("value", [None, "", "high", "0.85", "101", "-3", "nan", "inf", "80-90"])
+def test_read_confidence_of_anything_else_is_not_stated(value: object) -> None:
+    assert math.isnan(read_confidence(value))
+
+
+def test_read_grade_of_a_hostile_essay_is_none_at_once() -> None:
+    assert read_grade("4" + " a:" * 100_000 + "1", ONE_TO_FIVE) is None
+
+
+def failing(text: str) -> dict[str, object]:
+    raise ValueError(text)
+
+
+def test_read_fields_where_the_adapter_gives_up_reads_them_as_they_stand() -> None:
+    text = "Sure!\n[[ ## reason ## ]]\nfine\n[[ ## grade ## ]] 4 (good)\n[[ ## grade ## ]] 1"
+
+    assert read_fields(text, failing) == {"reason": "fine", "grade": "4 (good)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I'm sorry, but I can't help with that.", "refusal: I'm sorry, but I can't help with that."),
+        ("As an AI, I do not grade.", "refusal: As an AI, I do not grade."),
+        ("The grade is 4", "malformed reply: The grade is 4"),
+        (" \n", "empty reply"),
+        ("x" * 90, f"malformed reply: {'x' * 59}…"),
+    ],
+)
+def test_read_fields_of_a_reply_without_fields_names_the_kind(text: str, reason: str) -> None:
+    with pytest.raises(UnreadableReplyError) as caught:
+        read_fields(text, failing)
+
+    assert str(caught.value) == reason
+
+
+def test_read_verdict_without_log_probabilities_is_one_hot_and_keeps_confidence_apart() -> None:
+    verdict = read_verdict({"reason": " ok ", "grade": "2", "confidence": "40"}, ["grade"], ONE_TO_FIVE, {})
+
+    assert verdict.positions == (1,)
+    assert verdict.probabilities.tolist() == [[0, 1, 0, 0, 0]]
+    assert verdict.confidence == pytest.approx(0.4)
+    assert verdict.reason == "ok"
+
+
+def test_read_verdict_with_log_probabilities_of_one_aspect_uses_them_there_only() -> None:
+    given = {"grade_b": np.array([0.1, 0.6, 0.3])}
+    scale = Scale(grades=(0, 1, 2))
+
+    verdict = read_verdict({"grade_a": 2, "grade_b": 1}, ["grade_a", "grade_b"], scale, given)
+
+    assert verdict.probabilities.tolist() == [[0, 0, 1], [0.1, 0.6, 0.3]]
+    assert math.isnan(verdict.confidence)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"reason": "x", "confidence": 3}, "malformed reply: no grade; got reason, confidence"),
+        ({"grade": "9"}, "off-scale grade: grade '9'"),
+    ],
+)
+def test_read_verdict_without_a_grade_on_the_scale_says_why(fields: dict[str, object], reason: str) -> None:
+    with pytest.raises(UnreadableReplyError) as caught:
+        read_verdict(fields, ["grade"], ONE_TO_FIVE, {})
+
+    assert str(caught.value) == reason

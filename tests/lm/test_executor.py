@@ -1,0 +1,210 @@
+import asyncio
+import os
+import signal
+import threading
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import dspy
+import pytest
+from dspy import lm15
+
+from judgec.errors import BudgetError, ServiceError
+from judgec.lm.executor import Executor, Progress, Reply, Request, _Window
+from judgec.lm.usage import Budget, Usage
+from judgec.store.journal import Journal
+from tests.lm.backends import Scripted, fails
+from tests.lm.judging import REPLY, requests
+from tests.lm.test_door import make
+
+PLACES = pytest.mark.parametrize("local", [True, False], ids=["loop", "asyncio"])
+
+
+@PLACES
+def test_run_answers_every_request_once_and_again_from_the_journal(tmp_path: Path, local: bool) -> None:
+    backend, usage = Scripted(), Usage()
+    backend.local = local
+    with Journal(tmp_path / "journal.db") as journal:
+        lm = make(backend, journal=journal, usage=usage)
+        first = list(Executor(lm, in_flight=7).run(requests(600)))
+        again = list(Executor(lm, in_flight=7).run(requests(600)))
+    assert backend.attempts == 600
+    assert sorted(reply.key for reply in first) == list(range(600))
+    assert [reply.cached for reply in first] == [False] * 600
+    assert [(reply.key, reply.text, reply.cached) for reply in again] == [(n, REPLY, True) for n in range(600)]
+    assert (usage.spent.calls, usage.spent.journaled) == (600, 600)
+
+
+@PLACES
+def test_run_gives_failed_calls_back_with_their_reason(local: bool) -> None:
+    def act(number: int, request: object) -> str | Exception:
+        return lm15.InvalidRequestError("too long", status=400) if number % 3 == 0 else REPLY
+
+    backend = Scripted(act)
+    backend.local = local
+    seen: list[Progress] = []
+    replies = list(Executor(make(backend)).run(requests(9), total=9, on_done=seen.append))
+    failed = [reply for reply in replies if reply.text is None]
+    assert len(failed) == 3
+    assert all(reply.error == "InvalidRequestError: too long (HTTP 400)" for reply in failed)
+    assert (seen[-1].done, seen[-1].total, seen[-1].unscored, seen[-1].spent.calls) == (9, 9, 3, 6)
+
+
+def test_run_with_rollouts_asks_the_same_prompt_again(tmp_path: Path) -> None:
+    backend = Scripted()
+    with Journal(tmp_path / "journal.db") as journal:
+        lm = make(backend, journal=journal)
+        for rollout in (None, 0, 1, 0, None):
+            list(Executor(lm).run(requests(2, rollout=rollout)))
+    assert backend.attempts == 6
+
+
+def test_run_with_equal_requests_pays_for_one(tmp_path: Path) -> None:
+    backend = Scripted()
+    same = [Request(n, requests(1)[0].messages) for n in range(50)]
+    with Journal(tmp_path / "journal.db") as journal:
+        replies = list(Executor(make(backend, journal=journal)).run(same))
+    assert backend.attempts == 1
+    assert sorted(reply.key for reply in replies) == list(range(50))
+    assert sum(not reply.cached for reply in replies) == 1
+
+
+@PLACES
+def test_run_over_budget_hands_over_what_is_finished_then_stops(tmp_path: Path, local: bool) -> None:
+    backend = Scripted()
+    backend.local = local
+    done: list[Reply] = []
+    with Journal(tmp_path / "journal.db") as journal:
+        run = Executor(make(backend, journal=journal, budget=Budget(calls=10)), in_flight=4).run(requests(40))
+        with pytest.raises(BudgetError):  # noqa: PT012 - what came before the error is kept
+            for reply in run:
+                done.append(reply)  # noqa: PERF402 - likewise
+        assert len(journal) == len(done) == 10
+    assert backend.attempts == 10
+
+
+def test_run_with_a_refused_key_stops_after_the_calls_in_flight() -> None:
+    backend = Scripted(fails(99, lm15.AuthError("wrong key", status=401)))
+    with pytest.raises(ServiceError, match="refused the key"):
+        list(Executor(make(backend), in_flight=3).run(requests(50)))
+    assert backend.attempts <= 3
+
+
+def test_run_reads_requests_only_as_they_are_needed(tmp_path: Path) -> None:
+    read = 0
+
+    def endless() -> Iterator[Request]:
+        nonlocal read
+        messages = requests(1)[0].messages
+        while True:
+            read += 1
+            yield Request(read, [*messages[:-1], {"role": "user", "content": str(read)}])
+
+    backend = Scripted()
+    run = Executor(make(backend), in_flight=8).run(endless())
+    assert len([next(run) for _ in range(1000)]) == 1000
+    run.close()
+    assert read <= 1000 + 2 * 256
+
+
+def test_run_left_early_journals_what_was_in_flight(tmp_path: Path) -> None:
+    backend = Scripted()
+    with Journal(tmp_path / "journal.db") as journal:
+        run = Executor(make(backend, journal=journal), in_flight=16).run(requests(100))
+        next(run)
+        run.close()
+        assert len(journal) == backend.attempts < 100
+
+
+def test_run_interrupted_by_ctrl_c_journals_what_was_in_flight_and_resumes(tmp_path: Path) -> None:
+    def act(number: int, request: object) -> str | Exception:
+        if number == 30:
+            os.kill(os.getpid(), signal.SIGINT)
+        return REPLY
+
+    backend = Scripted(act)
+    with Journal(tmp_path / "journal.db") as journal:
+        lm = make(backend, journal=journal)
+        with pytest.raises(KeyboardInterrupt):
+            list(Executor(lm, in_flight=8).run(requests(200)))
+        assert 30 <= len(journal) == backend.attempts < 200
+        assert len(list(Executor(lm, in_flight=8).run(requests(200)))) == 200
+    assert backend.attempts == 200
+
+
+def test_run_inside_a_running_loop_works_as_in_a_notebook() -> None:
+    async def cell() -> int:
+        return len(list(Executor(make(Scripted())).run(requests(20))))
+
+    assert asyncio.run(cell()) == 20
+
+
+def test_run_prompt_that_is_no_unicode_is_one_failed_call() -> None:
+    bad = Request("bad", [{"role": "user", "content": "\ud800"}])
+    replies = {reply.key: reply for reply in Executor(make(Scripted())).run([*requests(3), bad])}
+    assert len(replies) == 4
+    assert "not valid Unicode" in str(replies["bad"].error)
+    assert [replies[n].text for n in range(3)] == [REPLY] * 3
+
+
+def test_run_memory_does_not_grow_with_the_number_of_requests() -> None:
+    messages = requests(1)[0].messages
+
+    def peak(count: int) -> int:
+        lm = make(Scripted())
+        tracemalloc.start()
+        for _ in Executor(lm).run(
+            Request(n, [*messages[:-1], {"role": "user", "content": f"{n} " * 200}]) for n in range(count)
+        ):
+            pass
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return highest
+
+    assert peak(2400) < 1.5 * peak(600)
+
+
+def test_run_in_flight_never_passes_the_limit() -> None:
+    class Counting(Scripted):
+        now = most = 0
+
+        async def acomplete(self, request: dspy.lm15.Request) -> dspy.lm15.Response:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(0)
+            self.now -= 1
+            return self.complete(request)
+
+    backend = Counting()
+    list(Executor(make(backend), in_flight=5).run(requests(60)))
+    assert backend.most == 5
+
+
+def test_window_halves_once_per_storm_and_recovers() -> None:
+    now = 0.0
+    window = _Window(32, lambda: now)
+    for _ in range(10):  # ten replies of one storm
+        window.throttled()
+    assert window.size == 16
+    now = 2.0
+    window.throttled()
+    assert window.size == 8
+    for _ in range(8 + 9):  # a call more for each window of successes
+        window.succeeded()
+    assert 9 <= window.size <= 10
+    for _ in range(2000):
+        window.succeeded()
+    assert window.size == 32
+
+
+def test_threads_and_executor_at_once_pay_each_call_once(tmp_path: Path) -> None:
+    backend = Scripted()
+    with Journal(tmp_path / "journal.db") as journal:
+        lm = make(backend, journal=journal)
+        runs = [threading.Thread(target=lambda: list(Executor(lm).run(requests(120)))) for _ in range(3)]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join(30)
+    assert backend.attempts == 120

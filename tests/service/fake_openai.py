@@ -1,0 +1,168 @@
+"""A real HTTP server that speaks OpenAI's chat completions, for driving the real client through every fault.
+
+In a test::
+
+    with FakeOpenAI(policies.every(3, policies.TOO_MANY)) as server:
+        spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+        ...
+        assert server.calls == 12
+
+From another process: ``python -m tests.service.fake_openai --policy teachable --port 8765``; ``GET /stats``
+says how many calls it got, how many it answered, and how many of those it had answered before (paid twice).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import socket
+import struct
+import threading
+from collections import Counter
+from types import TracebackType
+from typing import Self
+
+from tests.service.policies import POLICIES, Policy
+from tests.service.replies import Garbage, Hang, Reset, Status, Text, completion, read_call
+
+JsonObject = dict[str, object]
+
+
+class FakeOpenAI:
+    """The server, in a thread of its own from entering to leaving.
+
+    Args:
+        policy: What to do with each call, or the name of a policy.
+        port: 0 picks a free one.
+        latency: Seconds before each reply.
+    """
+
+    def __init__(self, policy: Policy | str, *, port: int = 0, latency: float = 0.0) -> None:
+        self.policy = POLICIES[policy] if isinstance(policy, str) else policy
+        self.calls = 0
+        self.answered = 0
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.keys: set[str] = set()
+        self.bodies: list[JsonObject] = []
+        self._port = port
+        self._latency = latency
+        self._seen: Counter[str] = Counter()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+
+    @property
+    def base_url(self) -> str:
+        """What to give as ``api_base``."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def paid_twice(self) -> int:
+        """Answered calls beyond the first of each distinct request body."""
+        return sum(count - 1 for count in self._seen.values())
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        if not self._ready.wait(10):
+            raise RuntimeError("the fake server did not start")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        self._open: set[asyncio.Task[None]] = set()
+        server = await asyncio.start_server(self._connect, "127.0.0.1", self._port, limit=1 << 24)
+        self._port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+                while await self._one(reader, writer):
+                    pass
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Serve one request; False when the connection is to end."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        start, *lines = head.split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        if start.startswith("GET"):
+            stats = {"calls": self.calls, "answered": self.answered, "paid_twice": self.paid_twice}
+            return await self._send(writer, 200, json.dumps(stats).encode())
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            return await self._post(writer, headers, body)
+        finally:
+            self.in_flight -= 1
+
+    async def _post(self, writer: asyncio.StreamWriter, headers: dict[str, str], raw: bytes) -> bool:
+        self.calls += 1
+        self.keys.add(headers.get("authorization", ""))
+        body: JsonObject = json.loads(raw)
+        self.bodies.append(body)
+        call = read_call(self.calls, body)
+        outcome = self.policy(call)
+        if self._latency:
+            await asyncio.sleep(self._latency)
+        if isinstance(outcome, Hang):
+            await self._stop.wait()
+            return False
+        if isinstance(outcome, Reset):
+            raw_socket = writer.get_extra_info("socket")
+            raw_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+            return False
+        if isinstance(outcome, Garbage):
+            return await self._send(writer, 200, b"<html>gateway</html>")
+        if isinstance(outcome, Status):
+            error = {"error": {"message": outcome.message, "type": outcome.kind, "code": outcome.kind}}
+            return await self._send(writer, outcome.code, json.dumps(error).encode(), dict(outcome.headers))
+        assert isinstance(outcome, Text)
+        self.answered += 1
+        self._seen[json.dumps(body, sort_keys=True)] += 1
+        return await self._send(writer, 200, json.dumps(completion(call, outcome)).encode())
+
+    async def _send(
+        self, writer: asyncio.StreamWriter, code: int, body: bytes, headers: dict[str, str] | None = None
+    ) -> bool:
+        lines = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        writer.write(f"HTTP/1.1 {code} -\r\n{head}\r\n".encode() + body)
+        await writer.drain()
+        return True
+
+
+def main() -> None:
+    """Serve until interrupted, and say where."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--policy", choices=sorted(POLICIES), default="good")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--latency", type=float, default=0.0)
+    options = parser.parse_args()
+    with FakeOpenAI(options.policy, port=options.port, latency=options.latency) as server:
+        print(server.base_url, flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

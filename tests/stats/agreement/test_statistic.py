@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgec.records.label import FloatArray
+from judgec.stats.agreement.pair_statistic import coarse_clusters
+from judgec.stats.agreement.statistic import (
+    TABLE_FORMULAS,
+    Statistic,
+    WeightedSum,
+    bland_altman,
+    mean,
+    spearman_score,
+    table_statistic,
+    tau_b_score,
+)
+from tests.stats.strategies import N_CLUSTERS, PROPERTY, Graded, cluster_draws, graded_items, written_out
+
+
+def every_statistic(items: Graded, rows: FloatArray | None = None) -> dict[str, Statistic]:
+    """All statistics of the items, or of the chosen rows of them."""
+    at = np.arange(items.expert.size) if rows is None else rows.astype(np.int64)
+    expert, judge, cluster = items.expert[at], items.judge[at], items.cluster[at]
+    jitter = np.sin(np.arange(items.judge.size))[at]  # changes the order of the grades, keeps some ties
+    score: FloatArray = np.round(judge + jitter, 1).astype(np.float64)
+    known: dict[str, Statistic] = {
+        name: table_statistic(name, expert, judge, cluster, n_grades=items.n_grades, n_clusters=N_CLUSTERS)
+        for name in TABLE_FORMULAS
+    }
+    known["tau_b_score"] = tau_b_score(expert, score, cluster, n_clusters=N_CLUSTERS)
+    known["spearman_score"] = spearman_score(expert, score, cluster, n_clusters=N_CLUSTERS)
+    known["mean"] = mean(score, cluster, n_clusters=N_CLUSTERS)
+    bias, low, high = bland_altman(expert.astype(float), score, cluster, n_clusters=N_CLUSTERS)
+    known |= {"bias": bias, "limit_low": low, "limit_high": high}
+    known["difference"] = WeightedSum(((1.0, known["tau_b"]), (-0.5, known["tau_b_score"])))
+    return known
+
+
+@PROPERTY
+@given(graded_items(), cluster_draws())
+def test_under_equals_point_of_items_written_out(items: Graded, weights: FloatArray) -> None:
+    found = {name: statistic.under(weights) for name, statistic in every_statistic(items).items()}
+    for b, draw in enumerate(weights):
+        literal = every_statistic(items, written_out(items.cluster, draw).astype(np.float64))
+        for name, statistic in literal.items():
+            np.testing.assert_allclose(found[name][b], statistic.point(), atol=1e-12, err_msg=name)
+
+
+@PROPERTY
+@given(graded_items(), cluster_draws())
+def test_without_one_equals_under_with_one_draw_fewer(items: Graded, weights: FloatArray) -> None:
+    for name, statistic in every_statistic(items).items():
+        found = statistic.without_one(weights)
+        for q in range(N_CLUSTERS):
+            drawn = weights[:, q] > 0
+            fewer = weights[drawn] - np.eye(N_CLUSTERS)[q]
+            np.testing.assert_allclose(found[drawn, q], statistic.under(fewer), atol=1e-11, err_msg=name)
+            assert np.isnan(found[~drawn, q]).all(), name
+
+
+@PROPERTY
+@given(graded_items())
+def test_ones_as_weights_give_the_point_and_doubling_leaves_it(items: Graded) -> None:
+    for name, statistic in every_statistic(items).items():
+        once, twice = statistic.under(np.array([[1.0] * N_CLUSTERS, [2.0] * N_CLUSTERS]))
+        np.testing.assert_allclose(once, statistic.point(), atol=1e-12, err_msg=name)
+        if not name.startswith("limit"):  # their n - 1 sees the doubling
+            np.testing.assert_allclose(twice, statistic.point(), atol=1e-12, err_msg=name)
+
+
+@PROPERTY
+@given(graded_items())
+def test_items_count_the_items_of_each_cluster(items: Graded) -> None:
+    for statistic in every_statistic(items).values():
+        assert statistic.items.tolist() == np.bincount(items.cluster, minlength=N_CLUSTERS).tolist()
+
+
+@PROPERTY
+@given(graded_items(min_items=2), st.integers(1, 4))
+def test_score_statistics_do_not_change_under_monotone_maps(items: Graded, power: int) -> None:
+    score = np.asarray(items.judge + 0.5, dtype=np.float64)
+    for build in (tau_b_score, spearman_score):
+        before = build(items.expert, score, items.cluster).point()
+        np.testing.assert_allclose(build(items.expert, score**power, items.cluster).point(), before, atol=1e-12)
+
+
+@PROPERTY
+@given(graded_items())
+def test_score_statistics_of_grades_equal_those_of_the_table(items: Graded) -> None:
+    for name, build in (("tau_b", tau_b_score), ("spearman", spearman_score)):
+        table = table_statistic(name, items.expert, items.judge, items.cluster, n_grades=items.n_grades)
+        score = build(items.expert, items.judge.astype(np.float64), items.cluster)
+        np.testing.assert_allclose(score.point(), table.point(), atol=1e-12)
+
+
+def test_bland_altman_of_four_items_is_the_hand_count() -> None:
+    # judge - expert: 1 0 1 -1, mean .25; squared deviations .5625 .0625 .5625 1.5625 sum to 2.75.
+    bias, low, high = bland_altman(
+        np.array([1.0, 2.0, 3.0, 5.0]), np.array([2.0, 2.0, 4.0, 4.0]), np.array([0, 0, 1, 1])
+    )
+    assert bias.point() == pytest.approx(0.25, abs=1e-15)
+    assert low.point() == pytest.approx(0.25 - 1.96 * (2.75 / 3) ** 0.5, abs=1e-14)
+    assert high.point() == pytest.approx(0.25 + 1.96 * (2.75 / 3) ** 0.5, abs=1e-14)
+
+
+def test_bland_altman_of_one_item_has_bias_and_no_limits() -> None:
+    bias, low, high = bland_altman(np.array([1.0]), np.array([3.0]), np.array([0]))
+    assert bias.point() == 2.0
+    assert np.isnan(low.point())
+    assert np.isnan(high.point())
+
+
+@pytest.mark.parametrize("build", [tau_b_score, spearman_score])
+def test_score_statistic_of_bad_input_raises(build: object) -> None:
+    assert callable(build)
+    with pytest.raises(ValueError, match="1 values are NaN; leave missing scores out first"):
+        build(np.array([0, 1]), np.array([0.5, np.nan]), np.array([0, 1]))
+    with pytest.raises(ValueError, match="grade positions below 0"):
+        build(np.array([0, -1]), np.array([0.5, 1.0]), np.array([0, 1]))
+    with pytest.raises(ValueError, match="Merge them by coarse_clusters"):
+        build(np.array([0, 1]), np.array([0.5, 1.0]), np.array([0, 1]), n_clusters=9000)
+
+
+def test_statistics_without_items_are_undefined() -> None:
+    none, empty = np.array([], dtype=np.int64), np.array([])
+    for build in (tau_b_score, spearman_score):
+        assert np.isnan(build(none, empty, none, n_clusters=3).point())
+    assert np.isnan(mean(empty, none, n_clusters=3).point())
+    assert np.isnan(table_statistic("qwk", none, none, none, n_grades=3, n_clusters=3).point())
+
+
+def test_coarse_clusters_of_many_keep_clusters_whole_and_few_untouched() -> None:
+    cluster = np.repeat(np.arange(50) * 3, 2)
+    coarse = coarse_clusters(cluster, most=7)
+    assert sorted(set(coarse.tolist())) == list(range(7))
+    assert (coarse[::2] == coarse[1::2]).all()
+    assert np.bincount(coarse).max() - np.bincount(coarse).min() <= 2
+    assert coarse_clusters(cluster, most=50) is cluster

@@ -1,0 +1,45 @@
+"""Statistics as metrics and tags."""
+
+import math
+
+from judgec.records.estimate import Estimate
+from judgec.tracking.metrics import flatten, metrics_table, undefined_tags
+from judgec.tracking.runs import Metrics
+
+METRICS: Metrics = {
+    "test.tau_b": Estimate(value=0.5, low=0.25, high=0.625, p=0.01),
+    "test.exact": Estimate(value=0.75),
+    "test.majority.kappa": Estimate(value=None, note="one grade only"),
+    "elo.a+b": 1510,
+    "seconds": math.nan,
+}
+
+
+def test_flatten_estimates_give_value_bounds_and_p() -> None:
+    assert flatten(METRICS) == {
+        "test.tau_b": 0.5,
+        "test.tau_b.low": 0.25,
+        "test.tau_b.high": 0.625,
+        "test.tau_b.p": 0.01,
+        "test.exact": 0.75,
+        "elo.a+b": 1510,
+    }
+
+
+def test_undefined_tags_missing_values_give_their_reason() -> None:
+    assert undefined_tags(METRICS) == {
+        "undefined.test.majority.kappa": "one grade only",
+        "undefined.seconds": "undefined",
+    }
+
+
+def test_metrics_table_keeps_original_names_and_undefined_rows() -> None:
+    table = metrics_table(METRICS)
+    assert table["columns"][:2] == ["metric", "logged_as"]
+    assert table["data"] == [
+        ["test.tau_b", "test.tau_b", 0.5, 0.25, 0.625, ""],
+        ["test.exact", "test.exact", 0.75, None, None, ""],
+        ["test.majority.kappa", "test.majority.kappa", None, None, None, "one grade only"],
+        ["elo.a+b", "elo.a_2Bb", 1510, None, None, ""],
+        ["seconds", "seconds", None, None, None, ""],
+    ]
