@@ -37,7 +37,7 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/intervals.py
+	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/agreement.py --data ../shared/data/labels
 
 clean:

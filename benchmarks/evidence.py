@@ -2,9 +2,9 @@
 
 python benchmarks/evidence.py --data ../shared/data/labels [--only NAME ...] [--seed 0]
 
-For every label file with a task that evidence can judge: IDF, scaling and calibrator are fitted on four folds, the
-fifth is judged. Prints a Markdown table; the last columns are features per second on one core and seconds to fit a calibrator.
-Agreement is with the consensus of the annotators (median grade, majority accept; ties are a seeded pick).
+For every label file with a task that evidence can judge: IDF, scaling and calibrator are fitted on four folds, and the
+fifth is judged. Prints a Markdown table; the last columns are features per second on one core and seconds to fit a
+calibrator. Agreement is with the consensus of the annotators (median grade, majority accept; ties are a seeded pick).
 """
 
 import argparse

@@ -14,6 +14,7 @@ from judgec.cli.judge.agreement import agreement
 from judgec.cli.judge.compile_judge import compile_judge
 from judgec.cli.judge.judge import judge
 from judgec.cli.labels.labels import labels
+from judgec.cli.tournament.rank import rank
 from judgec.errors import JudgecError
 
 app = typer.Typer(
@@ -27,12 +28,14 @@ app = typer.Typer(
 
 LABELS = "Labels"
 JUDGES = "Judges"
+TOURNAMENTS = "Tournaments"
 ADMIN = "Installation and tracking"
 
 app.command("labels", rich_help_panel=LABELS)(labels)
 app.command("compile-judge", rich_help_panel=JUDGES)(compile_judge)
 app.command("judge", rich_help_panel=JUDGES)(judge)
 app.command("agreement", rich_help_panel=JUDGES)(agreement)
+app.command("rank", rich_help_panel=TOURNAMENTS)(rank)
 app.command("ui", rich_help_panel=ADMIN)(ui)
 app.command("doctor", rich_help_panel=ADMIN)(doctor)
 

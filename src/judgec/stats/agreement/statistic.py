@@ -151,9 +151,13 @@ class WeightedSum:
         return np.asarray(np.maximum.reduce([part.items for _, part in self.parts]))
 
     @property
-    def bounds(self) -> None:
-        """None: a sum has no limits of its own."""
-        return None
+    def bounds(self) -> tuple[float, float] | None:
+        """Those of a mean of limited statistics; None for a difference, whose intervals are proven without."""
+        limits = [part.bounds for _, part in self.parts]
+        if None in limits or any(weight < 0 for weight, _ in self.parts):
+            return None
+        low, high = (sum(w * b[end] for (w, _), b in zip(self.parts, limits, strict=True) if b) for end in (0, 1))
+        return low, high
 
     def point(self) -> float:
         """The value on the items as they are."""

@@ -1,0 +1,233 @@
+"""Which games to play next: those that tell most about the order of the agents, until it is settled.
+
+Choice: the batch that most reduces the variance of the rating differences whose sign is unsure, each
+difference weighted by its density at 0 (a sequential A-optimal design on the Bradley-Terry information
+matrix).
+
+Stop: each two neighbours in the order are *separated* (an anytime-valid test of their order succeeded) or
+*close* (the anytime-valid interval of their difference lies within ``resolution``). Half of the error goes
+to confidence sequences for the differences: the asymptotic normal mixture on the larger of the model's and
+the query-clustered standard error. Half goes to e-processes on the pair's own games, one value a query,
+valid for any number of games, which also settle agents that win or lose everything. Both are shared among
+all pairs (Bonferroni), so that the chance that any statement ever made is false is at most 1 - level,
+asymptotically for the former. Sources are in ``stats/rating/confidence_sequence.py``.
+
+Everything is a function of the games played, in their order: to resume, pass them.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgec.records.game import Games, Pairing
+from judgec.records.label import FloatArray, IntArray
+from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT, fit_strengths, win_matrix, with_prior
+from judgec.stats.rating.confidence_sequence import anytime_radius, order_e_value
+from judgec.tournament.schedule import Fixtures, QueryUse
+
+PLANNING_PRIOR = 1.0  # tied games an agent, so that a few early results do not fix where we look
+OPENING = 2  # times the number of agents: games before anything is estimated
+TIGHTEST_SE = 20.0 / ELO_PER_LOGIT  # where the confidence sequences are tightest
+
+Settled = Literal["separated", "close", "unsure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Two agents next to each other in the current order.
+
+    Args:
+        better: The one with the higher rating.
+        worse: The other one.
+        difference: Their rating difference in Elo points; 0 or more.
+        low: Lower end of its anytime-valid interval; minus infinity when there is none yet.
+        high: Upper end, likewise.
+        settled: ``separated``, ``close`` or ``unsure``.
+    """
+
+    better: str
+    worse: str
+    difference: float
+    low: float
+    high: float
+    settled: Settled
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What to play next, and why.
+
+    Args:
+        pairings: The next games; empty when the tournament is over.
+        neighbours: The order so far, best pair first; empty during the opening.
+        reason: ``opening``, ``unsure``, or why nothing follows: ``settled`` or ``exhausted``.
+    """
+
+    pairings: tuple[Pairing, ...]
+    neighbours: tuple[Neighbours, ...]
+    reason: Literal["opening", "unsure", "settled", "exhausted"]
+
+
+def propose(
+    fixtures: Fixtures,
+    played: Games,
+    *,
+    resolution: float = 20.0,
+    level: float = 0.95,
+    batch: int | None = None,
+    seed: int = 0,
+) -> Proposal:
+    """The next batch of games, given all that were played.
+
+    Args:
+        fixtures: Every game of the tournament, played or not.
+        played: Games so far in the order they were played; unscored ones are not played again.
+        resolution: Elo points; neighbours known to be closer than this need no order.
+        level: Chance that no statement is ever wrong.
+        batch: Games to propose; default two an agent. Small batches adapt faster, large ones run in parallel.
+        seed: Decides among equals, together with the number of games played.
+    """
+    n = len(fixtures.agents)
+    size = batch or 2 * n
+    left = fixtures.without(played)
+    games = _on(fixtures, played)
+    if len(games.a) < OPENING * n:
+        opening = left.balanced(min(size, OPENING * n - len(games.a)), seed)
+        return Proposal(opening, (), "opening" if opening else "exhausted")
+    settled, radius, theta = _evidence(games, resolution, (1.0 - level) / 2.0)
+    order = np.argsort(-theta, kind="stable")
+    neighbours = tuple(_neighbours(fixtures, theta, settled, radius, pair) for pair in pairwise(order.tolist()))
+    if all(pair.settled != "unsure" for pair in neighbours):
+        return Proposal((), neighbours, "settled")
+    if not left.open.any():
+        return Proposal((), neighbours, "exhausted")
+    rng = np.random.default_rng([seed, len(played.a)])
+    return Proposal(_choose(left, games, settled == 0, size, rng), neighbours, "unsure")
+
+
+def _on(fixtures: Fixtures, played: Games) -> Games:
+    """The games with the codes of ``fixtures``; games of other agents or queries are left out."""
+    agent = {name: position for position, name in enumerate(fixtures.agents)}
+    query = {name: position for position, name in enumerate(fixtures.queries)}
+    codes = np.array([agent.get(name, -1) for name in played.agents], dtype=np.int64)
+    rows = np.array([query.get(name, -1) for name in played.queries], dtype=np.int64)
+    a, b, q = codes[played.a], codes[played.b], rows[played.query]
+    return Games(fixtures.agents, fixtures.queries, a, b, q, played.score).only((a >= 0) & (b >= 0) & (q >= 0))
+
+
+def _evidence(games: Games, resolution: float, alpha: float) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+    """For each pair 1 separated, 2 close, 0 unsure; the interval's radius in logits; the strengths.
+
+    ``alpha`` is the error of either kind of evidence, for all ordered pairs together.
+    """
+    n = len(games.agents)
+    alpha /= n * (n - 1)
+    scored = games.only(games.scored)
+    wins = win_matrix(scored)
+    # An agent without a scored game yet (its judgments failed) is placed in the middle, unsure.
+    idle = (wins + wins.T).sum(axis=1).min() == 0
+    strengths = fit_strengths(with_prior(wins, PLANNING_PRIOR) if idle else wins)
+    theta = strengths.theta
+    gap = theta[:, None] - theta[None, :]
+    radius = np.full((n, n), np.inf)
+    if strengths.prior == 0.0 and not idle:
+        radius = anytime_radius(_standard_errors(scored, wins, theta), 2.0 * alpha, TIGHTEST_SE)
+    settled = np.zeros((n, n), dtype=np.int64)
+    settled[np.abs(gap) + radius <= resolution / ELO_PER_LOGIT] = 2
+    settled[np.abs(gap) > radius] = 1
+    order = np.argsort(-theta, kind="stable")
+    for i, j in pairwise(order.tolist()):
+        if order_e_value(_direct(scored, i, j)) >= 1.0 / alpha:
+            settled[i, j] = settled[j, i] = 1
+    return settled, radius, theta
+
+
+def _standard_errors(games: Games, wins: FloatArray, theta: FloatArray) -> FloatArray:
+    """Of all differences, the larger of the model's and the query-clustered: shape (n_agents, n_agents)."""
+    n = len(theta)
+    covariance = _covariance(wins, theta)
+    surprise = games.score - 1.0 / (1.0 + np.exp(theta[games.b] - theta[games.a]))
+    codes = np.unique(games.query, return_inverse=True)[1]
+    n_queries = int(codes.max()) + 1
+    sums = np.zeros((n_queries, n))
+    np.add.at(sums, (codes, games.a), surprise)
+    np.subtract.at(sums, (codes, games.b), surprise)
+    sums = sums @ covariance
+    clustered = sums.T @ sums * (n_queries / max(n_queries - 1, 1))
+    variance = np.maximum(_of_differences(covariance), _of_differences(clustered))
+    return np.sqrt(np.maximum(variance, 0.0)) if n_queries > 1 else np.full((n, n), np.inf)
+
+
+def _covariance(wins: FloatArray, theta: FloatArray) -> FloatArray:
+    """Inverse of the Bradley-Terry information on the strengths that sum to 0."""
+    n = len(theta)
+    p = 1.0 / (1.0 + np.exp(theta[None, :] - theta[:, None]))
+    information = -(wins + wins.T) * p * (1.0 - p)
+    np.fill_diagonal(information, 0.0)
+    np.fill_diagonal(information, -information.sum(axis=1))
+    covariance: FloatArray = np.linalg.inv(information + 1.0 / n).astype(np.float64) - 1.0 / n
+    return covariance
+
+
+def _of_differences(covariance: FloatArray) -> FloatArray:
+    diagonal = np.diag(covariance)
+    return diagonal[:, None] + diagonal[None, :] - 2.0 * covariance
+
+
+def _direct(games: Games, i: int, j: int) -> FloatArray:
+    """Mean points of ``i`` against ``j``, one a query, in the order of play."""
+    forward, backward = (games.a == i) & (games.b == j), (games.a == j) & (games.b == i)
+    met = forward | backward
+    points = np.where(forward, games.score, 1.0 - games.score)[met]
+    codes, first, index, count = np.unique(games.query[met], return_index=True, return_inverse=True, return_counts=True)
+    means = np.bincount(index, points, len(codes)) / count
+    ordered: FloatArray = means[np.argsort(first)]
+    return ordered
+
+
+def _neighbours(
+    fixtures: Fixtures, theta: FloatArray, settled: IntArray, radius: FloatArray, pair: tuple[int, int]
+) -> Neighbours:
+    i, j = pair
+    names: tuple[Settled, ...] = ("unsure", "separated", "close")
+    gap, half = ELO_PER_LOGIT * float(theta[i] - theta[j]), ELO_PER_LOGIT * float(radius[i, j])
+    return Neighbours(fixtures.agents[i], fixtures.agents[j], gap, gap - half, gap + half, names[int(settled[i, j])])
+
+
+def _choose(
+    left: Fixtures, games: Games, unsure: NDArray[np.bool_], size: int, rng: np.random.Generator
+) -> tuple[Pairing, ...]:
+    """Greedily the games that most reduce the weighted variance of the unsure differences."""
+    n = len(left.agents)
+    scored = games.only(games.scored)
+    wins = with_prior(win_matrix(scored), PLANNING_PRIOR)
+    theta = fit_strengths(wins).theta
+    covariance = _covariance(wins, theta)
+    gap = theta[:, None] - theta[None, :]
+    p = 1.0 / (1.0 + np.exp(-gap))
+    information = p * (1.0 - p)
+    variance = np.maximum(_of_differences(covariance), 1e-12)
+    weight = np.where(unsure, np.exp(-0.5 * gap**2 / variance) / np.sqrt(variance), 0.0)
+    np.fill_diagonal(weight, 0.0)
+    laplacian = np.diag(weight.sum(axis=1)) - weight
+    by_agent = np.bincount(games.query * n + games.a, minlength=len(left.queries) * n)
+    by_agent += np.bincount(games.query * n + games.b, minlength=len(left.queries) * n)
+    use = QueryUse.of(left, rng, by_agent.reshape(-1, n))
+    is_open = left.open.copy()
+    remaining = is_open.sum(axis=0)
+    chosen: list[Pairing] = []
+    while len(chosen) < size and remaining.any():
+        gain = information * _of_differences(covariance @ laplacian @ covariance)
+        gain /= 1.0 + information * _of_differences(covariance)
+        i, j = (int(x) for x in np.unravel_index(np.where(remaining > 0, gain, -1.0).argmax(), (n, n)))
+        q = use.take(is_open, i, j)
+        remaining[i, j] -= 1
+        chosen.append(left.pairing(q, i, j, swap=bool(rng.integers(2))))
+        column = covariance[:, i] - covariance[:, j]
+        covariance = covariance - np.outer(column, column) * (
+            information[i, j] / (1.0 + information[i, j] * (column[i] - column[j]))
+        )
+    return tuple(chosen)

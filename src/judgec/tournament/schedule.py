@@ -1,0 +1,130 @@
+"""Which games to play: all pairs of every query, or a balanced subset."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgec.errors import UserError
+from judgec.records.game import Games, Pairing
+from judgec.records.label import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Fixtures:
+    """The games that could still be played.
+
+    Args:
+        agents: Agent names, sorted.
+        queries: Query ids.
+        open: True where agents i < j both answered query q and have not met there, shape
+            (n_queries, n_agents, n_agents).
+    """
+
+    agents: tuple[str, ...]
+    queries: tuple[str, ...]
+    open: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, answers: Mapping[str, Collection[str]]) -> Self:
+        """Fixtures from the agents that answered each query (agent names by query id)."""
+        agents = tuple(sorted({agent for names in answers.values() for agent in names}))
+        code = {agent: position for position, agent in enumerate(agents)}
+        answered = np.zeros((len(answers), len(agents)), dtype=bool)
+        for row, names in enumerate(answers.values()):
+            answered[row, [code[agent] for agent in names]] = True
+        both = answered[:, :, None] & answered[:, None, :]
+        return cls(agents, tuple(answers), both & np.triu(np.ones((len(agents), len(agents)), dtype=bool), 1))
+
+    def without(self, played: Games) -> Self:
+        """What is left after ``played``, scored or not; games of other agents or queries do not matter."""
+        query = {name: position for position, name in enumerate(self.queries)}
+        agent = {name: position for position, name in enumerate(self.agents)}
+        q = np.array([query.get(name, -1) for name in played.queries], dtype=np.int64)[played.query]
+        codes = np.array([agent.get(name, -1) for name in played.agents], dtype=np.int64)
+        a, b = codes[played.a], codes[played.b]
+        known = (q >= 0) & (a >= 0) & (b >= 0)
+        left = self.open.copy()
+        left[q[known], np.minimum(a, b)[known], np.maximum(a, b)[known]] = False
+        return type(self)(self.agents, self.queries, left)
+
+    def all(self) -> tuple[Pairing, ...]:
+        """Every open game, query by query; who is shown first alternates over queries and pairs."""
+        return tuple(self.pairing(q, i, j, swap=bool((q + i + j) % 2)) for q, i, j in np.argwhere(self.open).tolist())
+
+    def balanced(self, count: int, seed: int = 0) -> tuple[Pairing, ...]:
+        """``count`` open games in which pairs, agents and queries appear as evenly as can be; all if fewer.
+
+        Every prefix is balanced too: pairs come in the rounds of a round robin, each on the query least used.
+
+        Raises:
+            UserError: When ``count`` is negative.
+        """
+        if count < 0:
+            raise UserError(f"schedule: {count} games; 0 or more are valid. Change --games.")
+        rng = np.random.default_rng(seed)
+        pairs = _round_robin(len(self.agents), rng)
+        first, second = pairs.T
+        left = self.open.copy()
+        remaining = left.sum(axis=0)[first, second]
+        count = min(count, int(remaining.sum()))
+        met = np.zeros(len(pairs), dtype=np.int64)
+        games = np.zeros(len(self.agents), dtype=np.int64)
+        use = QueryUse.of(self, rng)
+        chosen: list[Pairing] = []
+        for _ in range(count):
+            # Lexicographic: pairs that met least, then agents that played least, then the round robin.
+            key = (met * (4 * count + 4) + games[first] + games[second]) * len(pairs) + np.arange(len(pairs))
+            p = int(np.where(remaining > 0, key, np.iinfo(np.int64).max).argmin())
+            i, j = int(first[p]), int(second[p])
+            q = use.take(left, i, j)
+            remaining[p] -= 1
+            met[p] += 1
+            games[[i, j]] += 1
+            chosen.append(self.pairing(q, i, j, swap=bool(rng.integers(2))))
+        return tuple(chosen)
+
+    def pairing(self, query: int, i: int, j: int, *, swap: bool) -> Pairing:
+        """The game of agents ``i`` and ``j`` on ``query``, the latter shown first when ``swap``."""
+        a, b = (j, i) if swap else (i, j)
+        return Pairing(self.queries[query], self.agents[a], self.agents[b])
+
+
+@dataclass(frozen=True, slots=True)
+class QueryUse:
+    """How often each query was used, in all and by each agent."""
+
+    total: IntArray
+    by_agent: IntArray
+    shuffled: IntArray
+
+    @classmethod
+    def of(cls, fixtures: Fixtures, rng: np.random.Generator, played: IntArray | None = None) -> Self:
+        """Counts so far (``played``: games by query and agent), and an order that decides among equals."""
+        by_agent = np.zeros((len(fixtures.queries), len(fixtures.agents)), dtype=np.int64)
+        if played is not None:
+            by_agent += played
+        return cls(by_agent.sum(axis=1) // 2, by_agent, rng.permutation(len(fixtures.queries)))
+
+    def take(self, left: NDArray[np.bool_], i: int, j: int) -> int:
+        """Use the query that was used least, then least by the two agents; a random one among equals."""
+        own = self.by_agent[:, i] + self.by_agent[:, j]
+        key = (self.total * (2 * own.max(initial=0) + 2) + own) * len(own) + self.shuffled
+        q = int(np.where(left[:, i, j], key, np.iinfo(np.int64).max).argmin())
+        left[q, i, j] = False
+        self.total[q] += 1
+        self.by_agent[q, [i, j]] += 1
+        return q
+
+
+def _round_robin(n: int, rng: np.random.Generator) -> IntArray:
+    """All pairs in the rounds of the circle method, agents shuffled, shape (n_pairs, 2)."""
+    circle = [int(agent) for agent in rng.permutation(n)] + ([-1] if n % 2 else [])
+    pairs = []
+    for _ in range(len(circle) - 1):
+        half = len(circle) // 2
+        pairs += list(zip(circle[:half], reversed(circle[half:]), strict=True))
+        circle = [circle[0], circle[-1], *circle[1:-1]]
+    return np.sort(np.array([pair for pair in pairs if -1 not in pair], dtype=np.int64).reshape(-1, 2), axis=1)

@@ -1,0 +1,144 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.testing import assert_allclose
+
+from judgec.records.game import Game, Games, Winner
+from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT
+from judgec.stats.rating.ratings import bradley_terry
+from tests.stats.rating.leagues import any_games, league, mirrored, renamed
+
+
+def _duel(points: str, **more: str) -> Games:
+    """One game of x (first) and y a query, by the letters of the winners; ``more`` adds other pairs."""
+    words: dict[str, Winner | None] = {"a": "a", "b": "b", "t": "tie", "-": None}
+    rows = [Game(f"q{i}", "x", "y", words[letter]) for i, letter in enumerate(points)]
+    for pair, letters in more.items():
+        rows += [Game(f"q{i}", pair[0], pair[1], words[letter]) for i, letter in enumerate(letters)]
+    return Games.of(rows)
+
+
+def test_bradley_terry_three_to_one_is_the_log_odds_in_elo_points() -> None:
+    ratings = bradley_terry(_duel("aaab" * 5))
+    # 400 log10(3) = 190.85 apart, 1000 in the middle.
+    assert_allclose(ratings.rating, [1000 + 95.4243, 1000 - 95.4243], atol=1e-3)
+    difference = ratings.difference("x", "y")
+    assert difference.value == pytest.approx(190.8485, abs=1e-3)
+    # Resampled wins are binomial(20, 3/4); t(19) at .975 is 2.093, times sqrt(20/19) 2.147: tails .0159.
+    # P(wins <= 10) = .0139 and P(wins <= 11) = .0409; P(wins <= 18) = .9757 and P(wins <= 19) = .9968.
+    assert difference.low == pytest.approx(400 * math.log10(11 / 9))
+    assert difference.high == pytest.approx(400 * math.log10(19 / 1))
+    assert (difference.n, difference.n_clusters) == (20, 20)
+
+
+def test_bradley_terry_games_repeated_within_queries_do_not_narrow_the_interval() -> None:
+    once = _duel("aaabtabaab" * 3)
+    rows = np.tile(np.arange(len(once.a)), 9)
+    often = Games(once.agents, once.queries, once.a[rows], once.b[rows], once.query[rows], once.score[rows])
+    one, nine = bradley_terry(once), bradley_terry(often)
+    assert_allclose(nine.rating, one.rating, atol=1e-8)
+    assert_allclose(nine.high - nine.low, one.high - one.low, rtol=0.02)
+    assert nine.n_games == 9 * one.n_games
+    assert nine.n_queries == one.n_queries
+
+
+@given(any_games())
+@settings(max_examples=60, deadline=None)
+def test_bradley_terry_sides_and_names_swapped_mirrors_ratings(games: Games) -> None:
+    if not games.scored.any():
+        return
+    plain = bradley_terry(games, resamples=20)
+    assert_allclose(bradley_terry(mirrored(games), resamples=20).high, plain.high, atol=1e-6)
+    assert_allclose(bradley_terry(renamed(games), resamples=20).rating, plain.rating[::-1], atol=1e-6)
+    assert_allclose(bradley_terry(renamed(games), resamples=20).low, plain.low[::-1], atol=1e-6)
+
+
+def test_bradley_terry_unscored_games_change_nothing() -> None:
+    games = _duel("aabt", xz="abb", yz="ab")
+    unscored = _duel("aabt----", xz="abb-", yz="ab--")
+    with_them = bradley_terry(unscored)
+    assert_allclose(with_them.rating, bradley_terry(games).rating, atol=1e-9)
+    assert with_them.n_games == 9
+    assert with_them.n_queries == 4
+
+
+def test_bradley_terry_agent_without_a_scored_game_has_no_rating() -> None:
+    ratings = bradley_terry(_duel("aabt", xz="--"))
+    assert np.isnan(ratings.rating).tolist() == [False, False, True]
+    assert "No scored game, so no rating: z." in ratings.notes
+    assert ratings.difference("x", "z").value is None
+
+
+def test_bradley_terry_an_agent_that_lost_everything_has_the_sign_test_bound_and_says_so() -> None:
+    # z loses to x and y on each of 8 queries; x and y are exactly equal.
+    ratings = bradley_terry(_duel("abababab", xz="aaaaaaaa", yz="aaaaaaaa"))
+    z = ratings.agents.index("z")
+    assert ratings.rating.argmin() == z
+    assert math.isnan(ratings.low[z])
+    # Each query counts once: (1 - p)^8 = .025 with p the chance of a point.
+    p = 1.0 - 0.025 ** (1 / 8)
+    assert ratings.high[z] == pytest.approx(1000 + ELO_PER_LOGIT * math.log(p / (1 - p)), abs=1e-3)
+    assert any("z lost all its games (16): the data set no lower bound" in note for note in ratings.notes)
+    assert ratings.difference("x", "z").low is None
+
+
+def test_bradley_terry_an_agent_that_won_everything_mirrors_one_that_lost_everything() -> None:
+    lost = bradley_terry(_duel("abababab", xz="aaaaaaaa", yz="aaaaaaaa"))
+    won = bradley_terry(_duel("abababab", xz="bbbbbbbb", yz="bbbbbbbb"))
+    z = lost.agents.index("z")
+    assert won.low[z] - 1000 == pytest.approx(1000 - lost.high[z])
+    assert math.isnan(won.high[z])
+    assert any("no upper bound" in note for note in won.notes)
+
+
+def test_bradley_terry_one_query_has_ratings_and_no_interval() -> None:
+    games = Games.of([Game("q", "x", "y", "a"), Game("q", "x", "y", "b"), Game("q", "x", "y", "tie")])
+    ratings = bradley_terry(games)
+    assert ratings.rating.tolist() == [1000.0, 1000.0]
+    assert np.isnan(ratings.low).all()
+    assert "one query" in ratings.notes[0]
+    assert "two queries" in ratings.difference("x", "y").note
+
+
+def test_bradley_terry_same_seed_repeats() -> None:
+    games = league(np.array([0.4, 0.0, -0.4]), 15, np.random.default_rng(0))
+    assert np.array_equal(bradley_terry(games, seed=3).low, bradley_terry(games, seed=3).low)
+    assert not np.array_equal(bradley_terry(games, seed=3).low, bradley_terry(games, seed=4).low)
+
+
+def test_bradley_terry_resamples_in_several_chunks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    games = league(np.array([0.4, 0.0, -0.4]), 15, np.random.default_rng(0))
+    whole = bradley_terry(games, resamples=50).resampled
+    monkeypatch.setattr("judgec.stats.rating.ratings.LANE_FLOATS", 500)
+    assert_allclose(bradley_terry(games, resamples=50).resampled, whole, atol=1e-9)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("n_queries", [12, 50])
+def test_bradley_terry_intervals_cover_the_truth_with_query_effects(n_queries: int) -> None:
+    # An agent's form varies by query, so games of a query are dependent; the rating that the intervals are
+    # for is the fit to infinitely many queries.
+    strengths = np.array([0.8, 0.3, 0.1, -0.4, -0.8])
+    everything = league(strengths, 40_000, np.random.default_rng(99), query_effect=0.8)
+    truth = bradley_terry(everything, resamples=0).rating
+    rng = np.random.default_rng(7)
+    hits, ignoring_queries, leagues = 0, 0, 400
+    for run in range(leagues):
+        games = league(strengths, n_queries, rng, query_effect=0.8)
+        ratings = bradley_terry(games, resamples=500, seed=run)
+        hits += int(((ratings.low <= truth) & (truth <= ratings.high)).sum())
+        single = Games(
+            games.agents,
+            tuple(map(str, range(len(games.a)))),
+            games.a,
+            games.b,
+            np.arange(len(games.a)),
+            games.score,
+        )
+        naive = bradley_terry(single, resamples=500, seed=run)
+        ignoring_queries += int(((naive.low <= truth) & (truth <= naive.high)).sum())
+    coverage, naive_coverage = hits / (5 * leagues), ignoring_queries / (5 * leagues)
+    assert 0.93 <= coverage <= 0.975
+    assert naive_coverage < coverage - 0.02

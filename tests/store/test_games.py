@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgec.errors import InputError
+from judgec.store.games import read_games
+
+EXAMPLE = Path(__file__).parents[2] / "../shared/data/ragelo_example"
+
+
+def _file(folder: Path, text: str, name: str = "games.csv") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_read_games_csv_keeps_every_row_and_marks_empty_winners(tmp_path: Path) -> None:
+    games = read_games(
+        _file(
+            tmp_path,
+            'query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,a\nq1,y,x,tie\nq2,x,y,\n3,"y, new",x,b\n',
+        )
+    )
+    assert games.agents == ("x", "y", "y, new")
+    assert games.queries == ("q1", "q2", "3")
+    assert games.a.tolist() == [0, 0, 1, 0, 2]
+    np.testing.assert_array_equal(games.score, [1.0, 1.0, 0.5, np.nan, 0.0])
+
+
+def test_read_games_jsonl_numbers_as_ids_and_null_winner(tmp_path: Path) -> None:
+    rows = [
+        {"query_id": 0, "agent_a": "x", "agent_b": 7, "winner": None},
+        {"query_id": 0, "agent_a": "x", "agent_b": 7, "winner": "b"},
+    ]
+    games = read_games(_file(tmp_path, "\n".join(map(json.dumps, rows)), "games.jsonl"))
+    assert games.agents == ("7", "x")
+    assert games.queries == ("0",)
+    np.testing.assert_array_equal(games.score, [np.nan, 0.0])
+
+
+def test_read_games_ragelo_columns_are_read_as_they_are(tmp_path: Path) -> None:
+    games = read_games(
+        _file(tmp_path, "qid,agent_a,agent_b,raw_answer,answer,relevance\n1,x,y,why,A,\n1,y,x,,C,\n2,x,y,,B,\n")
+    )
+    assert games.score.tolist() == [1.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("rename", [{"verdict": "winner"}, {"verdict": "winner", "q": "query_id"}])
+def test_read_games_renamed_columns(tmp_path: Path, rename: dict[str, str]) -> None:
+    query = "q" if "q" in rename else "query_id"
+    path = _file(tmp_path, f"{query},agent_a,agent_b,verdict,answer\nq1,x,y,a,C\n")
+    assert read_games(path, rename).score.tolist() == [1.0]
+
+
+def test_read_games_ragelos_answer_renamed_by_hand_keeps_its_words(tmp_path: Path) -> None:
+    path = _file(tmp_path, "qid,agent_a,agent_b,answer\n1,x,y,C\n")
+    assert read_games(path, {"answer": "winner"}).score.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("word", ["draw", "A", "C", "Tie", "x", "0.5", "none"])
+def test_read_games_other_words_are_errors_with_their_line(tmp_path: Path, word: str) -> None:
+    path = _file(tmp_path, f"query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,{word}\n")
+    with pytest.raises(InputError) as caught:
+        read_games(path)
+    assert str(caught.value) == (f"{path}:3: winner {word!r}; valid are a, b, tie or empty. Correct the word.")
+
+
+def test_read_games_all_faults_are_shown_together_with_lines(tmp_path: Path) -> None:
+    path = _file(tmp_path, "query_id,agent_a,agent_b,winner\n,x,y,a\nq1,x,x,a\nq1,x,,b\nq1,x,y,a\nq1,x,y,??\n")
+    with pytest.raises(InputError) as caught:
+        read_games(path)
+    lines = str(caught.value).splitlines()
+    assert [line.removeprefix(path).split(":")[1] for line in lines] == ["2", "3", "4", "6"]
+    assert "query_id is empty" in lines[0]
+    assert "'x' plays against itself" in lines[1]
+    assert "agent_b is empty" in lines[2]
+
+
+def test_read_games_missing_column_names_it_and_the_remedy(tmp_path: Path) -> None:
+    path = _file(tmp_path, "query_id,agent_a,agent_b,verdict\nq1,x,y,a\n")
+    with pytest.raises(InputError, match=r"no column winner.*--map THEIR_COLUMN=winner"):
+        read_games(path)
+
+
+def test_read_games_ragelo_example_has_200_games_of_six_agents() -> None:
+    path = EXAMPLE / "pairwise_answers_evaluations.csv"
+    if not path.exists():
+        pytest.skip(f"{path} is absent: RAGElo's example does not ship with the project")
+    games = read_games(str(path))
+    assert len(games.agents) == 6
+    assert len(games.queries) == 10
+    assert [int((games.score == points).sum()) for points in (1.0, 0.0, 0.5)] == [80, 94, 26]

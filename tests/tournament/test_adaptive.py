@@ -1,0 +1,147 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from judgec.records.game import Games, Pairing
+from judgec.records.label import FloatArray
+from judgec.tournament.adaptive import Proposal, propose
+from judgec.tournament.schedule import Fixtures
+from tests.stats.rating.leagues import league
+
+
+class League:
+    """A league whose every result is known beforehand, played as it is asked."""
+
+    def __init__(self, strengths: FloatArray, n_queries: int, seed: int, query_effect: float = 0.0) -> None:
+        self.results = league(strengths, n_queries, np.random.default_rng(seed), query_effect=query_effect)
+        names = self.results.agents
+        self.fixtures = Fixtures.of(dict.fromkeys(self.results.queries, names))
+        keys = zip(self.results.query, self.results.a, self.results.b, strict=True)
+        self._score = {
+            (self.results.queries[q], names[a], names[b]): float(score)
+            for (q, a, b), score in zip(keys, self.results.score, strict=True)
+        }
+        self.rows: list[tuple[int, int, int, float]] = []
+
+    def play(self, pairings: tuple[Pairing, ...], *, unscored: str = "") -> None:
+        code = {name: position for position, name in enumerate(self.results.agents)}
+        query = {name: position for position, name in enumerate(self.results.queries)}
+        for game in pairings:
+            a, b = game.agent_a, game.agent_b
+            forward = self._score.get((game.query_id, a, b))
+            score = 1.0 - self._score[game.query_id, b, a] if forward is None else forward
+            if unscored in (a, b):
+                score = float("nan")
+            self.rows.append((code[a], code[b], query[game.query_id], score))
+
+    @property
+    def games(self) -> Games:
+        a, b, query, score = np.array(self.rows).reshape(-1, 4).T
+        known = self.results
+        return Games(known.agents, known.queries, a.astype(int), b.astype(int), query.astype(int), score)
+
+    def play_on(self, *, resolution: float = 20.0, most: int = 10**9) -> list[Proposal]:
+        proposals = []
+        while len(self.rows) < most:
+            proposals.append(propose(self.fixtures, self.games, resolution=resolution))
+            if not proposals[-1].pairings:
+                break
+            self.play(proposals[-1].pairings)
+        return proposals
+
+
+CLEAR = np.array([-1.5, 0.0, 1.5, 0.7])
+
+
+def test_propose_clear_league_stops_early_with_the_true_order() -> None:
+    tournament = League(CLEAR, 300, seed=0)
+    last = tournament.play_on()[-1]
+    assert last.reason == "settled"
+    assert [pair.better for pair in last.neighbours] == ["agent 02", "agent 03", "agent 01"]
+    assert {pair.settled for pair in last.neighbours} == {"separated"}
+    assert len(tournament.rows) < 0.5 * 1800
+    for pair in last.neighbours:
+        assert pair.low < pair.difference < pair.high
+
+
+def test_propose_games_are_all_different_and_go_where_the_order_is_unsure() -> None:
+    tournament = League(np.array([-2.0, 0.05, 0.0, 2.0]), 300, seed=1)
+    tournament.play_on(most=600)
+    games = tournament.games
+    low, high = np.minimum(games.a, games.b), np.maximum(games.a, games.b)
+    assert len(set(zip(games.query.tolist(), low.tolist(), high.tolist(), strict=True))) == len(games.a)
+    met = Counter(zip(low.tolist(), high.tolist(), strict=True))
+    assert met[1, 2] > 0.4 * len(games.a)  # one pair of six, the only close one
+    assert np.ptp(np.bincount(games.query, minlength=300)) <= 2  # spread over queries
+
+
+def test_propose_equal_agents_are_close_when_resolution_is_coarse() -> None:
+    tournament = League(np.array([0.0, 0.0, 0.0]), 400, seed=2)
+    last = tournament.play_on(resolution=100.0)[-1]
+    assert last.reason == "settled"
+    assert "close" in {pair.settled for pair in last.neighbours}
+    for pair in last.neighbours:
+        assert pair.settled == "separated" or max(-pair.low, pair.high) <= 100.0
+
+
+def test_propose_equal_agents_at_fine_resolution_exhaust_all_games() -> None:
+    tournament = League(np.zeros(3), 30, seed=3)
+    last = tournament.play_on()[-1]
+    assert last.reason == "exhausted"
+    assert len(tournament.rows) == 90
+    assert "unsure" in {pair.settled for pair in last.neighbours}
+
+
+def test_propose_an_agent_that_loses_everything_is_settled_by_its_own_games() -> None:
+    tournament = League(np.array([0.0, 3.0, -40.0]), 300, seed=4)
+    last = tournament.play_on()[-1]
+    assert last.reason == "settled"
+    assert last.neighbours[-1].worse == "agent 02"
+    assert last.neighbours[-1].high == np.inf
+    assert len(tournament.rows) < 300
+
+
+def test_propose_same_games_same_proposal_so_that_a_tournament_resumes() -> None:
+    whole, broken = League(CLEAR, 40, seed=5), League(CLEAR, 40, seed=5)
+    whole.play_on(most=100)
+    broken.play_on(most=40)
+    broken.play_on(most=100)  # a new process: only the games survived
+    assert broken.rows == whole.rows
+
+
+def test_propose_unscored_games_are_not_played_again_and_count_for_nobody() -> None:
+    tournament = League(CLEAR, 20, seed=6)
+    while (proposal := propose(tournament.fixtures, tournament.games)).pairings:
+        tournament.play(proposal.pairings, unscored="agent 01")
+    assert proposal.reason == "exhausted"
+    assert len(tournament.rows) == 120
+    assert "agent 01" in {name for pair in proposal.neighbours for name in (pair.better, pair.worse)}
+
+
+def test_propose_a_new_agent_gets_the_next_games() -> None:
+    tournament = League(CLEAR, 300, seed=7)
+    tournament.play_on()
+    names = tournament.results.agents
+    seventh = Fixtures.of({query: [*names, "newcomer"] for query in tournament.results.queries})
+    following = propose(seventh, tournament.games).pairings
+    assert all("newcomer" in (game.agent_a, game.agent_b) for game in following)
+
+
+@pytest.mark.full
+def test_propose_statements_ever_made_are_rarely_false_with_query_effects() -> None:
+    # Leagues of close agents, watched after every batch: how many ever separate a pair wrongly, or call a
+    # pair close that is not.
+    leagues, false = 150, 0
+    for seed in range(leagues):
+        rng = np.random.default_rng(1000 + seed)
+        strengths = 0.15 * rng.standard_normal(5)
+        tournament = League(strengths, 100, seed, query_effect=0.5)
+        elo = dict(zip(tournament.results.agents, 173.7 * strengths, strict=True))
+        statements = [pair for step in tournament.play_on(resolution=60.0) for pair in step.neighbours]
+        false += any(
+            (pair.settled == "separated" and elo[pair.better] < elo[pair.worse])
+            or (pair.settled == "close" and abs(elo[pair.better] - elo[pair.worse]) > 60.0)
+            for pair in statements
+        )
+    assert false / leagues <= 0.05

@@ -1,0 +1,82 @@
+import json
+
+import pytest
+
+from judgec.errors import InputError, ServiceError
+from judgec.records.game import Game, Games, Winner
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.render import leaderboard_rows, win_rows
+
+
+def _games() -> Games:
+    words: list[Winner | None] = ["a", "a", "b", "tie", "a", "a"]
+    rows = [Game(f"q{q}", "new", "old", word) for q, word in enumerate(words)]
+    rows += [Game(f"q{q}", "old", "lost", "a") for q in range(6)]
+    rows += [Game("q0", "new", "lost", None, "timeout")]
+    return Games.of(rows, agents=["absent"])
+
+
+def test_leaderboard_json_has_the_promised_keys_and_no_nan() -> None:
+    report = make_leaderboard(_games(), tournaments=20, resamples=100).to_json()
+    json.dumps(report, allow_nan=False)
+    assert {"bradley_terry", "elo", "win_percent", "average_win_percent", "games", "unscored"} <= set(report)
+    assert report["games"] == 12
+    assert report["unscored"] == 1
+    ratings = report["bradley_terry"]
+    assert isinstance(ratings, dict)
+    assert list(ratings) == ["new", "old", "lost", "absent"]
+    assert set(ratings["new"]) == {"rating", "low", "high"}
+    assert ratings["absent"] == {"rating": None, "low": None, "high": None}
+    assert ratings["lost"]["low"] is None
+    assert ratings["lost"]["high"] < ratings["old"]["rating"]
+    wins = report["win_percent"]
+    assert isinstance(wins, dict)
+    assert wins["new"] == {"old": pytest.approx(100 * 4 / 6), "lost": None, "absent": None}
+    assert wins["old"]["new"] == pytest.approx(100 / 6)
+    assert report["average_win_percent"] == {
+        "new": pytest.approx(100 * 4 / 6),
+        "old": pytest.approx((100 / 6 + 100) / 2),
+        "lost": 0.0,
+        "absent": None,
+    }
+    pairs = report["pairs"]
+    assert isinstance(pairs, list)
+    assert pairs[0]["agents"] == ["new", "old"]
+    assert pairs[0]["games"] == 6
+    assert 0 < pairs[0]["p"] <= pairs[0]["p_holm"] <= 1
+
+
+def test_leaderboard_notes_name_unscored_absent_and_the_prior() -> None:
+    notes = " ".join(make_leaderboard(_games(), tournaments=5, resamples=50).notes)
+    assert "1 of 13 games are unscored and count for nobody" in notes
+    assert "absent" in notes
+    assert "lost lost all its games (6)" in notes
+    assert "truncates" not in notes
+    compat = make_leaderboard(_games(), tournaments=5, resamples=50, ragelo_compat=True)
+    assert "truncates" in compat.notes[-1]
+    assert compat.elo.initial == 1000.0
+
+
+def test_leaderboard_all_unscored_is_a_service_error_that_exits_3() -> None:
+    games = Games.of([Game("q", "x", "y", None), Game("q", "y", "x", None)])
+    with pytest.raises(ServiceError, match=r"games.csv: all 2 games are unscored; .*play them again") as caught:
+        make_leaderboard(games, source="games.csv")
+    assert caught.value.exit_code == 3
+
+
+def test_leaderboard_one_agent_is_an_input_error_that_exits_2() -> None:
+    with pytest.raises(InputError, match=r"one agent only \(x\)") as caught:
+        make_leaderboard(Games.of([], agents=["x"]))
+    assert caught.value.exit_code == 2
+
+
+def test_render_rows_are_best_first_with_open_bounds_in_words() -> None:
+    board = make_leaderboard(_games(), tournaments=5, resamples=50)
+    columns, rows = leaderboard_rows(board)
+    assert [row[0] for row in rows] == ["new", "old", "lost", "absent"]
+    assert all(len(row) == len(columns) for row in rows)
+    assert rows[2][2].startswith("below ")
+    assert set(rows[3][1:8]) == {"-"}
+    columns, rows = win_rows(board)
+    assert columns[1:] == ("1", "2", "3", "4")
+    assert rows[0] == ("1 new", "-", "66.7", "-", "-")
