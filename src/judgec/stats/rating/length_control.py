@@ -123,7 +123,7 @@ def _half_widths(scores: FloatArray, codes: IntArray, inverse: FloatArray, level
     np.add.at(sums, codes, scores)
     variance = np.diag(inverse @ (sums.T @ sums) @ inverse) * n_queries / (n_queries - 1)
     quantile = float(stats.t.isf((1.0 - level) / 2.0, n_queries - 1))
-    half: FloatArray = ELO_PER_LOGIT * quantile * np.sqrt(variance)
+    half: FloatArray = ELO_PER_LOGIT * quantile * np.sqrt(np.maximum(variance, 0.0))  # -1e-17 is rounding
     return half
 
 
