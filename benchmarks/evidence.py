@@ -2,8 +2,8 @@
 
 python benchmarks/evidence.py --data ../shared/data/labels [--only NAME ...] [--seed 0]
 
-For every label file with a task that evidence can judge: IDF, scaling and calibrator are fitted on four folds, and the
-fifth is judged. Prints a Markdown table; the last columns are features per second on one core and seconds to fit a
+For every label file with a single grade: IDF, scaling and calibrator are fitted on four folds, the fifth is judged.
+Prints a Markdown table; the last columns are items a second through the features on one core and seconds to fit a
 calibrator. Agreement is with the consensus of the annotators (median grade, majority accept; ties are a seeded pick).
 """
 
@@ -120,7 +120,8 @@ def cross_validate(labels: Labels, seed: int) -> tuple[FloatArray, float, float]
 
 
 def statistics(labels: Labels, probabilities: FloatArray) -> list[float]:
-    """tau-b of the score, Spearman, QWK of the grade, accept agreement, kappa, majority share; NaN where undefined.
+    """tau-b of the score, Spearman, QWK of the grade, accept agreement, kappa, majority share; NaN where
+    undefined.
 
     On a nominal scale agreement and kappa are those of the classes.
     """

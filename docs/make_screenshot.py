@@ -18,8 +18,8 @@ from typing import Any
 
 import aiohttp
 
+from judgec.tracking.server.ui import compare_url, free_port, ui_server
 from judgec.tracking.store import tracking_store
-from judgec.tracking.ui import compare_url, free_port, ui_server
 
 TIMEOUT = 120  # seconds
 FLAGS = [

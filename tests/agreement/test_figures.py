@@ -101,6 +101,14 @@ def test_group_figure_is_ranked_and_keeps_undefined_groups() -> None:
     assert axes.get_xlabel() == "tau-b, 95% intervals"
 
 
+def test_group_figure_of_long_reasons_keeps_its_axes() -> None:
+    undefined = Estimate(value=None, note="undefined: a grader gave one grade only, or there are no items", n=2)
+    groups = {f"a rather long name of group {k}": undefined for k in range(30)}
+    figure = figures.group_figure(groups, statistic="tau_b", overall=undefined)
+    figures.png(figure)  # warns, which is an error here, when the layout leaves the axes no room
+    assert figure.axes[0].get_position().width > 0.3
+
+
 def test_reliability_figure_shows_error_and_what_is_missing() -> None:
     probability = np.array([0.25, 0.25, np.nan, 0.95])
     upper, lower = figures.reliability_figure(probability, np.array([0, 1, 1, -1])).axes

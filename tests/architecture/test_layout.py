@@ -39,7 +39,7 @@ DOORS = {
     "sklearn": ("compiler/calibrate.py", "retrieval/embed.py"),
     "pandas": ("store/", "tracking/"),
     "datasets": ("store/",),
-    "matplotlib": ("agreement/figures.py", "tournament/"),
+    "matplotlib": ("agreement/figures.py", "agreement/curves.py", "tournament/"),
 }
 
 MODULES = sorted(SOURCE.rglob("*.py"))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgec.agreement.measure import NO_ACCEPTS, NOTHING_SCORED, ORDINAL, Resampling, statistic_of
+from judgec.agreement.measure import NO_ACCEPTS, NO_ORDER, NOTHING_SCORED, ORDINAL, Resampling, statistic_of
 from judgec.records.agreement import STATISTICS
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
@@ -76,7 +76,7 @@ def differences(a: Ratings, b: Ratings, resampling: Resampling, *, nominal: bool
 
 def _difference(name: str, a: Ratings, b: Ratings, how: Resampling, nominal: bool) -> Estimate:
     if nominal and name in ORDINAL:
-        return Estimate(value=None, note="the classes have no order", level=how.level)
+        return Estimate(value=None, note=NO_ORDER, level=how.level)
     if name in OBJECTIVE_OF:
         accepts = name == "accept_agreement"
         known = a.expert_accept != UNLABELLED if accepts else a.expert != UNLABELLED

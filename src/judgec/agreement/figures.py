@@ -222,6 +222,7 @@ def group_figure(groups: Mapping[str, Estimate], *, statistic: str, overall: Est
                 transform=axes.get_yaxis_transform(),
                 va="center",
                 color=GREY,
+                in_layout=False,  # a long reason must not squeeze the axes
             )
             continue
         if estimate.low is not None and estimate.high is not None:

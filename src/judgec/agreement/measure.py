@@ -80,12 +80,16 @@ def measure(
 
 
 def with_aspects(
-    whole: Agreement, parts: Mapping[str, Ratings | Sequence[Ratings]], resampling: Resampling | None = None
+    whole: Agreement,
+    parts: Mapping[str, Ratings | Sequence[Ratings]],
+    resampling: Resampling | None = None,
+    *,
+    nominal: bool = False,
 ) -> Agreement:
     """The agreement over all aspects with each aspect's own beside it; one aspect has none."""
     if len(parts) < 2:
         return whole
-    return replace(whole, aspects={name: measure(part, resampling) for name, part in parts.items()})
+    return replace(whole, aspects={name: measure(part, resampling, nominal=nominal) for name, part in parts.items()})
 
 
 def statistic_of(name: str, ratings: Ratings) -> Statistic:
@@ -114,7 +118,7 @@ def _estimate(name: str, panel: Sequence[Ratings], how: Resampling, no_threshold
     if nominal and name in ORDINAL:
         note = NO_ORDER
     elif n == 0 and name == "accept_agreement":
-        note = NO_THRESHOLD if no_threshold else NO_ACCEPTS
+        note = NO_ACCEPTS if not no_threshold else NO_ORDER if nominal else NO_THRESHOLD
     elif n == 0:
         note = NOTHING_SCORED
     if note:

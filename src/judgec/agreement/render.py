@@ -79,6 +79,21 @@ def agreement_table(title: str, judges: Mapping[str, Agreement]) -> Table:
     return table
 
 
+def paired_table(title: str, judges: Mapping[str, Agreement], differences: Mapping[str, Estimate]) -> Table:
+    """Two judges side by side with the paired difference of every statistic, the first minus the second."""
+    table = _table(title)
+    for name in (*judges, "difference", "p"):
+        table.add_column(name, justify="right")
+    for statistic, difference in differences.items():
+        cells = [number(agreement.estimates[statistic].value) for agreement in judges.values()]
+        if set(cells) != {"-"}:
+            p = "-" if difference.p is None else "<.001" if difference.p < 0.001 else f"{difference.p:.3f}"
+            table.add_row(NAMES.get(statistic, statistic), *cells, show(difference), p)
+    for label, cells in _plain_rows(list(judges.values())):
+        table.add_row(label, *cells, "", "")
+    return table
+
+
 def _plain_rows(judges: Sequence[Agreement]) -> list[tuple[str, list[str]]]:
     limits = [a.bland_altman for a in judges]
     rows = [
@@ -95,17 +110,17 @@ def _plain_rows(judges: Sequence[Agreement]) -> list[tuple[str, list[str]]]:
 
 
 def notes(judges: Mapping[str, Agreement]) -> list[str]:
-    """Why a statistic of a judge is missing, one sentence each."""
-    return [
-        f"{judge.replace('_', ' ')}: {NAMES.get(name, name)} is undefined: {estimate.note}"
-        for judge, agreement in judges.items()
-        for name, estimate in agreement.estimates.items()
-        if estimate.value is None and estimate.note
-    ]
+    """Why statistics of a judge are missing, one sentence a reason."""
+    missing: dict[tuple[str, str], list[str]] = {}
+    for judge, agreement in judges.items():
+        for name, estimate in agreement.estimates.items():
+            if estimate.value is None and estimate.note:
+                missing.setdefault((judge.replace("_", " "), estimate.note), []).append(NAMES.get(name, name))
+    return [f"{judge}: no {', '.join(names)}: {note}" for (judge, note), names in missing.items()]
 
 
 def print_tables(*tables: Table) -> None:
-    """Print tables on stdout."""
-    console = Console()
+    """Print tables on stdout; brackets and colons in names are text, not markup."""
+    console = Console(markup=False, emoji=False)
     for table in tables:
         console.print(table)

@@ -11,9 +11,11 @@ import typer
 from judgec.cli.admin.doctor import doctor
 from judgec.cli.admin.ui import ui
 from judgec.cli.judge.agreement import agreement
+from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
 from judgec.cli.judge.judge import judge
 from judgec.cli.labels.labels import labels
+from judgec.cli.tournament.evaluate import evaluate
 from judgec.cli.tournament.rank import rank
 from judgec.errors import JudgecError
 
@@ -34,7 +36,9 @@ ADMIN = "Installation and tracking"
 app.command("labels", rich_help_panel=LABELS)(labels)
 app.command("compile-judge", rich_help_panel=JUDGES)(compile_judge)
 app.command("judge", rich_help_panel=JUDGES)(judge)
+app.command("compare", rich_help_panel=JUDGES)(compare)
 app.command("agreement", rich_help_panel=JUDGES)(agreement)
+app.command("evaluate", rich_help_panel=TOURNAMENTS)(evaluate)
 app.command("rank", rich_help_panel=TOURNAMENTS)(rank)
 app.command("ui", rich_help_panel=ADMIN)(ui)
 app.command("doctor", rich_help_panel=ADMIN)(doctor)

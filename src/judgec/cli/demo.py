@@ -35,6 +35,9 @@ def main() -> None:
     except JudgecError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

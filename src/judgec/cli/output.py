@@ -31,4 +31,4 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_column(column, justify="left" if position == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    Console(soft_wrap=False).print(table)
+    Console(soft_wrap=False, markup=False, emoji=False).print(table)

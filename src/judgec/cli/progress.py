@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 if TYPE_CHECKING:
     from judgec.lm.executor import Progress as Done
@@ -29,12 +30,12 @@ class Bar:
         """A stage begins: one line."""
         self.close()
         if self._shown:
-            self._console.print(f"[bold]{name:<12}[/bold]{detail}", highlight=False)
+            self._console.print(Text.assemble((f"{name:<12}", "bold"), detail), soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Something that the user should know."""
         if self._shown:
-            self._console.print(f"{'':<12}{text}", highlight=False, markup=False)
+            self._console.print(Text(f"{'':<12}{text}"), soft_wrap=True)
 
     def progress(self, progress: "Done") -> None:
         """Calls finished so far; a bar with rate, time left, unscored calls, tokens and dollars."""

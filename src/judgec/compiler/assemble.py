@@ -1,15 +1,17 @@
-"""From a prompt to a judge: the calibrator of each aspect and its accept threshold."""
+"""From a prompt to a judge: the calibrator of each aspect, with its accept threshold."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgec.compiler.calibrate import fit_accept_threshold, fit_calibrator
+from judgec.compiler.calibrate import fit_calibrator
 from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.preference.ties import tie_band_of
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.bulk import Ask, judge_items
-from judgec.judges.judge import CompiledJudge, acceptability
+from judgec.judges.bulk import Ask
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.pairwise import verdicts
 from judgec.records.judgment import Judgments
 from judgec.records.label import IntArray
 from judgec.records.scale import Scale
@@ -45,7 +47,7 @@ class Bench:
 
     def raw(self, candidate: Candidate, part: Part) -> Judgments:
         """The prompt's own verdicts; asked once, then they are in the journal."""
-        return judge_items(candidate.module, part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
+        return verdicts(candidate.module, part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
 
     def target(self, part: Part) -> IntArray:
         """What calibrators learn: grade positions, or accepts where that is all there is."""
@@ -53,22 +55,23 @@ class Bench:
 
 
 def calibrated(bench: Bench, candidate: Candidate) -> CompiledJudge:
-    """The judge with this prompt: calibrators fitted on train, accept thresholds on dev."""
-    part, raw = _calibration_data(bench, candidate)
-    judge = CompiledJudge(module=candidate.module, scale=bench.scale, aspects=bench.aspects, evidence=bench.evidence)
-    judge = _with_calibrators(bench, judge, part, raw)
+    """The judge with this prompt: calibrators and accept thresholds fitted on train, the tie band on dev."""
+    part, raw = calibration_data(bench, candidate)
+    judge = fitted(bench, candidate, part, raw)
     dev = bench.dataset.dev
-    return _with_thresholds(bench, judge, dev, bench.raw(candidate, dev) if judge.asks_lm else None)
+    if not dev.items:
+        return judge
+    judged = judge.calibrate(dev.items, bench.raw(candidate, dev) if judge.asks_lm else None)
+    return replace(judge, tie_band=tie_band_of(dev, judged, bench.scale))
 
 
 def evidence_only(bench: Bench, candidate: Candidate) -> CompiledJudge:
     """The judge that asks no LM: the calibrator on evidence alone."""
-    judge = CompiledJudge(module=candidate.module, scale=bench.scale, aspects=bench.aspects, evidence=bench.evidence)
-    judge = _with_calibrators(bench, judge, bench.dataset.train, None)
-    return _with_thresholds(bench, judge, bench.dataset.dev, None)
+    return fitted(bench, candidate, bench.dataset.train, None)
 
 
-def _with_calibrators(bench: Bench, judge: CompiledJudge, part: Part, raw: Judgments | None) -> CompiledJudge:
+def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> CompiledJudge:
+    """The judge with this prompt, fitted on the raw verdicts of ``part``, or on its evidence alone."""
     features = None if bench.evidence is None else bench.evidence.transform(part.items)
     target = bench.target(part)
     calibrators = {}
@@ -82,29 +85,20 @@ def _with_calibrators(bench: Bench, judge: CompiledJudge, part: Part, raw: Judgm
             target=target[known, j],
             cluster=part.experts.cluster[known],
             scale=bench.scale,
+            accept=part.experts.accept[known, j],
             names=() if bench.evidence is None else bench.evidence.names,
             seed=bench.seed,
         )
-    return replace(judge, calibrators=calibrators)
+    return CompiledJudge(candidate.module, bench.scale, bench.aspects, bench.evidence, calibrators)
 
 
-def _with_thresholds(bench: Bench, judge: CompiledJudge, dev: Part, raw: Judgments | None) -> CompiledJudge:
-    judgments = judge.calibrate(dev.items, raw)
-    calibrators = dict(judge.calibrators)
-    for j, aspect in enumerate(bench.aspects):
-        accept = dev.experts.accept[:, j]
-        known = (accept >= 0) & judgments.scored
-        if aspect in calibrators and known.any():
-            chances = acceptability(judgments.probabilities[known, j], bench.scale)
-            threshold = fit_accept_threshold(chances, accept[known], dev.experts.cluster[known])
-            calibrators[aspect] = calibrators[aspect].model_copy(update={"accept_threshold": threshold})
-    return replace(judge, calibrators=calibrators)
-
-
-def _calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgments]:
+def calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgments]:
     """Train items with verdicts from demonstrations that show nothing of their query."""
     train = bench.dataset.train
-    outside = [i for i, item in enumerate(train.items) if item.query_id not in candidate.queries]
+    seen = {*candidate.queries, *candidate.reflected}
+    outside = [i for i, item in enumerate(train.items) if item.query_id not in seen]
+    if len(outside) < MIN_CALIBRATION_ITEMS:  # instructions cannot be written anew without a query, as prompts can
+        outside = [i for i, item in enumerate(train.items) if item.query_id not in candidate.queries]
     if len(outside) >= MIN_CALIBRATION_ITEMS or not candidate.queries:
         part = train.rows(outside)
         return part, bench.raw(candidate, part)

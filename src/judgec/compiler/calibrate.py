@@ -5,15 +5,16 @@ from typing import Any  # scikit-learn has no types
 
 import numpy as np
 import sklearn
+from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from judgec.compiler.calibrate_choice import Data, Key, choose
 from judgec.judges.calibrator import (
     Calibrator,
     Family,
-    Forest,
     Linear,
     Source,
     Steps,
@@ -21,12 +22,14 @@ from judgec.judges.calibrator import (
     join_columns,
     standardize,
 )
+from judgec.judges.forest import Forest
+from judgec.judges.judge import acceptability
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
 
 TREES = 128  # in the calibrator that ships; 300 measure the same and apply more slowly
 TREES_IN_FOLDS = 64  # while choosing: half the time, the same order of families
-LEAF = 5  # fewest training items in a leaf
+LEAF = 3  # fewest training items in a leaf
 EVIDENCE_C = 0.01  # inverse penalty: about 100 correlated columns want a strong one
 VERDICT_C = 1.0  # one to four columns need hardly any
 VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is penalized than evidence's
@@ -34,6 +37,7 @@ CONSTANT = 1e-12  # spread below which a column is taken to be constant
 PSEUDO_LABELS = 0.5  # added to each grade (Krichevsky-Trofimov): one without examples keeps some mass
 GRID = np.linspace(0.02, 0.98, 97)  # accept thresholds tried
 SOFTNESS = 0.05  # width of the smoothed step in probability
+VERSIONS = {"scikit-learn": sklearn.__version__, "numpy": np.__version__}
 PULL = 5.0  # queries' worth of weight that keep the threshold near one half
 
 
@@ -44,77 +48,75 @@ def fit_calibrator(
     target: IntArray,
     cluster: IntArray,
     scale: Scale,
+    accept: IntArray | None = None,
     names: Sequence[str] = (),
     seed: int = 0,
     evidence_digest: str = "",
 ) -> Calibrator:
-    """Choose and fit the map from verdicts and evidence to the experts' grades.
-
-    Each source (LM, evidence, both) is fitted with each family; out-of-fold predictions, folds made of
-    whole queries, are
-    scored by the ranked probability score, which rewards what ships: the expected grade, the rounded
-    grade and P(accept)
-    (Brier score on a nominal scale). Within a source the lowest loss wins. The LM alone has to beat the
-    grades' shares,
-    and evidence or both have to beat the LM alone, by more than one standard error (clustered by query)
-    and without a
-    larger mean error of the shipped grade: with a strong LM the mix must never be worse than the LM.
+    """Choose by cross-validation and fit the map from verdicts and evidence to the experts' grades.
 
     Args:
-        verdicts: The LM's probabilities of the grades, shape (n, n_grades), NaN rows where unscored;
-            None without an LM.
+        verdicts: The LM's probabilities of the grades, shape (n, n_grades), NaN rows where unscored; None without an
+            LM.
         evidence: Features, shape (n, n_features); None without evidence.
         target: The experts' grade positions, shape (n,); -1 where unlabelled.
         cluster: The query of each row, shape (n,).
         scale: The grades.
+        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,): with it the accept threshold is fitted too, on
+            the out-of-fold predictions, which no row has seen its own label in.
         names: Names of the evidence columns.
         seed: Of folds and trees; equal input and seed give an equal calibrator.
         evidence_digest: Digest of the evidence model, kept with the calibrator.
 
     Returns:
-        The calibrator with its cross-validation table. Fewer than two queries or a single grade give the
-        smoothed shares
-        of the grades (family ``prior``), or the LM's own distribution (``none``) where there is an LM.
+        The calibrator with its cross-validation table. Fewer than two queries or a single grade give the smoothed
+        shares of the grades (``prior``), or the LM's own distribution (``none``) where there is an LM.
 
     Raises:
-        ValueError: When there is neither verdict nor evidence, or no labelled row that can be used.
+        ValueError: When there is neither verdict nor evidence, no labelled row to use, or not one name a feature.
     """
-    if verdicts is None and evidence is None:
-        raise ValueError("fit_calibrator: neither verdicts nor evidence; give at least one.")
     everything = Data(verdicts, evidence, target, cluster, len(scale.grades), scale.level == "nominal")
-    usable = target >= 0
-    if verdicts is not None:
-        usable &= ~np.isnan(verdicts).any(axis=1)
-    if not usable.any():
-        raise ValueError(f"fit_calibrator: {len(target)} rows, none labelled and scored; at least one is needed.")
+    usable = _usable(everything, names)
     data = everything.rows(usable)
-    table, chosen = choose(
-        data,
-        lambda part, source: _fit_source(part, source, seed, TREES_IN_FOLDS, _families(source, data)),
-        seed,
-    )
-    # Evidence needs no verdict: rows that the LM left unscored teach it too.
-    final = everything.rows(target >= 0) if chosen[0] == "evidence" else data
-    fitted = dict(_fit_source(final, chosen[0], seed, TREES, (chosen[1],)))[chosen]
-    return fitted.model_copy(
-        update={
-            "feature_names": tuple(names) if chosen[0] != "lm" else (),
-            "evidence_digest": evidence_digest if chosen[0] != "lm" else "",
-            "n_labels": len(final.target),
-            "choices": table,
-            "versions": {"scikit-learn": sklearn.__version__, "numpy": np.__version__},
-        }
-    )
+
+    def fit(part: Data, source: Source) -> Iterator[tuple[Key, Calibrator]]:
+        return _fit_source(part, source, seed, TREES_IN_FOLDS, _families(source, data))
+
+    # The matrices are small: a second BLAS thread costs ten times what it saves, more on a busy machine.
+    with threadpool_limits(limits=1, user_api="blas"):
+        table, chosen, predicted = choose(data, fit, seed)
+        # Evidence needs no verdict: rows that the LM left unscored teach it too.
+        final = everything.rows(target >= 0) if chosen[0] == "evidence" else data
+        fitted = dict(_fit_source(final, chosen[0], seed, TREES, (chosen[1],)))[chosen]
+    known: dict[str, object] = {"n_labels": len(final.target), "choices": table, "versions": VERSIONS}
+    if chosen[0] != "lm":
+        known |= {"feature_names": tuple(names), "evidence_digest": evidence_digest}
+    if accept is not None and predicted is not None and (accept[usable] >= 0).any():
+        chances = acceptability(predicted, scale)
+        known["accept_threshold"] = fit_accept_threshold(chances, accept[usable], cluster[usable])
+    return fitted.model_copy(update=known)
+
+
+def _usable(data: Data, names: Sequence[str]) -> NDArray[np.bool_]:
+    """The rows that are labelled and scored."""
+    if data.verdicts is None and data.evidence is None:
+        raise ValueError("fit_calibrator: neither verdicts nor evidence; give at least one.")
+    if data.evidence is not None and len(names) != data.evidence.shape[1]:
+        raise ValueError(f"fit_calibrator: {len(names)} names for {data.evidence.shape[1]} features; give one each.")
+    usable = data.target >= 0
+    if data.verdicts is not None:
+        usable &= ~np.isnan(data.verdicts).any(axis=1)
+    if not usable.any():
+        raise ValueError(f"fit_calibrator: {len(usable)} rows, none labelled and scored; give at least one.")
+    return np.asarray(usable)
 
 
 def fit_accept_threshold(p_accept: FloatArray, accept: IntArray, cluster: IntArray) -> float:
     """The P(accept) from which to accept: the smoothed fewest disagreements, pulled towards one half.
 
-    The step is softened over ``SOFTNESS`` and one half counts for ``PULL`` queries, so that 60 items
-    cannot carry the
-    threshold to a chance gap between two of them. It moves far only where many queries ask for it, as
-    when the experts'
-    own accept labels are stricter than the grades.
+    The step is softened over ``SOFTNESS`` and one half counts for ``PULL`` queries, so that 60 items cannot carry the
+    threshold to a chance gap between two of them. It moves far only where many queries ask for it, as when the
+    experts' own accept labels are stricter than the grades.
 
     Args:
         p_accept: P(grade >= accept_at), shape (n,); NaN where unscored.

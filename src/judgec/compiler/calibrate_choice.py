@@ -34,14 +34,30 @@ Fit = Callable[[Data, Source], Iterable[tuple[Key, Calibrator]]]
 """Fits every choice of a source."""
 
 
-def choose(data: Data, fit: Fit, seed: int) -> tuple[tuple[Choice, ...], Key]:
-    """The cross-validation table and the key of the winner."""
+def choose(data: Data, fit: Fit, seed: int) -> tuple[tuple[Choice, ...], Key, FloatArray | None]:
+    """The cross-validation table, the key of the winner and its out-of-fold probabilities.
+
+    Out-of-fold predictions are scored by the ranked probability score, which rewards all that ships: the expected
+    grade, the rounded grade and P(accept) (Brier score on a nominal scale). Within a source the lowest loss wins. The
+    LM alone, or without an LM the evidence, has to beat the bare shares of the grades by more than one standard
+    error, clustered by query. Evidence or both replace the LM only if they beat it by more than one standard error
+    and the grade they ship is not farther from the experts' on average: the mix must never be worse than the LM.
+
+    Args:
+        data: Labelled rows, scored where there is an LM.
+        fit: Fits every choice of a source.
+        seed: Of the folds, which are made of whole queries.
+
+    Returns:
+        The table is empty and the probabilities are None where there is nothing to cross-validate: a single query, or
+        a single grade.
+    """
     has_lm = data.verdicts is not None
     base: Key = ("lm", "prior") if has_lm else ("evidence", "prior")
     predicted = _out_of_fold(data, fit, seed)
     if not predicted:
         only: Key = ("lm", "none") if has_lm else base
-        return (), only
+        return (), only, None
     losses = {key: _loss(p, data) for key, p in predicted.items()}
     errors = {key: float(_grade_error(p, data).mean()) for key, p in predicted.items()}
 
@@ -62,7 +78,7 @@ def choose(data: Data, fit: Fit, seed: int) -> tuple[tuple[Choice, ...], Key]:
             continue
         contender = best(source)
         mean, error = gain(contender, rival)
-        real = mean > error and errors[contender] <= errors[rival]
+        real = mean > error and (rival == base or errors[contender] <= errors[rival])
         if real and losses[contender].mean() < losses[winner].mean():
             winner = contender
     table = tuple(
@@ -77,12 +93,12 @@ def choose(data: Data, fit: Fit, seed: int) -> tuple[tuple[Choice, ...], Key]:
         )
         for key in losses
     )
-    return table, winner
+    return table, winner, predicted[winner]
 
 
 def _out_of_fold(data: Data, fit: Fit, seed: int) -> dict[Key, FloatArray]:
-    """Probabilities of each choice for each row from folds that hold none of its query; empty with a
-    single query.
+    """Probabilities of each choice for each row from folds that hold none of its query; empty with a single
+    query.
     """
     queries, code = np.unique(data.cluster, return_inverse=True)
     n_folds = min(FOLDS, len(queries))

@@ -3,40 +3,37 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
+import dspy
 
 from judgec.agreement.difference import differences
 from judgec.agreement.measure import Resampling
-from judgec.compiler.assemble import Bench, calibrated, evidence_only
+from judgec.compiler.assemble import Bench, calibrated
+from judgec.compiler.choose import Scored, choose_prompt
 from judgec.compiler.dataset import Dataset, Part, make_dataset
-from judgec.compiler.outcome.promote import MIN_TEST_QUERIES, Decision, decide
-from judgec.compiler.outcome.verify import BASELINES, Verification, labelled, majority, ratings_of, verify
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate, demonstration_sets
+from judgec.compiler.outcome.abstain import Abstention, abstention, agreement_of
+from judgec.compiler.outcome.learning_curve import LearningCurve, learning_curve
+from judgec.compiler.outcome.promote import Decision
+from judgec.compiler.outcome.rivals import Contest, Standing, standing_of
+from judgec.compiler.outcome.verify import Verification, judge_test, labelled, ratings_of, verify
+from judgec.compiler.search.candidates import UNCOMPILED, Candidate
+from judgec.compiler.search.plan import Plan, plan_compile
+from judgec.compiler.search.registry import Optimizer, find_optimizer
 from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Watch
 from judgec.errors import UserError
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
+from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
-from judgec.records.ratings import Ratings
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.store import programs
+from judgec.store.programs import dump_module, load_module
 from judgec.store.splits import Family, read_family
 
 MIN_ITEMS = 30  # fewer: a warning, the intervals will be wide
-N_SETS = 8  # demonstration sets tried
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A candidate and its objective on dev."""
-
-    candidate: Candidate
-    dev: float
-    unscored: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,11 @@ class Compiled:
         prompt_gain: Compiled minus uncompiled, both calibrated: what the prompt alone brought.
         decision: Whether it was promoted.
         notes: What the user should know.
-        champion: Version of the champion it was compared with, or None.
+        contest: How it was decided; decided again when another compile finishes first.
+        standing: The look, and the champion it was compared with.
+        abstention: Agreement against coverage, and what may be promised.
+        curve: Agreement for fewer labels, or None when nobody asked.
+        earlier: The version that this compile had made before, or None.
     """
 
     dataset: Dataset
@@ -63,7 +64,11 @@ class Compiled:
     prompt_gain: dict[str, Estimate]
     decision: Decision
     notes: tuple[str, ...]
-    champion: int | None
+    contest: Contest
+    standing: Standing
+    abstention: Abstention
+    curve: LearningCurve | None
+    earlier: ProgramCard | None = None
 
 
 def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session, watch: Watch) -> Compiled:
@@ -82,50 +87,69 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     family = read_family(settings.home, settings.name)
     dataset, objective = _prepare(labels, settings, family.salt)
     watch.stage("split", _sizes(dataset))
-    session.preflight()
+    module = _module(labels, settings.instructions)
+    optimizer, plan = _planned(dataset, module, settings)
+    watch.stage("plan", plan.shown())
+    session.preflight(reflects=plan.reflects)
     evidence = EvidenceModel.fit(dataset.train.items) if settings.evidence else None
-    bench = Bench(dataset, session.ask, evidence, settings.seed)
-    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
-    uncompiled = Candidate(UNCOMPILED, module)
-    watch.stage("baselines", "the uncompiled judge on train")
-    verdicts = bench.raw(uncompiled, dataset.train)
-    watch.stage("candidates", f"{N_SETS} demonstration sets on dev, by {objective.name}")
-    sets = demonstration_sets(module, dataset.train, verdicts, labels.scale, n_sets=N_SETS, seed=settings.seed)
-    scored = tuple(_score(bench, candidate, objective) for candidate in (uncompiled, *sets))
-    chosen = max(scored, key=lambda found: found.dev).candidate
+    bench, uncompiled = Bench(dataset, session.finish, evidence, settings.seed), Candidate(UNCOMPILED, module)
+    choice = choose_prompt(bench, uncompiled, settings, session, plan, optimizer, objective, watch)
+    chosen = choice.chosen
     watch.stage("calibrate", f"prompt {chosen.name}")
     judge = calibrated(bench, chosen)
     watch.stage("verify", f"{len(dataset.test)} test items")
-    judged, uncompiled_calibrated = _judge_test(bench, judge, chosen, uncompiled)
+    judged, uncompiled_calibrated = judge_test(bench, judge, chosen, uncompiled)
     how = Resampling(resamples=settings.resamples, seed=settings.seed)
     verification = verify(dataset, judged, how)
-    gain = differences(
-        verification.ratings["compiled"],
-        ratings_of(dataset, dataset.test, uncompiled_calibrated),
-        how,
-        nominal=labels.scale.level == "nominal",
-    )
-    champion, rivals = _rivals(bench, settings, verification)
-    decision = decide(
-        verification.ratings["compiled"],
-        rivals,
-        objective,
-        how,
-        look=len(family.looks) + 1,
-        nominal=labels.scale.level == "nominal",
-        refusal=_refusal(labels, dataset, settings),
-    )
+    nominal = labels.scale.level == "nominal"
+    bare = ratings_of(dataset, dataset.test, uncompiled_calibrated)
+    gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
+    contest = Contest(dataset, verification, settings, session, _refusal(labels, settings, judge))
+    earlier = _earlier(dataset, settings, chosen, judge)
+    standing = standing_of(settings) if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
         judge=judge,
         chosen=chosen,
-        scored=scored,
+        scored=choice.scored,
         verification=verification,
         prompt_gain=gain,
-        decision=decision,
-        notes=_notes(dataset, settings, verification, objective),
-        champion=champion,
+        decision=contest.decide(standing),
+        notes=(*choice.notes, *_notes(dataset, settings, verification, objective)),
+        contest=contest,
+        standing=standing,
+        abstention=_abstention(bench, judge, judged["compiled"], how, settings),
+        curve=_curve(bench, chosen, judged["compiled_prompt"], how, settings),
+        earlier=earlier,
     )
+
+
+def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Plan]:
+    """What a compile would ask, without asking anything.
+
+    Raises:
+        UserError: As ``compile_judge`` before its first call.
+    """
+    dataset, _ = _prepare(labels, settings, read_family(settings.home, settings.name).salt)
+    module = _module(labels, settings.instructions)
+    return dataset, _planned(dataset, module, settings)[1]
+
+
+def _earlier(
+    dataset: Dataset, settings: CompileSettings, chosen: Candidate, judge: CompiledJudge
+) -> ProgramCard | None:
+    """The version that this very compile had made before: same labels, split, settings, prompt and calibration."""
+    facts: dict[str, object] = {
+        "data_digest": dataset.labels.digest,
+        "split_digest": dataset.split.digests["test"],
+        "lm": settings.lm.describe(),
+        "optimizer": settings.optimizer,
+        "settings": {"prompt": chosen.name, **chosen.settings},
+        "objective": settings.objective,
+        "seed": settings.seed,
+    }
+    prompt = programs.dump_module(judge.module)
+    return programs.find(settings.home, settings.name, facts, prompt, judge.calibration())
 
 
 def default_objective(labels: LabelSet) -> str:
@@ -138,9 +162,19 @@ def fields_of(labels: LabelSet) -> tuple[str, ...]:
     return tuple(sorted({name for item in labels.items for name, value in item.inputs.items() if value}))
 
 
+def _module(labels: LabelSet, instructions: str | None) -> dspy.Module:
+    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    if instructions is not None:
+        state = dump_module(module)
+        for predictor in state.values():
+            predictor["signature"]["instructions"] = instructions
+        load_module(module, state, "instructions")
+    return module
+
+
 def _prepare(labels: LabelSet, settings: CompileSettings, salt: str) -> tuple[Dataset, Objective]:
     objective = parse_objective(settings.objective)
-    dataset = make_dataset(labels, salt, settings.seed)
+    dataset = make_dataset(labels, salt, settings.seed, reserve=settings.promise is not None)
     if objective.needs_accept and (dataset.test.experts.accept < 0).all():
         raise UserError(
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "
@@ -156,59 +190,41 @@ def _prepare(labels: LabelSet, settings: CompileSettings, salt: str) -> tuple[Da
     return dataset, objective
 
 
-def _score(bench: Bench, candidate: Candidate, objective: Objective) -> Scored:
-    dev = bench.dataset.dev
-    raw = bench.raw(candidate, dev)
-    ratings = ratings_of(bench.dataset, dev, raw)
-    return Scored(candidate, objective.value(ratings), int((~raw.scored).sum()))
+def _planned(dataset: Dataset, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, Plan]:
+    optimizer = find_optimizer(
+        settings.optimizer, reflection=settings.reflection is not None, no_reflection=settings.no_reflection
+    )
+    champion = programs.CHAMPION in programs.aliases(settings.home, settings.name)
+    return optimizer, plan_compile(dataset, module, settings, optimizer, champion=champion)
 
 
-def _judge_test(
-    bench: Bench, judge: CompiledJudge, chosen: Candidate, uncompiled: Candidate
-) -> tuple[dict[str, Judgments], Judgments]:
-    """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own."""
-    test = bench.dataset.test
-    judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
-    if bench.evidence is not None:
-        judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
-    judged["uncompiled"] = bench.raw(uncompiled, test)
-    judged["compiled_prompt"] = bench.raw(chosen, test)
-    judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
-    if chosen.name == uncompiled.name:
-        return judged, judged["compiled"]
-    return judged, calibrated(bench, uncompiled).judge(test.items, bench.ask)
+def _abstention(
+    bench: Bench, judge: CompiledJudge, tested: Judgments, how: Resampling, settings: CompileSettings
+) -> Abstention:
+    return abstention(
+        bench,
+        judge,
+        tested,
+        how,
+        of=agreement_of(settings.objective),
+        below=settings.abstain_below,
+        promise=settings.promise,
+        risk=settings.risk,
+    )
 
 
-def _rivals(
-    bench: Bench, settings: CompileSettings, verification: Verification
-) -> tuple[int | None, dict[str, Ratings]]:
-    """The champion's ratings of the test items, or those of the baselines where there is no champion."""
-    champion = programs.aliases(settings.home, settings.name).get(programs.CHAMPION)
-    if champion is not None:
-        program = programs.load(settings.home, f"{settings.name}@{champion}")
-        test = bench.dataset.test
-        judged = load_judge(program).judge(test.items, bench.ask)
-        return champion, {"champion": ratings_of(bench.dataset, test, judged)}
-    ratings = verification.ratings
-    names = [name for name in BASELINES if name in ratings and not _same(ratings[name], ratings["compiled"])]
-    if settings.lm.embedded:
-        names = [name for name in names if name != "evidence_only"]
-    return None, {name: ratings[name] for name in names}
+def _curve(
+    bench: Bench, chosen: Candidate, raw_test: Judgments, how: Resampling, settings: CompileSettings
+) -> LearningCurve | None:
+    if not settings.learning_curve:
+        return None
+    return learning_curve(bench, chosen, raw_test, parse_objective(settings.objective), how)
 
 
-def _same(one: Ratings, other: Ratings) -> bool:
-    """Whether two judges gave the same grades and accepts: a prompt whose verdicts pass the calibrator unchanged is
-    the compiled judge, not its rival.
-    """
-    return np.array_equal(one.judge, other.judge) and np.array_equal(one.judge_accept, other.judge_accept)
-
-
-def _refusal(labels: LabelSet, dataset: Dataset, settings: CompileSettings) -> str:
-    queries = dataset.test.n_queries
-    if queries < MIN_TEST_QUERIES:
-        return f"never promoted: {queries} test queries, {MIN_TEST_QUERIES} are needed"
-    if labels.task == "preference" and settings.lm.embedded and "reference" not in fields_of(labels):
-        return "never promoted: a preference judge with neither a language model nor a reference learns length"
+def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge) -> str:
+    reads_model = judge.asks_lm and not settings.lm.embedded
+    if labels.task == "preference" and not reads_model and "reference" not in fields_of(labels):
+        return "never promoted: a preference judge that reads neither a model's verdict nor a reference learns length"
     return ""
 
 

@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judgec.records.label import Experts, IntArray, Item, LabelSet
+from judgec.compiler.preference.mirrors import with_mirrors_together
+from judgec.records.label import UNLABELLED, Experts, IntArray, Item, LabelSet
 from judgec.store.experts import experts_of, leave_one_out
-from judgec.store.splits import SPLITS, Split, split_items
+from judgec.store.splits import SPLITS, Split, split_items, split_of
+
+RESERVED = 0.2  # share of the train queries set aside for a promise
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the split.
+    """One part of the split: its labelled items.
 
     Args:
         name: ``train``, ``dev`` or ``test``.
@@ -52,30 +55,58 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Everything a compile learns from and is judged by."""
+    """Everything a compile learns from and is judged by.
+
+    ``reserve`` is the fifth of the train queries that a promise is checked on, taken out of ``train``; else None.
+    """
 
     labels: LabelSet
     split: Split
     train: Part
     dev: Part
     test: Part
+    reserve: Part | None = None
 
 
-def make_dataset(labels: LabelSet, salt: str, seed: int) -> Dataset:
+def make_dataset(labels: LabelSet, salt: str, seed: int, *, reserve: bool = False) -> Dataset:
     """Split labels by query and take the experts' consensus.
 
     Args:
         labels: As read.
         salt: The family's salt; it alone decides the split.
         seed: Seed of the consensus where two experts differ.
+        reserve: Take a fifth of the train queries out, by hash.
+    """
+    labels = with_mirrors_together(labels)
+    dataset = with_split(labels, split_items(labels.items, salt), seed)
+    if not reserve:
+        return dataset
+    train = dataset.train
+    aside = [_set_aside(item, salt) for item in train.items]
+    kept, taken = (train.rows([i for i, out in enumerate(aside) if out is side]) for side in (False, True))
+    return replace(dataset, train=kept, reserve=replace(taken, name="reserve"))
+
+
+def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:
+    """The labels under a split that is given, with the experts' consensus.
+
+    Args:
+        labels: As read.
+        split: Positions of the items of each part.
+        seed: Seed of the consensus where two experts differ.
     """
     experts = experts_of(labels, seed)
-    split = split_items(labels.items, salt)
     rationales: dict[str, str] = {}
     for label in labels.labels:
         if label.rationale:
             rationales.setdefault(label.item_id, label.rationale)
 
+    # An item that nobody labelled teaches nothing and tests nothing: no judge is asked about it.
+    labelled = ((experts.grade != UNLABELLED) | (experts.accept != UNLABELLED)).any(axis=1)
     whole = Part("all", labels.items, experts, leave_one_out(labels, experts, seed), rationales)
-    parts = {name: replace(whole.rows(getattr(split, name)), name=name) for name in SPLITS}
+    parts = {name: replace(whole.rows([i for i in getattr(split, name) if labelled[i]]), name=name) for name in SPLITS}
     return Dataset(labels, split, **parts)
+
+
+def _set_aside(item: Item, salt: str) -> bool:
+    return split_of(item.query_id, f"{salt}/reserve", (1 - RESERVED, 0.0, RESERVED)) == "test"

@@ -1,11 +1,13 @@
 """What the user asks of a compile, and how the compiler tells them where it is."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from judgec.lm.spec import LMSpec
 
+REFLECTION_TOKENS = 4096  # longest rewritten prompt
 MIN_ITEMS = 30  # fewer: a warning, the intervals will be wide
 MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means little
 
@@ -25,18 +27,59 @@ class CompileSettings:
         max_cost: Most US dollars, or None for no cap.
         evidence: Whether the calibrator may use evidence features.
         resamples: Bootstrap resamples of each interval.
+        reflection: The language model that rewrites prompts, or None.
+        no_reflection: Why there is none.
+        abstain_below: Confidence under which the judge leaves an item to a human, or None.
+        promise: Agreement that the threshold is to promise, or None; sets a fifth of the train queries aside.
+        risk: The chance that the promise may be wrong.
+        learning_curve: Whether agreement is measured for fewer labels too.
+        instructions: What the uncompiled prompt says, or None for the task's own.
+        source: How the labels were read, for the report: what ``read_labels`` was given.
     """
 
     name: str
     home: Path
     lm: LMSpec
     objective: str = "tau_b"
-    optimizer: str = "bootstrap"
+    optimizer: str = "auto"
     seed: int = 0
     budget: int | None = None
     max_cost: float | None = None
     evidence: bool = True
     resamples: int = 2000
+    reflection: LMSpec | None = None
+    no_reflection: str = ""
+    abstain_below: float | None = None
+    promise: float | None = None
+    risk: float = 0.1
+    learning_curve: bool = False
+    instructions: str | None = None
+    source: Mapping[str, object] = field(default_factory=dict)
+
+
+def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, str]:
+    """The model that rewrites prompts, or None and why there is none.
+
+    Args:
+        judge: The judge's model, which also rewrites when nothing else is named.
+        model: What the user named, or None. It is asked at the judge's endpoint when its provider is the judge's.
+
+    Raises:
+        UserError: When ``model`` names no model.
+    """
+    named = None if model is None else LMSpec.parse(model)
+    if judge.embedded:
+        return None, "the embedded engine reads evidence, not instructions"
+    named = named or LMSpec.parse(judge.model)
+    if named.embedded:
+        return None, "the embedded engine cannot write prose"
+    return LMSpec.parse(
+        named.model,
+        api_base=judge.api_base if named.provider == judge.provider else None,
+        temperature=None if named.reasoning else 1.0,  # proposals must differ
+        max_tokens=None if named.reasoning else REFLECTION_TOKENS,
+        top_logprobs=0,
+    ), ""
 
 
 class Watch(Protocol):

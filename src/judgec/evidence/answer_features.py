@@ -19,7 +19,8 @@ _TOLD = (
     r"possible|able|aware|familiar|listed|described|disclosed|explicitly|directly|specific)"
 )
 _SOURCE = (
-    r"(?:information|mention|answer|data|evidence|details?|context|records?|reference|indication|knowledge|sources?)"
+    r"(?:information|mention|answer|data|evidence|details?|context|records?|reference|indication|knowledge|"
+    r"sources?)"
 )
 _REFUSAL = re.compile(
     rf"\b{_NOT}(?: \w+){{0,2}}? {_TELL}\b|\b{_NOT}(?: \w+)? {_TOLD}\b"
@@ -62,8 +63,8 @@ _REFUSAL_CUES = (
 """One of these is in every refusal; looking for them first is far cheaper than the pattern."""
 
 _GREETING = re.compile(
-    r"\W*(?:sure|certainly|of course|absolutely|okay|great question|good question|thank you for your question|"
-    r"thanks for asking|hello|hi)\b[,!.]*",
+    r"\W*(?:sure|certainly|of course|absolutely|okay|great question|good question|"
+    r"thank you for your question|thanks for asking|hello|hi)\b[,!.]*",
     re.IGNORECASE,
 )
 _OFFER = re.compile(

@@ -14,7 +14,9 @@ CONTEXT_NAMES = (
     "support_all",
     "support_new_types",
     "support_content",  # unweighted, function words aside
+    "support_content_types",
     "support_soft",
+    "support_trusted",  # contexts and reference together: an answer may know the reference's words too
     "bigrams",
     "bigrams_new",
     "trigrams",
@@ -47,11 +49,17 @@ CONTEXT_NAMES = (
 )
 
 
-def context_features(answer: Answer, question: Passage, contexts: Passage, weight: Weight) -> tuple[float, ...]:
-    """The numbers of ``CONTEXT_NAMES`` for an answer and contexts with at least one word each."""
+def context_features(
+    answer: Answer, question: Passage, contexts: Passage, reference: Passage, weight: Weight
+) -> tuple[float, ...]:
+    """The numbers of ``CONTEXT_NAMES`` for an answer and contexts with at least one word each.
+
+    ``reference`` may be empty.
+    """
     reply, known = answer.passage, contexts.vocabulary
     stems = reply.stems
     new = _new(reply, question)
+    types = dict.fromkeys(new)
     missing = [stem for stem in new if stem not in known]
     support_new = support(new, known, weight, NEUTRAL)
     grams = _grams(reply, question, contexts)
@@ -61,9 +69,11 @@ def context_features(answer: Answer, question: Passage, contexts: Passage, weigh
     return (
         support_new,
         support(stems, known, weight, NEUTRAL),
-        support(dict.fromkeys(new), known, weight, NEUTRAL),
+        support(types, known, weight, NEUTRAL),
         support((stem for stem in new if stem not in FUNCTION_STEMS), known, _one, NEUTRAL),
-        soft_support(new, contexts, weight, NEUTRAL),
+        support([stem for stem in types if stem not in FUNCTION_STEMS], known, weight, NEUTRAL),
+        soft_support(types, contexts, weight, NEUTRAL),
+        support(types, known.keys() | reference.vocabulary.keys(), weight, NEUTRAL),
         *grams,
         lcs(stems, contexts) / len(stems),
         *_copied(stems, contexts),
@@ -71,7 +81,7 @@ def context_features(answer: Answer, question: Passage, contexts: Passage, weigh
         *best,
         *_unsupported(reply.names, question, contexts),
         *_unsupported(reply.numbers, question, contexts),
-        log1p(sum(weight(stem) for stem in dict.fromkeys(missing))),
+        log1p(sum([weight(stem) for stem in types if stem not in known])),
         max((weight(stem) for stem in missing), default=0.0),
         log1p(_longest_gap(stems, contexts)),
         support(question.content, known, weight, NEUTRAL),

@@ -52,10 +52,9 @@ class Idf(dict[str, float]):
 class EvidenceModel:
     """Deterministic features of an item, with the IDF they were fitted with.
 
-    A row depends on its item alone, never on the batch. A family whose texts an item lacks is 0
-    throughout, with 1 in
-    its ``absent`` column. For pairs each feature is answer_a's minus answer_b's, so that swapping them
-    flips every sign.
+    A row depends on its item alone, never on the batch. A family whose texts an item lacks is 0 throughout, with 1 in
+    its ``absent`` column. For pairs each feature is answer_a's minus answer_b's, so that swapping them flips every
+    sign.
 
     Args:
         idf: Weights of stems.
@@ -136,8 +135,8 @@ class EvidenceModel:
             reference = item.text("reference")
             given = any(library.read(text).stems for text in alternatives(reference))
             return reference_features(answer, question, reference, library, weight) if given else ()
-        contexts = library.read(item.texts("contexts"))
-        return context_features(answer, question, contexts, weight) if contexts.stems else ()
+        contexts, trusted = library.read(item.texts("contexts")), library.read(item.text("reference"))
+        return context_features(answer, question, contexts, trusted, weight) if contexts.stems else ()
 
     @cached_property
     def digest(self) -> str:

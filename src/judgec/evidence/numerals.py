@@ -1,8 +1,7 @@
 """Number words, ordinals, Roman numerals and months in one written form.
 
-"twenty-one", "21st" and "XXI" all become ``21``, "5.2 million" becomes ``5200000``, "Sept" becomes
-``september``,
-so that two texts that name the same number compare equal word by word.
+"twenty-one", "21st" and "XXI" all become ``21``, "5.2 million" becomes ``5200000``, "Sept" becomes ``september``, so
+that two texts that name the same number compare equal word by word.
 """
 
 from collections.abc import Sequence

@@ -60,8 +60,7 @@ def resemblance(a: str, b: str) -> float:
 def lcs(stems: Iterable[str], passage: Passage) -> int:
     """Length of the longest common subsequence of ``stems`` and the passage's stems.
 
-    Source: Hyyro (2004), Bit-parallel LCS-length computation revisited: one addition a stem, whatever
-        the length.
+    Source: Hyyro (2004), Bit-parallel LCS-length computation revisited: one addition a stem, whatever the length.
     """
     masks = passage.masks
     full = (1 << len(passage.stems)) - 1
@@ -84,8 +83,8 @@ def contains_run(stems: list[str], passage: Passage) -> bool:
 
 
 def gram_orders(stems: Iterable[str], passage: Passage) -> list[int]:
-    """For each stem the longest n-gram ending there, up to 4, that stands in ``passage``; 0 for a
-    missing stem.
+    """For each stem the longest n-gram ending there, up to 4, that stands in ``passage``; 0 for a missing
+    stem.
     """
     masks, orders, one, two, three, four = passage.masks, list[int](), 0, 0, 0, 0
     for stem in stems:

@@ -28,12 +28,15 @@ QUICK_NAMES = (
 )
 """What each position of ``quick_features`` holds, all within 0..1."""
 
-QUICK_PRIOR = (0.9, 0.2, 0.2, 0.7, 0.1, 0.2, -0.3, -0.2, -0.3, -0.5, 0.1, 1.0, 0.3, 0.0)
+QUICK_PRIOR = (0.9, 0.2, 0.2, 0.7, 0.0, 0.2, -0.1, -0.2, -0.3, -0.5, 0.0, 1.0, 0.3, 0.0)
 """Prior mean of the slopes of a linear score on 0..1: support and reference recall carry it."""
 
 QUICK_INTERCEPT = -0.2
-"""Prior mean of the intercept; ``clip(QUICK_INTERCEPT + features @ QUICK_PRIOR, 0, 1)`` is the score
-without demonstrations.
+"""Prior mean of the intercept: ``QUICK_INTERCEPT + features @ QUICK_PRIOR`` is the score without
+demonstrations.
+
+0 is bad and 1 good; it passes 1 where contexts and reference both agree. Clipping it before ranking
+would make ties of the best answers and so flatter tau-b.
 """
 
 FUNCTION_WORD_WEIGHT = 0.1  # of a content word: without a corpus there is no IDF

@@ -134,8 +134,8 @@ FUNCTION_STEMS = frozenset(map(stem, FUNCTION_WORDS))
 
 
 def clean(text: str) -> str:
-    """``text`` in one Unicode form, with grouped digits, dotted abbreviations and ISO dates rewritten;
-    case is kept.
+    """``text`` in one Unicode form, grouped digits, dotted abbreviations and ISO dates rewritten; keeps
+    case.
     """
     if not text.isascii():
         text = _MOJIBAKE.sub(" ", unicodedata.normalize("NFKC", text))

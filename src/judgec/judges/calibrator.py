@@ -1,24 +1,20 @@
-"""A fitted map from an LM's verdict and the evidence to probabilities of the experts' grades: JSON in,
-numpy out.
+"""A fitted map from an LM's verdict and the evidence to probabilities of the experts' grades: JSON in, numpy
+out.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from judgec.records.label import FloatArray, IntArray
+from judgec.judges.forest import Forest
+from judgec.records.label import FloatArray
 
 Source = Literal["lm", "evidence", "both"]
 Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix"]
 
-LEVELS_AT_ONCE = 4  # steps down between two looks at who has arrived
 VERDICT_FLOOR = 0.01  # an LM that says "certain" is taken to mean 99 %
 OUTLIER = 3.0  # standard deviations at which a column is cut: unlike items must not dominate a linear score
-ROWS_AT_ONCE = 512  # rows that walk down the trees together: their nodes fit into the second-level cache
 
 
 class _Frozen(BaseModel):
@@ -31,13 +27,20 @@ class Linear(_Frozen):
     Args:
         coefficients: Shape (n_scores, n_columns), for standardized columns.
         intercepts: Shape (n_scores,).
-        classes: The grade position of each score (``multinomial``) or the lowest grade above the cut
-            (``ordinal``).
+        classes: The grade position of each score (``multinomial``) or the lowest grade above the cut (``ordinal``).
     """
 
     coefficients: tuple[tuple[float, ...], ...]
     intercepts: tuple[float, ...]
     classes: tuple[int, ...]
+
+    def fits(self, width: int, n_grades: int) -> bool:
+        """True when the scores read ``width`` columns and name grades below ``n_grades``."""
+        return (
+            len(self.coefficients) == len(self.intercepts) == len(self.classes) > 0
+            and all(len(row) == width for row in self.coefficients)
+            and all(0 <= grade < n_grades for grade in self.classes)
+        )
 
 
 class Steps(_Frozen):
@@ -48,101 +51,6 @@ class Steps(_Frozen):
     y: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Nodes:
-    """A forest as arrays over its nodes; ``shares`` over its leaves."""
-
-    leaf: NDArray[np.bool_]
-    column: IntArray
-    threshold: FloatArray
-    children: IntArray  # left at 2i, right at 2i + 1; a leaf is its own child
-    share: IntArray
-    shares: FloatArray
-
-
-class Forest(_Frozen):
-    """Decision trees as flat arrays, each tree depth first, so that a node's left child follows it.
-
-    Args:
-        roots: Where each tree begins.
-        feature: Column a node looks at; -1 at a leaf.
-        threshold: A node sends ``x <= threshold`` (in single precision, as scikit-learn does) to the
-            left; 0 at a leaf.
-        right: A node's right child; a leaf's row in ``counts``.
-        counts: Training items of each grade in each leaf, shape (n_leaves, n_grades).
-    """
-
-    roots: tuple[int, ...]
-    feature: tuple[int, ...]
-    threshold: tuple[float, ...]
-    right: tuple[int, ...]
-    counts: tuple[tuple[int, ...], ...]
-
-    @model_validator(mode="after")
-    def _walkable(self) -> Self:
-        nodes = np.arange(len(self.feature))
-        feature, right = np.array(self.feature, dtype=np.int64), np.array(self.right, dtype=np.int64)
-        leaf = feature == -1
-        sound = (
-            len(self.feature) == len(self.threshold) == len(self.right) > 0
-            and bool(np.all(feature >= -1))
-            and bool(np.all(leaf | ((right > nodes) & (right < len(nodes)))))  # always onward: a walk ends
-            and bool(np.all(~leaf | ((right >= 0) & (right < len(self.counts)))))
-            and bool(leaf[-1])
-            and bool(self.roots)
-            and all(0 <= root < len(nodes) for root in self.roots)
-            and all(sum(row) > 0 for row in self.counts)
-        )
-        if not sound:
-            raise ValueError("forest: nodes that do not form trees; the calibration file is damaged.")
-        return self
-
-    @cached_property
-    def _arrays(self) -> _Nodes:
-        feature, right = np.array(self.feature, dtype=np.int64), np.array(self.right, dtype=np.int64)
-        nodes, leaf = np.arange(len(feature)), feature < 0
-        children = np.empty(2 * len(nodes), dtype=np.int64)
-        children[0::2] = np.where(leaf, nodes, nodes + 1)
-        children[1::2] = np.where(leaf, nodes, right)
-        counts = np.array(self.counts, dtype=np.float64)
-        return _Nodes(
-            leaf=leaf,
-            column=np.where(leaf, 0, feature),
-            threshold=np.array(self.threshold, dtype=np.float64),
-            children=children,
-            share=np.where(leaf, right, 0),
-            shares=counts / counts.sum(axis=1, keepdims=True),
-        )
-
-    def probabilities(self, columns: FloatArray) -> FloatArray:
-        """Mean of the leaves' shares of each grade, shape (n_items, n_grades)."""
-        single = np.ascontiguousarray(columns, dtype=np.float32)
-        shares = self._arrays.shares
-        out = np.empty((len(single), shares.shape[1]))
-        for start in range(0, len(single), ROWS_AT_ONCE):
-            chunk = single[start : start + ROWS_AT_ONCE]
-            reached = self._walk(chunk).reshape(len(chunk), len(self.roots))
-            for grade in range(shares.shape[1]):
-                out[start : start + len(chunk), grade] = shares[:, grade].take(reached).mean(axis=1)
-        return out
-
-    def _walk(self, chunk: NDArray[np.float32]) -> IntArray:
-        """The row of ``shares`` that each row reaches in each tree, shape (n_rows * n_trees,)."""
-        nodes, values = self._arrays, chunk.ravel()
-        at = np.tile(np.array(self.roots, dtype=np.int64), len(chunk))
-        row = np.repeat(np.arange(len(chunk)) * chunk.shape[1], len(self.roots))
-        reached, walker = np.empty(len(at), dtype=np.int64), np.arange(len(at))
-        while walker.size:
-            for _ in range(LEVELS_AT_ONCE):  # a leaf is its own child, so that arriving early does no harm
-                value = values.take(row + nodes.column.take(at))
-                at = nodes.children.take(2 * at + (value > nodes.threshold.take(at)))
-            arrived = nodes.leaf.take(at)
-            reached[walker[arrived]] = nodes.share.take(at[arrived])
-            onward = np.flatnonzero(~arrived)
-            walker, at, row = walker.take(onward), at.take(onward), row.take(onward)
-        return reached
-
-
 class Choice(_Frozen):
     """One row of the cross-validation table.
 
@@ -150,8 +58,8 @@ class Choice(_Frozen):
         source: What it reads.
         family: How it maps.
         loss: Mean ranked probability score (Brier score on a nominal scale) out of fold; lower is better.
-        grade_error: Mean distance in grades between the grade it would ship and the experts' (share
-            wrong on a nominal scale).
+        grade_error: Mean distance in grades between the grade it would ship and the experts' (share wrong on a
+            nominal scale).
         gain: How much lower its loss is than that of the choice it had to beat; 0 for that choice itself.
         gain_error: Standard error of ``gain``, clustered by query.
         chosen: True for the one in use.
@@ -171,8 +79,8 @@ class Calibrator(_Frozen):
 
     Args:
         source: What it reads: the LM's verdict, the evidence, or both.
-        family: ``none`` passes the verdict on, ``prior`` ignores it, ``mix`` is the mean of ``linear``
-            and ``forest``.
+        family: ``none`` passes the verdict on, ``prior`` ignores it, ``mix`` is the mean of ``linear`` and
+            ``forest``.
         n_grades: Grades on the scale.
         prior: Shares of the grades in training, smoothed.
         smoothing: Share of the uniform distribution in every fitted probability, so that none is 0.
@@ -208,17 +116,34 @@ class Calibrator(_Frozen):
     accept_threshold: float | None = None
     versions: dict[str, str] = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        verdict_columns = 0 if self.source == "evidence" else self.n_grades - 1
+        width = verdict_columns + (0 if self.source == "lm" else len(self.feature_names))
+        needs_linear = self.family in {"ordinal", "multinomial", "mix"}
+        needs_forest = self.family in {"trees", "mix"}
+        sound = (
+            len(self.prior) == self.n_grades
+            and (self.linear is not None or not needs_linear)
+            and (self.forest is not None or not needs_forest)
+            and (not needs_linear or len(self.center) == len(self.spread) == width)
+            and (self.linear is None or self.linear.fits(width, self.n_grades))
+            and (self.forest is None or self.forest.fits(width, self.n_grades))
+            and (self.family != "isotonic" or [s.cut for s in self.steps] == list(range(1, self.n_grades)))
+        )
+        if not sound:
+            raise ValueError("calibrator: parts that do not fit together; the calibration file is damaged.")
+        return self
+
     def apply(self, verdicts: FloatArray | None, evidence: FloatArray | None) -> FloatArray:
         """Probabilities of the experts' grades, shape (n_items, n_grades); rows sum to 1.
 
         Args:
-            verdicts: The LM's probabilities of the grades, shape (n_items, n_grades), NaN rows where it
-                gave none.
+            verdicts: The LM's probabilities of the grades, shape (n_items, n_grades), NaN rows where it gave none.
             evidence: Features, shape (n_items, n_features).
 
         Returns:
-            Rows are NaN where the verdict is NaN and the calibrator reads verdicts; an evidence-only
-            calibrator gives
+            Rows are NaN where the verdict is NaN and the calibrator reads verdicts; an evidence-only calibrator gives
             every row, and the caller decides what an unscored reply means.
 
         Raises:

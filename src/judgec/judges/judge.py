@@ -10,8 +10,9 @@ from pydantic import ValidationError
 
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.bulk import Ask, judge_items
+from judgec.judges.bulk import Ask
 from judgec.judges.calibrator import Calibrator
+from judgec.judges.pairwise import is_pairwise, symmetric, verdicts
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
 from judgec.records.card import ProgramCard
@@ -33,6 +34,7 @@ class CompiledJudge:
         aspects: What is graded of each item.
         evidence: Makes the features that the calibrators read, or None when none reads any.
         calibrators: One an aspect; an aspect without one keeps the LM's verdict as it is.
+        tie_band: Scores that differ by at most this are a tie, in scale units; None when none was fitted.
     """
 
     module: dspy.Module
@@ -40,6 +42,7 @@ class CompiledJudge:
     aspects: tuple[str, ...]
     evidence: EvidenceModel | None = None
     calibrators: Mapping[str, Calibrator] = field(default_factory=dict)
+    tie_band: float | None = None
 
     @property
     def asks_lm(self) -> bool:
@@ -57,15 +60,20 @@ class CompiledJudge:
         """
         if not self.asks_lm:
             return self.calibrate(items, None)
-        return self.calibrate(items, judge_items(self.module, items, ask=ask, scale=self.scale, aspects=self.aspects))
+        return self.calibrate(items, verdicts(self.module, items, ask=ask, scale=self.scale, aspects=self.aspects))
 
     def calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
         """The judgments that follow from raw verdicts, or from evidence alone where ``raw`` is None.
 
         Args:
             items: What was judged, in the order of ``raw``.
-            raw: From ``bulk.judge_items`` with this judge's module.
+            raw: From ``pairwise.verdicts`` with this judge's module.
         """
+        if is_pairwise(self.module):
+            return symmetric(self._calibrate, items, raw, self.scale)
+        return self._calibrate(items, raw)
+
+    def _calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
         shape = (len(items), len(self.aspects))
         scored = np.ones(len(items), dtype=bool) if raw is None else raw.scored
         kept = [item for item, has_verdict in zip(items, scored, strict=True) if has_verdict]
@@ -128,7 +136,7 @@ def load_judge(program: Program) -> CompiledJudge:
         )
     load_module(module, program.program, f"{where}: program.json")
     evidence, calibrators = _read_calibration(program.calibration, card, f"{where}: calibration.json")
-    return CompiledJudge(module, card.scale, card.aspects, evidence, calibrators)
+    return CompiledJudge(module, card.scale, card.aspects, evidence, calibrators, card.tie_band)
 
 
 def _read_calibration(state: Json, card: ProgramCard, where: str) -> tuple[EvidenceModel | None, dict[str, Calibrator]]:

@@ -199,8 +199,13 @@ def door_of(lm: dspy.LM) -> Door:
     return engine
 
 
-def preflight(lm: dspy.LM) -> None:
-    """One tiny call, never journaled, that shows whether the model can be reached at all.
+def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
+    """One tiny call that shows whether the model can be reached at all.
+
+    Args:
+        lm: From ``open_lm``.
+        keep: Whether it is journaled like any other call, so that a run that is resumed does not pay it again; by
+            default it is made whatever the journal says.
 
     Raises:
         ServiceError: When it cannot, with what to do: the variable that is missing, the URL that is dead.
@@ -212,7 +217,10 @@ def preflight(lm: dspy.LM) -> None:
     if not door.spec.reasoning:  # thinking alone may take more
         request = replace(request, config=replace(request.config, max_tokens=PREFLIGHT_TOKENS))
     try:
-        door.calls.probe(request)
+        if keep:
+            door.calls.call(request, door.digest_of(request))
+        else:
+            door.calls.probe(request)
     except lm15.LM15Error as error:
         raise service_error(error, door.spec) from error
 

@@ -100,6 +100,12 @@ class Budget:
         """True when there is a cap at all."""
         return self.calls is not None or self.usd is not None
 
+    @property
+    def used(self) -> tuple[int, float]:
+        """Calls and dollars counted so far."""
+        with self._lock:
+            return self._used, self._usd
+
     def reserve(self, most_usd: float) -> bool:
         """Hold room for one call.
 

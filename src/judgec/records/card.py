@@ -49,6 +49,8 @@ class ProgramCard(BaseModel):
         looks: How many versions of the family have been tested on this test split, this one included.
         promoted: Whether it became the champion.
         reason: Why, or why not.
+        tie_band: Scores of two answers that differ by at most this are a tie, in scale units; fitted on dev.
+            None when there was nothing to fit it on: then half a grade.
         test: Estimates on the test split, keyed by statistic: the objective and ``accept_agreement``.
     """
 
@@ -77,6 +79,7 @@ class ProgramCard(BaseModel):
     looks: int
     promoted: bool
     reason: str
+    tie_band: float | None = None
     test: Mapping[str, Estimate] = {}
 
     @field_validator("lm")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
@@ -28,6 +29,8 @@ class Judgments:
             calibrated probability of the returned grade otherwise.
         rationale: The reason given, one an item.
         unscored: Why an item has no grade, or None, one an item.
+        flipped: True where the verdict changed with the order of the two answers, shape (n_items,); None for
+            judges of single items and where only one order was asked.
     """
 
     item_ids: tuple[str, ...]
@@ -39,6 +42,7 @@ class Judgments:
     confidence: FloatArray
     rationale: tuple[str, ...]
     unscored: tuple[str | None, ...]
+    flipped: NDArray[np.bool_] | None = None
 
     @property
     def scored(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -69,7 +73,7 @@ class Judgments:
             }
 
     def _cell(self, i: int, j: int, scale: Scale) -> dict[str, object]:
-        if self.unscored[i] is not None:
+        if self.unscored[i] is not None or self.grade[i, j] == UNSCORED:
             return dict.fromkeys(_PLURALS)
         accept = int(self.accept[i, j])
         confidence = float(self.confidence[i, j])

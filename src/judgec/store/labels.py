@@ -26,6 +26,7 @@ __all__ = [
     "ItemFile",
     "LabelFile",
     "item_digest",
+    "label_file",
     "read_item_file",
     "read_items",
     "read_label_file",
@@ -98,7 +99,19 @@ def read_label_file(
         UserError: An unknown task, or ``accept_at`` off the scale.
     """
     sheet = read_datasheet(path)
-    file = read_table(path)
+    return label_file(read_table(path), sheet, task=task, rename=rename, annotators=annotators, accept_at=accept_at)
+
+
+def label_file(
+    file: Table,
+    sheet: Datasheet,
+    *,
+    task: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    annotators: Sequence[str] = (),
+    accept_at: str | None = None,
+) -> LabelFile:
+    """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``."""
     table, known = _shaped(file, sheet, task, rename or {}, annotators)
     require_columns(table, known, labelled=True)
     collected = collect_items(table, known)

@@ -186,6 +186,25 @@ def load(home: Path, reference: str) -> Program:
     return Program(card=card, **contents)
 
 
+def find(home: Path, name: str, facts: Mapping[str, object], program: Json, calibration: Json) -> ProgramCard | None:
+    """The card of the oldest version with this content, or None: the same compile made again is no new version.
+
+    Args:
+        home: The folder that holds ``programs/``.
+        name: The family.
+        facts: Fields of the card that must be equal.
+        program: From ``dump_module``.
+        calibration: Of the judge.
+    """
+    wanted = json.loads(json.dumps([facts, program, calibration]))  # as it comes back from a file
+    for version in versions(home, name):
+        known = load(home, f"{name}@{version}")
+        card = known.card.model_dump(mode="json")
+        if [{key: card[key] for key in facts}, known.program, known.calibration] == wanted:
+            return known.card
+    return None
+
+
 def names(home: Path) -> tuple[str, ...]:
     """The families that have a version, sorted."""
     root = home / "programs"

@@ -7,8 +7,10 @@ rows or what else is in the file, so adding labels never moves an old item from 
 import hashlib
 import os
 import re
+import sqlite3
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,6 +25,7 @@ from judgec.store.rows.items import digest, item_digest
 SplitName = Literal["train", "dev", "test"]
 SPLITS: tuple[SplitName, ...] = ("train", "dev", "test")
 SHARES = (0.5, 0.2, 0.3)
+PATIENCE = 600.0  # seconds to wait for another compile to finish saving, which takes about one
 FAMILY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -175,6 +178,29 @@ def write_family(home: Path, family: Family) -> Path:
     path = family_path(home, family.name)
     write_whole(path, family.model_dump_json(indent=2) + "\n")
     return path
+
+
+@contextmanager
+def locked_family(home: Path, name: str) -> Iterator[None]:
+    """One process at a time changes a family; another one waits, and a killed one lets go at once.
+
+    The lock is an empty SQLite database that stays behind; deleting it while nobody holds it does no harm.
+
+    Raises:
+        ArtifactError: When another process holds it for ten minutes, or the file cannot be locked.
+        UserError: When ``name`` cannot be a folder name.
+    """
+    path = family_path(home, name).with_name(".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            raise ArtifactError(
+                f"{path}: cannot be locked ({error}); one process at a time changes a judge. "
+                "Wait for the other one to end, or delete the file when there is none."
+            ) from error
+        yield
 
 
 def write_whole(path: Path, text: str) -> None:

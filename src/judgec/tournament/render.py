@@ -3,7 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from judgec.records.estimate import Estimate
 from judgec.tournament.leaderboard import Leaderboard
+from judgec.tournament.retrieval import RetrievalTable
 
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
@@ -53,3 +55,18 @@ def _interval(low: float, high: float) -> str:
 
 def _text(value: float, digits: int = 0) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def retrieval_rows(table: RetrievalTable) -> Rows:
+    """Column names and rows of the retrieval table: one row a measure, one column an agent."""
+    agents = tuple(table.by_agent)
+    names = list(next(iter(table.by_agent.values())))
+    rows = [(name, *(_estimate(table.by_agent[agent][name]) for agent in agents)) for name in names]
+    return ("measure", *agents), rows
+
+
+def _estimate(found: Estimate) -> str:
+    if found.value is None:
+        return "-"
+    bounds = "" if found.low is None or found.high is None else f" [{found.low:.2f}, {found.high:.2f}]"
+    return f"{found.value:.2f}{bounds}"

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self, TextIO
 
 from judgec.errors import ArtifactError, JudgecError, ServiceError, UserError
-from judgec.tracking.runs import CompileRun, Logged
+from judgec.tracking.runs import CompileRun, Logged, TournamentRun
 from judgec.tracking.store import TrackingStore
 
 QUIET = {
@@ -78,6 +78,10 @@ class Tracker:
         self.wait()
         self._send(run.model_dump_json())
         return Logged.model_validate(self._receive())
+
+    def log_tournament(self, run: TournamentRun) -> Logged:
+        """Log a tournament; see ``tournament_run.log_tournament``. Raises as ``log_compile``."""
+        return self.log_compile(run)
 
     def close(self) -> None:
         """End the process; safe to call twice."""
@@ -142,12 +146,16 @@ def serve(requests: TextIO, replies: TextIO) -> None:
 
     store = TrackingStore(**json.loads(requests.readline()))
     try:
-        from judgec.tracking import compile_run  # MLflow, here and nowhere else
+        from judgec.tracking import compile_run, tournament_run  # MLflow, here and nowhere else
 
         compile_run.open_store(store)
         reply({})
         for line in requests:
-            reply(compile_run.log_compile(store, CompileRun.model_validate_json(line)).model_dump())
+            if json.loads(line)["kind"] == "tournament":
+                logged = tournament_run.log_tournament(store, TournamentRun.model_validate_json(line))
+            else:
+                logged = compile_run.log_compile(store, CompileRun.model_validate_json(line))
+            reply(logged.model_dump())
     except JudgecError as error:
         reply({"error": str(error), "kind": type(error).__name__})
 

@@ -141,9 +141,10 @@ def _milliseconds(seconds: float) -> int:
 
 
 def _parent_tags(run: runs.CompileRun) -> dict[str, str]:
+    command = "evaluate" if run.kind == "tournament" else "compile-judge"
     tags = {encode_metric(key): value for key, value in run.tags.items()}
-    tags |= {"mlflow.source.name": "judgec compile-judge", "mlflow.source.type": "LOCAL"}
-    tags |= {"judgec.kind": "compile", "mlflow.note.content": run.description}
+    tags |= {"mlflow.source.name": f"judgec {command}", "mlflow.source.type": "LOCAL"}
+    tags |= {"judgec.kind": run.kind, "mlflow.note.content": run.description}
     tags["mlflow.loggedArtifacts"] = json.dumps([{"path": METRICS_TABLE, "type": "table"}])
     return tags | undefined_tags(run.metrics)
 

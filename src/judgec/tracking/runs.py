@@ -106,6 +106,7 @@ class CompileRun(_Record):
         experiment: The MLflow experiment.
     """
 
+    kind: Literal["compile", "tournament"] = "compile"
     name: str
     params: Mapping[str, Param]
     metrics: Metrics
@@ -119,6 +120,26 @@ class CompileRun(_Record):
     version: ModelVersion | None = None
     description: str = ""
     experiment: str = "judgec"
+
+
+class TournamentRun(CompileRun):
+    """One tournament: a run of its own that names the version of the judge it used.
+
+    Metrics are ``rating.<agent>``, ``elo.<agent>`` and the like, and beside them the judge's own ``test.tau_b`` and
+    ``test.accept_agreement``, so that judges and the ratings they gave stand in one compare view.
+
+    Args:
+        judge: The judge's family.
+        judge_version: Its version.
+        version_tags: Set on that registered version, where the store has it.
+    """
+
+    kind: Literal["compile", "tournament"] = "tournament"
+    candidates: tuple[Candidate, ...] = ()
+    datasets: tuple[DatasetInput, ...] = ()
+    judge: str
+    judge_version: int
+    version_tags: Mapping[str, str] = {}
 
 
 class Logged(_Record):

@@ -222,7 +222,7 @@ def check_disk(home: Path) -> Check:
 
 def check_tracking(home: Path, tracking_uri: str | None, environ: Mapping[str, str]) -> Check:
     """Does the MLflow store answer?"""
-    from judgec.tracking.health import probe
+    from judgec.tracking.server.health import probe
     from judgec.tracking.store import tracking_store
 
     try:

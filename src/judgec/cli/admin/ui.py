@@ -32,8 +32,8 @@ def ui(
     import os
     import signal
 
+    from judgec.tracking.server.ui import compare_url, free_port, ui_server
     from judgec.tracking.store import tracking_store
-    from judgec.tracking.ui import compare_url, free_port, ui_server
 
     store = tracking_store(home, tracking_uri, os.environ)
     if store.is_server:

@@ -7,16 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgec.agreement.render import agreement_table, comparison_table, notes, print_tables, show
-from judgec.cli.output import say
+from judgec.cli.judge.source import LabelSource, read_source
+from judgec.cli.output import print_table, say
 from judgec.cli.progress import Bar
-from judgec.compiler.compile import Compiled, compile_judge, default_objective
+from judgec.compiler.compile import Compiled, compile_judge, default_objective, plan_judge
+from judgec.compiler.outcome.abstain import check_options
+from judgec.compiler.outcome.render import outcome_notes, outcome_tables
 from judgec.compiler.outcome.report import Saved, check_name, save, with_run
 from judgec.compiler.outcome.track import run_of
 from judgec.compiler.session import Session
-from judgec.compiler.settings import CompileSettings
+from judgec.compiler.settings import CompileSettings, reflection_spec
 from judgec.lm.spec import LMSpec
 from judgec.records.agreement import Agreement
-from judgec.store.labels import read_labels
+from judgec.records.label import LabelSet
 from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.splits import default_family
 from judgec.tracking.background import Tracker
@@ -36,11 +39,16 @@ class Request:
     task: str | None = None
     accept_at: str | None = None
     reflection_lm: str | None = None
-    optimizer: str = "bootstrap"
+    optimizer: str = "auto"
     seed: int = 0
     budget: int | None = None
     max_cost: float | None = None
     evidence: bool = True
+    abstain_below: float | None = None
+    promise: float | None = None
+    risk: float = 0.1
+    learning_curve: bool = False
+    assessment: str | None = None
     rename: tuple[str, ...] = ()
     annotators: str | None = None
     tracking_uri: str | None = None
@@ -51,37 +59,24 @@ def run(request: Request) -> tuple[Saved, dict[str, object]]:
     """Compile, save and track; returns the saved version and the report of ``--json``."""
     started = time.time()
     bar = Bar(shown=not request.quiet)
-    name = request.name or default_family(request.labels)
-    check_name(name)
-    spec = LMSpec.parse(request.lm, api_base=request.api_base)
-    bar.stage("labels", request.labels)
-    labels = read_labels(
-        request.labels,
-        task=request.task,
-        rename=as_rename(request.rename),
-        annotators=as_names(request.annotators),
-        accept_at=request.accept_at,
-    )
-    settings = CompileSettings(
-        name=name,
-        home=request.home,
-        lm=spec,
-        objective=request.objective or default_objective(labels),
-        optimizer=request.optimizer,
-        seed=request.seed,
-        budget=request.budget,
-        max_cost=request.max_cost,
-        evidence=request.evidence,
-    )
+    labels, settings = _read(request, bar)
     store = tracking_store(request.home, request.tracking_uri, os.environ)
     with (
         Tracker(store, os.environ) as tracker,
-        Session(spec, request.home, budget=request.budget, max_cost=request.max_cost, on_done=bar.progress) as session,
+        Session(
+            settings.lm,
+            request.home,
+            reflection=settings.reflection,
+            budget=request.budget,
+            max_cost=request.max_cost,
+            on_done=bar.progress,
+        ) as session,
     ):
         compiled = compile_judge(labels, settings, session, bar)
         ended = time.time()
         created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
         saved = save(compiled, settings, session.spent, created=created, seconds=ended - started)
+        compiled = saved.compiled
         bar.stage("track", store.shown)
         logged = tracker.log_compile(
             run_of(compiled, saved, settings, source=request.labels, started=started, ended=ended)
@@ -93,6 +88,76 @@ def run(request: Request) -> tuple[Saved, dict[str, object]]:
     return saved, report
 
 
+def dry_run(request: Request) -> dict[str, object]:
+    """What the compile would ask: no request is made and nothing is written; returns the plan of ``--json``."""
+    labels, settings = _read(request, Bar(shown=False))
+    dataset, plan = plan_judge(labels, settings)
+    if not request.quiet:
+        title = f"{settings.name} with {settings.lm.model}, --optimizer {settings.optimizer}: at most, at list price"
+        stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
+        rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
+        print_table(title, ["stage", "calls", "tokens", "$"], rows)
+        say("nothing was asked and nothing was written")
+    total = plan.total
+    return {
+        "dry_run": True,
+        "program": settings.name,
+        "lm": settings.lm.model,
+        "optimizer": settings.optimizer,
+        "searches": plan.searches,
+        "split": dataset.split.sizes(),
+        "stages": [
+            {"name": stage.name, "calls": stage.most.calls, "tokens": stage.most.tokens, "usd": stage.most.usd}
+            for stage in plan.stages
+        ],
+        "calls": total.calls,
+        "tokens": total.tokens,
+        "usd": total.usd,
+        "budget": settings.budget,
+        "max_cost": settings.max_cost,
+    }
+
+
+def _read(request: Request, bar: Bar) -> tuple[LabelSet, CompileSettings]:
+    name = request.name or default_family(request.labels)
+    check_name(name)
+    check_options(request.abstain_below, request.promise, request.risk)
+    spec = LMSpec.parse(request.lm, api_base=request.api_base)
+    reflection, no_reflection = reflection_spec(spec, request.reflection_lm)
+    bar.stage("labels", request.labels)
+    read = LabelSource(
+        path=request.labels,
+        task=request.task,
+        rename=as_rename(request.rename),
+        annotators=as_names(request.annotators),
+        accept_at=request.accept_at,
+        assessment=request.assessment,
+    )
+    labels = read_source(read, tracking_store(request.home, request.tracking_uri, os.environ), os.environ)
+    return labels, CompileSettings(
+        name=name,
+        home=request.home,
+        lm=spec,
+        objective=request.objective or default_objective(labels),
+        optimizer=request.optimizer,
+        seed=request.seed,
+        budget=request.budget,
+        max_cost=request.max_cost,
+        evidence=request.evidence,
+        reflection=reflection,
+        no_reflection=no_reflection,
+        abstain_below=request.abstain_below,
+        promise=request.promise,
+        risk=request.risk,
+        learning_curve=request.learning_curve,
+        source=read.to_json(),
+    )
+
+
+def _estimated(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f}"
+
+
 def _show(compiled: Compiled, saved: Saved) -> None:
     card, agreements = saved.card, compiled.verification.agreements
     title = f"{card.name}@{card.version} on {len(compiled.dataset.test)} test items ({card.objective})"
@@ -102,12 +167,14 @@ def _show(compiled: Compiled, saved: Saved) -> None:
         name: judges[name] for name in ("compiled", "compiled_loo", "ceiling") if name in judges
     }
     print_tables(comparison_table(title, judges, headline), agreement_table("in full, with 95 % intervals", both))
+    print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
     gain = compiled.prompt_gain.get(headline)
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     say(
         *([f"prompt gain ({headline}, both calibrated): {show(gain)}"] if gain else []),
         f"{card.name}@{card.version} {verdict}: {card.reason}",
         f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
+        *outcome_notes(compiled),
         *[f"note: {note}" for note in compiled.notes],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",

@@ -18,6 +18,14 @@ def judge(
     rename: MapOption = None,
     budget: Annotated[int | None, typer.Option("--budget", metavar="CALLS", help="Most LM calls.")] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Most dollars.")] = None,
+    abstain_below: Annotated[
+        float | None,
+        typer.Option(
+            "--abstain-below",
+            metavar="CONFIDENCE",
+            help="Leave less sure judgments to a human; default: as compiled. 0 judges all.",
+        ),
+    ] = None,
     in_flight: Annotated[int, typer.Option("--in-flight", min=1, help="Most calls at once.")] = 32,
     json: JsonOption = False,
     home: HomeOption = Path(),
@@ -37,6 +45,7 @@ def judge(
             budget=budget,
             max_cost=max_cost,
             in_flight=in_flight,
+            abstain_below=abstain_below,
             home=home,
             quiet=json,
         )

@@ -1,16 +1,41 @@
 """``judgec labels``: what a label file holds and how far the experts agree."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judgec.cli.options import AcceptAtOption, AnnotatorsOption, JsonOption, MapOption, TaskOption
+from judgec.cli.options import (
+    AcceptAtOption,
+    AnnotatorsOption,
+    ApiBaseOption,
+    HomeOption,
+    JsonOption,
+    MapOption,
+    TaskOption,
+)
 
 if TYPE_CHECKING:
     from judgec.agreement.label_report import AnnotatorAgreement, LabelReport
 
+NEXT = "What to label next"
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
+NextOption = Annotated[
+    int | None,
+    typer.Option("--next", min=1, metavar="N", help="Choose N unlabelled items to grade.", rich_help_panel=NEXT),
+]
+JudgeOption = Annotated[
+    str | None,
+    typer.Option("--judge", metavar="NAME[@VERSION]", help="Whose doubts to go by.", rich_help_panel=NEXT),
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="OUT.csv", help="Default: next.csv.", rich_help_panel=NEXT)
+]
+BudgetOption = Annotated[
+    int | None, typer.Option("--budget", min=1, metavar="CALLS", help="Most LM calls.", rich_help_panel=NEXT)
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Of the random half.", rich_help_panel=NEXT)]
 
 
 def labels(
@@ -31,12 +56,25 @@ def labels(
         str | None,
         typer.Option("--name", help="The judge family whose split is shown; default: the file's name."),
     ] = None,
+    next_: NextOption = None,
+    judge: JudgeOption = None,
+    out: OutOption = None,
+    api_base: ApiBaseOption = None,
+    budget: BudgetOption = None,
+    seed: SeedOption = 0,
+    home: HomeOption = Path(),
     json: JsonOption = False,
 ) -> None:
     """Check a label file: what was read, how the experts grade, and how far they agree."""
     import shlex
 
     from judgec.cli.output import print_json, say
+
+    if next_ is not None or judge is not None:
+        counts = _next(file, next_, judge, out, mapping, annotators, api_base, budget, seed, home, quiet=json)
+        if json:
+            print_json(counts)
+        return
     from judgec.store.labels import read_label_file
     from judgec.store.rows.columns import as_names, as_rename
     from judgec.store.splits import as_family, default_family
@@ -59,6 +97,42 @@ def labels(
     options += [("--annotators", annotators), ("--accept-at", accept_at), ("--name", name)]
     given = [part for option, value in options if value is not None for part in (option, value)]
     say(f"Next: {shlex.join(['judgec', 'compile-judge', file, *given])}")
+
+
+def _next(
+    file: str,
+    n: int | None,
+    judge: str | None,
+    out: Path | None,
+    mapping: list[str] | None,
+    annotators: str | None,
+    api_base: str | None,
+    budget: int | None,
+    seed: int,
+    home: Path,
+    *,
+    quiet: bool,
+) -> dict[str, object]:
+    from judgec.cli.labels.next import Request, run
+    from judgec.errors import UserError
+
+    if n is None or judge is None:
+        raise UserError("--next N and --judge NAME belong together; one of them is missing. Give both.")
+    return run(
+        Request(
+            file=file,
+            n=n,
+            judge=judge,
+            out=out,
+            rename=tuple(mapping or ()),
+            annotators=annotators,
+            api_base=api_base,
+            budget=budget,
+            seed=seed,
+            home=home,
+            quiet=quiet,
+        )
+    )
 
 
 def _print_summary(path: str, report: "LabelReport") -> None:

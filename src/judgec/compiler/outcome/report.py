@@ -2,11 +2,13 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 
 from judgec import __version__
 from judgec.compiler.compile import Compiled, fields_of
+from judgec.compiler.outcome.calibration import calibration_errors
+from judgec.compiler.outcome.rivals import judgments_table, standing_of
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.signatures import fingerprint
@@ -15,7 +17,7 @@ from judgec.records.card import Cost, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
-from judgec.store.splits import read_family, split_table, write_family
+from judgec.store.splits import locked_family, read_family, split_table, write_family
 
 ENGINE_NOTE = "embedded evidence engine, no language model"
 PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
@@ -23,14 +25,21 @@ PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A version on disk with what it reports."""
+    """A version on disk with what it reports, and the outcome as it was decided in the end."""
 
     card: ProgramCard
     report: dict[str, object]
+    compiled: Compiled
 
 
 def save(compiled: Compiled, settings: CompileSettings, spent: Spent, *, created: str, seconds: float) -> Saved:
-    """Write the version, count the look and point the aliases; all or nothing of each.
+    """Write the version, point the aliases and count the look; all or nothing of each.
+
+    A compile that had made its version before makes no other and is not another look. The look is written last: where
+    it is missing a process was killed before it, and what was left to do is done.
+
+    One compile of a family at a time: where another one was saved since this one was decided, it is decided again,
+    one look later and against the champion that there is now.
 
     Args:
         compiled: The outcome.
@@ -39,26 +48,40 @@ def save(compiled: Compiled, settings: CompileSettings, spent: Spent, *, created
         created: When, ISO 8601.
         seconds: How long it took.
     """
-    decision = compiled.decision
+    with locked_family(settings.home, settings.name):
+        standing = standing_of(settings)
+        if compiled.earlier is None and standing != compiled.standing:
+            compiled = replace(compiled, decision=compiled.contest.decide(standing), standing=standing)
+        return _write(compiled, settings, spent, created, seconds)
+
+
+def _write(compiled: Compiled, settings: CompileSettings, spent: Spent, created: str, seconds: float) -> Saved:
     cost = Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(seconds, 2))
     card = _card(compiled, settings, cost, created)
     family = read_family(settings.home, settings.name)
-    labels, split = compiled.dataset.labels, compiled.dataset.split
+    dataset = compiled.dataset
+    labels, split = dataset.labels, dataset.split
     report = _report(compiled, settings, cost)
-    card = programs.save(
-        settings.home,
-        Program(
-            card=card,
-            program=dump_module(compiled.judge.module),
-            calibration=compiled.judge.calibration(),
-            split=split_table(split, labels.items, family.salt),
-            report=report,
-        ),
-    )
-    write_family(settings.home, family.looked(f"{card.version:04d}", split.digests["test"]))
-    alias = programs.CHAMPION if decision.promoted else "challenger"
-    programs.set_aliases(settings.home, settings.name, {alias: card.version})
-    return Saved(card, {"program": card.name, "version": card.version, **report})
+    if compiled.earlier is not None:
+        card = compiled.earlier
+    else:
+        judgments = judgments_table(dataset.test.items, compiled.verification.judgments["compiled"])
+        card = programs.save(
+            settings.home,
+            Program(
+                card=card,
+                program=dump_module(compiled.judge.module),
+                calibration=compiled.judge.calibration(),
+                split=split_table(split, labels.items, family.salt),
+                report={**report, "judgments": judgments},
+            ),
+        )
+    version = f"{card.version:04d}"
+    if version not in {look.version for look in family.looks}:
+        alias = programs.CHAMPION if card.promoted else "challenger"
+        programs.set_aliases(settings.home, settings.name, {alias: card.version})
+        write_family(settings.home, family.looked(version, split.digests["test"]))
+    return Saved(card, {"program": card.name, "version": card.version, **report}, compiled)
 
 
 def with_run(saved: Saved, run_id: str | None) -> dict[str, object]:
@@ -82,43 +105,58 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         lm=settings.lm.describe(),
         engine=ENGINE_NOTE if settings.lm.embedded else "",
         optimizer=settings.optimizer,
-        settings={"prompt": compiled.chosen.name, **compiled.chosen.settings},
+        settings={
+            "prompt": compiled.chosen.name,
+            **compiled.chosen.settings,
+            **({} if compiled.abstention.below is None else {"abstain_below": compiled.abstention.below}),
+        },
         objective=settings.objective,
         seed=settings.seed,
         versions={"python": platform.python_version(), "judgec": __version__}
         | {name: installed(name) for name in PACKAGES},
         cost=cost,
         created=created,
-        parent=compiled.champion,
+        parent=compiled.standing.champion,
         looks=decision.look,
         promoted=decision.promoted,
         reason=decision.reason,
+        tie_band=compiled.judge.tie_band,
         test=dict(test),
     )
 
 
 def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[str, object]:
-    decision, labels = compiled.decision, compiled.dataset.labels
+    decision, dataset = compiled.decision, compiled.dataset
     difference: dict[str, object] = {"to": decision.rival, **_short(decision.by_statistic)}
     difference["objective"] = decision.difference.to_json()
     difference["detectable"] = decision.detectable
     return {
         "promoted": decision.promoted,
         "reason": decision.reason,
-        "task": labels.task,
+        "task": dataset.labels.task,
         "objective": settings.objective,
-        "split": compiled.dataset.split.sizes(),
+        "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)},
         "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
         "difference": difference,
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
         "candidates": [
-            {"name": found.candidate.name, "dev": found.dev, "unscored": found.unscored} for found in compiled.scored
+            {"name": found.candidate.name, "dev": found.dev, "items": found.items, "unscored": found.unscored}
+            for found in compiled.scored
         ],
         "calibrators": {
-            aspect: {"source": fitted.source, "model": fitted.family}
+            aspect: {
+                "source": fitted.source,
+                "model": fitted.family,
+                "accept_threshold": fitted.accept_threshold,
+                "choices": [choice.model_dump() for choice in fitted.choices],
+            }
             for aspect, fitted in compiled.judge.calibrators.items()
         },
+        "calibration_error": calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"]),
+        "abstention": compiled.abstention.to_json(),
+        **({} if compiled.curve is None else {"learning_curve": compiled.curve.to_json()}),
+        "source": dict(settings.source),
         "lm": settings.lm.describe(),
         "notes": list(compiled.notes),
         "lm_calls": cost.lm_calls,

@@ -7,15 +7,17 @@ from typing import Literal
 import numpy as np
 
 from judgec.agreement import figures
+from judgec.agreement.curves import coverage_figure, learning_curve_figure
 from judgec.agreement.measure import Resampling, measure
 from judgec.compiler.compile import Compiled
 from judgec.compiler.dataset import Part
+from judgec.compiler.outcome.calibration import calibration_errors
 from judgec.compiler.outcome.report import Saved
 from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import acceptability
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
-from judgec.records.label import FloatArray, IntArray
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.store import programs
 from judgec.store.splits import SPLITS
 from judgec.tracking.runs import Candidate, CompileRun, DatasetInput, ModelVersion
@@ -76,7 +78,9 @@ def run_of(
 def _model_version(compiled: Compiled, saved: Saved, folder: Path) -> ModelVersion:
     card = saved.card
     test = compiled.verification.agreements["compiled"].estimates
-    tags = {f"test.{name}": str(test[name].value) for name in ("tau_b", "accept_agreement")}
+    values = {f"test.{name}": test[name].value for name in ("tau_b", "accept_agreement")}
+    tags = {name: str(value) for name, value in values.items() if value is not None}
+    tags |= {"version": f"{card.version:04d}"}  # MLflow numbers registered versions by itself
     return ModelVersion(
         name=card.name,
         folder=folder,
@@ -102,6 +106,13 @@ def _metrics(compiled: Compiled) -> dict[str, Estimate | float]:
             metrics |= _flat(f"{prefix}.aspect.{aspect}", part)
     metrics |= {f"difference.{name}": found for name, found in compiled.decision.by_statistic.items()}
     metrics |= {f"prompt_gain.{name}": found for name, found in compiled.prompt_gain.items()}
+    errors = calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"])
+    for aspect, by_kind in errors.items():
+        prefix = "test" if len(errors) == 1 else f"test.aspect.{aspect}"
+        metrics |= {f"{prefix}.ece_{kind}": error for kind, error in by_kind.items() if error is not None}
+    if compiled.abstention.chosen is not None:
+        metrics["test.abstaining.coverage"] = compiled.abstention.chosen.coverage
+        metrics["test.abstaining.agreement"] = compiled.abstention.chosen.agreement
     return metrics
 
 
@@ -143,6 +154,13 @@ def _figures(compiled: Compiled) -> dict[str, bytes]:
     for j, aspect in enumerate(labels.aspects):
         prefix = "" if len(labels.aspects) == 1 else f"{aspect} "
         pictures |= {f"{prefix}{name}": png for name, png in _aspect_figures(compiled, j).items()}
+    found = compiled.abstention
+    points = [(point.coverage, point.agreement) for point in found.curve]
+    chosen = None if found.chosen is None else (found.chosen.coverage, found.chosen.agreement)
+    pictures["coverage"] = figures.png(coverage_figure(points, chosen, agreement=found.of))
+    if compiled.curve is not None:
+        values = {point.labels: point.values for point in compiled.curve.points}
+        pictures["learning_curve"] = figures.png(learning_curve_figure(values, objective=compiled.curve.objective))
     return pictures
 
 
@@ -163,7 +181,8 @@ def _aspect_figures(compiled: Compiled, j: int) -> dict[str, bytes]:
         "confidence": figures.confidence_figure(stated.grade[:, j], stated.confidence[:, j], scale),
         "reliability": figures.reliability_figure(chances, experts.accept[:, j]),
     }
-    limits = compiled.verification.agreements["compiled"].bland_altman
+    measured = compiled.verification.agreements["compiled"]
+    limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
     if scale.level == "ordinal" and None not in (limits.bias, limits.low, limits.high):
         drawn["bland_altman"] = figures.bland_altman_figure(
             _values(expert, scale.values),
@@ -184,10 +203,9 @@ def _aspect_figures(compiled: Compiled, j: int) -> dict[str, bytes]:
 def _groups(compiled: Compiled) -> dict[str, Estimate]:
     """The judge's agreement in each group of items, the largest groups first."""
     test, ratings = compiled.dataset.test, compiled.verification.ratings["compiled"]
-    n_aspects = len(compiled.dataset.labels.aspects)
-    if len(ratings.expert) != len(test) * n_aspects:
-        return {}  # unlabelled cells were dropped: rows no longer line up with items
-    groups = np.repeat(np.array([item.group or "" for item in test.items]), n_aspects)
+    experts, of_items = test.experts, np.array([item.group or "" for item in test.items])
+    labelled = (experts.grade != UNLABELLED) | (experts.accept != UNLABELLED)  # the cells that became rows
+    groups = np.repeat(of_items[:, None], len(compiled.dataset.labels.aspects), axis=1)[labelled]
     names, counts = np.unique(groups[groups != ""], return_counts=True)
     ranked = [str(name) for name in names[np.argsort(-counts, kind="stable")]][:MAX_GROUPS]
     statistic = "accept_agreement" if compiled.dataset.labels.accept_only else "tau_b"

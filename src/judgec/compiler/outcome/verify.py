@@ -7,7 +7,11 @@ import numpy as np
 
 from judgec.agreement.ceiling import ONE_ANNOTATOR, expert_panel, judge_panel
 from judgec.agreement.measure import Resampling, measure, with_aspects
+from judgec.compiler.assemble import Bench, calibrated, evidence_only
 from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.preference.columns import with_preference_columns
+from judgec.compiler.search.candidates import Candidate
+from judgec.judges.judge import CompiledJudge
 from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
@@ -40,6 +44,22 @@ def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int |
     return pair(part.experts, judgments, labels.scale, accept_only=labels.accept_only, aspect=aspect)
 
 
+def judge_test(
+    bench: Bench, judge: CompiledJudge, chosen: Candidate, uncompiled: Candidate
+) -> tuple[dict[str, Judgments], Judgments]:
+    """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own."""
+    test = bench.dataset.test
+    judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
+    if bench.evidence is not None:
+        judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
+    judged["uncompiled"] = bench.raw(uncompiled, test)
+    judged["compiled_prompt"] = bench.raw(chosen, test)
+    judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
+    if chosen.name == uncompiled.name:
+        return judged, judged["compiled"]
+    return judged, calibrated(bench, uncompiled).judge(test.items, bench.ask)
+
+
 def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Resampling) -> Verification:
     """Measure every judge on the test items, and the experts themselves."""
     labels, test = dataset.labels, dataset.test
@@ -52,7 +72,7 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
             continue
         parts = {aspect: ratings_of(dataset, test, judgments[name], j) for j, aspect in enumerate(labels.aspects)}
         whole = measure(ratings[name], resampling, nominal=nominal)
-        agreements[name] = with_aspects(whole, parts, resampling)
+        agreements[name] = with_aspects(whole, parts, resampling, nominal=nominal)
     experts = {aspect: _experts(dataset, aspect) for aspect in (None, *range(len(labels.aspects)))}
     compiled = {aspect: _compiled(dataset, judgments["compiled"], aspect) for aspect in experts}
     for name, panels in (("compiled_loo", compiled), ("ceiling", experts)):
@@ -60,7 +80,10 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
             agreements[name] = nothing(ONE_ANNOTATOR)
             continue
         by_aspect = {aspect: panels[j] for j, aspect in enumerate(labels.aspects) if panels[j]}
-        agreements[name] = with_aspects(measure(panels[None], resampling, nominal=nominal), by_aspect, resampling)
+        whole = measure(panels[None], resampling, nominal=nominal)
+        agreements[name] = with_aspects(whole, by_aspect, resampling, nominal=nominal)
+    if labels.task == "preference":
+        agreements = with_preference_columns(agreements, dataset, judgments, resampling)
     return Verification(agreements, ratings, judgments)
 
 

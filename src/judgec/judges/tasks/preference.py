@@ -1,11 +1,18 @@
 """The preference judge: which of two answers is better (RAGElo's pairwise evaluator)."""
 
+import re
 from collections.abc import Collection
 
 import dspy
 
 from judgec.judges.signatures import build
 from judgec.records.scale import Scale
+
+FACTORS = re.compile(r"correctness,\s+completeness,\s+helpfulness,\s+depth\s+and\s+level\s+of\s+detail")
+CITATIONS = (
+    "The answers cite the documents in brackets. A citation that does not support its statement is an error, and "
+    "a statement that needs a source and has none is weaker."
+)
 
 
 class CompareAnswers(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
@@ -30,3 +37,26 @@ class CompareAnswers(dspy.Signature):  # type: ignore[misc]  # dspy ships no typ
 def preference_judge(scale: Scale, aspects: tuple[str, ...], fields: Collection[str]) -> dspy.Predict:
     """The module; see ``registry.JudgeBuilder``."""
     return build(CompareAnswers, scale, dict.fromkeys(aspects, "the better answer: a, b or tie"), fields)
+
+
+def weighing(module: dspy.Module, *, factors: str = "", citations: bool = False) -> dspy.Module:
+    """A copy of a preference judge, compiled or not, that weighs other factors, or citations too.
+
+    The factors of the published prompt are replaced; instructions that no longer hold them, because an optimizer
+    rewrote them, get a sentence more. What was measured of the judge was measured without this.
+
+    Args:
+        module: The judge; it is not changed.
+        factors: What to weigh, as it goes on after "Weigh"; empty keeps the judge's own.
+        citations: Say that answers cite the documents and that wrong citations are errors.
+    """
+    copy: dspy.Module = module.deepcopy()
+    for predict in copy.predictors():
+        text = str(predict.signature.instructions)
+        if factors:
+            replaced = FACTORS.sub(factors.replace("\\", r"\\"), text)
+            text = replaced if replaced != text else f"{text}\n\nWeigh {factors}."
+        if citations:
+            text = f"{text}\n\n{CITATIONS}"
+        predict.signature = predict.signature.with_instructions(text)
+    return copy

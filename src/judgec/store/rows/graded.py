@@ -7,14 +7,19 @@ import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import Ratings
+from judgec.store.rows.cells import as_accept, as_id, as_text
 from judgec.store.tables import Table, read_table
 
 VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is known
 VRAG_ACCEPT_AT = 4.0
 EMPTY = {"", "nan", "none", "null", "na", "n/a"}
-ACCEPTS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "accept": 1.0, "reject": 0.0}
+MOST_GRADES = 101  # 0-100; more different values are a measurement, not a scale
+WIDEST = 21  # grades up to which a judge's whole numbers may widen the experts' scale
+
+Cell = float | str | None
+"""A grade as a number, a class as text, or None when the cell is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,116 +42,151 @@ def read_graded(
 ) -> Graded:
     """Read expert and judge columns of any table.
 
-    Numbers are ordered grades; true / false, yes / no, accept / reject are 1 and 0; any other word makes the
-    grades classes without an order. An empty judge cell is unscored; rows without an expert grade are left out
-    and counted.
+    Numbers are ordered grades; where all words say accept or reject (true / false, yes / no, pass / fail) they are
+    1 and 0; any other word makes the grades classes without an order. The scale is the experts': a judge's number
+    that is not on it is a score, whose nearest grade is the judge's grade. An empty judge cell is unscored; rows
+    without an expert grade are left out and counted.
 
     Args:
         path: Any file that ``read_table`` reads.
         expert: Column of the experts' grades.
         judge: Column of the judge's.
-        score: Column of the judge's continuous score; the judge's grade when None.
-        cluster: Column that groups rows; every row stands alone when None.
+        score: Column of the judge's continuous score; the judge's own number when None.
+        cluster: Column that groups rows; every row stands alone when None, and where its cell is empty.
         accept_at: The lowest accepted grade; 4 on a 1-5 scale, otherwise unknown, when None.
 
     Raises:
-        InputError: When a score is not a number, or nobody graded anything.
-        UserError: When a column is missing, or ``accept_at`` is no number.
+        InputError: When a score is not a number, nobody graded anything, or there are too many grades for a scale.
+        UserError: When a column is missing, or ``accept_at`` is no number or the grades are classes.
     """
     table = read_table(path)
-    for option, column in (
-        ("--expert", expert),
-        ("--judge", judge),
-        ("--score", score),
-        ("--cluster", cluster),
-    ):
+    for option, column in (("--expert", expert), ("--judge", judge), ("--score", score), ("--cluster", cluster)):
         if column is not None and column not in table.columns:
             raise UserError(
                 f"{path}: {option} {column}: no such column; there are {', '.join(table.columns)}. Name one of these."
             )
-    experts = [_cell(row.get(expert)) for row in table.rows]
-    judges = [_cell(row.get(judge)) for row in table.rows]
+    experts, judges, accepts = _numbers_or_words(
+        [_cell(row.get(expert)) for row in table.rows], [_cell(row.get(judge)) for row in table.rows]
+    )
     kept = [i for i, value in enumerate(experts) if value is not None]
     if not kept:
         raise InputError([f"{path}: no row has a grade in {expert}; at least one is needed. Name another --expert."])
-    notes = [] if len(kept) == len(experts) else [f"{len(experts) - len(kept)} rows have no expert grade: left out"]
-    words = {value for value in (*experts, *judges) if isinstance(value, str)}
+    notes = [*table.notes]
+    if len(kept) < len(experts):
+        notes.append(f"{len(experts) - len(kept)} rows have no expert grade: left out")
+    codes = _codes(table, kept, cluster, notes)
+    words = sorted({value for value in (*experts, *judges) if isinstance(value, str)})
     if words:
-        return _classes(table, kept, experts, judges, cluster, [*notes, f"classes: {', '.join(sorted(words))}"])
-    scores = judges if score is None else [_number(table, i, score) for i in range(len(table.rows))]
-    return _ordered(
-        kept,
-        [float(value) for i in kept if (value := experts[i]) is not None],
-        [np.nan if (value := judges[i]) is None else float(value) for i in kept],
-        [np.nan if (value := scores[i]) is None else float(value) for i in kept],
-        _codes(table, kept, cluster),
-        accept_at,
-        any(str(row.get(expert)).strip().lower() in ACCEPTS for row in table.rows),
-        notes,
-    )
+        if accept_at is not None:
+            raise UserError(
+                f"--accept-at {accept_at}: the grades are classes without an order ({', '.join(words)}); only ordered "
+                "grades have a threshold. Leave it out, or write the grades as numbers."
+            )
+        notes.append(f"classes without an order: {', '.join(words)}")
+        return _classes([experts[i] for i in kept], [judges[i] for i in kept], codes, notes)
+    own, said = _floats([experts[i] for i in kept]), _floats([judges[i] for i in kept])
+    scores = said if score is None else _floats(_scores(table, kept, score))
+    return _ordered(path, own, said, scores, codes, 1.0 if accepts and accept_at is None else accept_at, notes)
+
+
+def _numbers_or_words(experts: list[Cell], judges: list[Cell]) -> tuple[list[Cell], list[Cell], bool]:
+    """Both columns, words that say accept or reject as 1 and 0 when no other word occurs, and whether any did."""
+    words = {value for value in (*experts, *judges) if isinstance(value, str)}
+    if not words or any(as_accept(word) is None for word in words):
+        return experts, judges, False
+    as_numbers: list[list[Cell]] = [
+        [float(bool(as_accept(value))) if isinstance(value, str) else value for value in column]
+        for column in (experts, judges)
+    ]
+    return as_numbers[0], as_numbers[1], True
 
 
 def _ordered(
-    kept: Sequence[int],
-    expert: Sequence[float],
-    judge: Sequence[float],
-    score: Sequence[float],
-    cluster: np.ndarray,
-    accept_at: str | None,
-    accepts: bool,
+    path: str,
+    expert: FloatArray,
+    judge: FloatArray,
+    score: FloatArray,
+    cluster: IntArray,
+    accept_at: str | float | None,
     notes: list[str],
 ) -> Graded:
-    experts, judges, scores = np.array(expert), np.array(judge), np.array(score)
-    values = sorted({*experts.tolist(), *judges[~np.isnan(judges)].tolist()})
-    threshold = 1.0 if accepts and accept_at is None else _threshold(accept_at, values)
-    known = ~np.isnan(judges)
-    scores[~known] = np.nan
-    lost = known & np.isnan(scores)
+    known = ~np.isnan(judge)
+    values = _scale(path, expert, judge[known])
+    at = np.zeros(len(judge), dtype=np.int64)
+    at[known] = np.abs(judge[known, None] - values).argmin(axis=1)
+    moved = int((values[at[known]] != judge[known]).sum())
+    if moved:
+        grades = ", ".join(f"{value:g}" for value in values)
+        notes.append(f"{moved} judge values are not among the grades {grades}: the nearest grade stands for them")
+    score = np.where(known, score, np.nan)
+    lost = known & np.isnan(score)
     if lost.any():
         notes.append(f"{int(lost.sum())} rows have a grade and no score: their grade stands in")
-        scores[lost] = judges[lost]
-    accept_e = np.full(len(kept), UNLABELLED) if threshold is None else (experts >= threshold).astype(np.int64)
-    accept_j = np.full(len(kept), UNSCORED) if threshold is None else (judges >= threshold).astype(np.int64)
+        score[lost] = judge[lost]
+    threshold = _threshold(accept_at, values)
+    position = np.searchsorted(values, expert)
+    unknown = np.full(len(expert), UNLABELLED)
     ratings = Ratings(
-        expert=np.searchsorted(values, experts).astype(np.int64),
-        judge=np.where(known, np.searchsorted(values, np.nan_to_num(judges)), UNSCORED).astype(np.int64),
-        score=scores,
-        expert_accept=accept_e.astype(np.int64),
-        judge_accept=np.where(known, accept_j, UNSCORED).astype(np.int64),
+        expert=position.astype(np.int64),
+        judge=np.where(known, at, UNSCORED),
+        score=score,
+        expert_accept=unknown if threshold is None else (expert >= threshold).astype(np.int64),
+        judge_accept=np.where(known, unknown if threshold is None else values[at] >= threshold, UNSCORED),
         cluster=cluster,
-        values=tuple(values),
+        values=tuple(values.tolist()),
         n_clusters=int(cluster.max(initial=-1)) + 1,
     )
     return Graded(ratings, nominal=False, notes=tuple(notes))
 
 
-def _classes(
-    table: Table,
-    kept: Sequence[int],
-    experts: Sequence[float | str | None],
-    judges: Sequence[float | str | None],
-    cluster: str | None,
-    notes: list[str],
-) -> Graded:
-    names = sorted({str(value) for value in (*experts, *judges) if value is not None})
-    expert = np.array([names.index(str(experts[i])) for i in kept], dtype=np.int64)
-    judge = np.array([UNSCORED if judges[i] is None else names.index(str(judges[i])) for i in kept], dtype=np.int64)
-    codes = _codes(table, kept, cluster)
-    unknown = np.full(len(kept), -1, dtype=np.int64)
-    score = np.where(judge == UNSCORED, np.nan, judge.astype(np.float64))
-    values = tuple(float(position) for position in range(len(names)))
-    ratings = Ratings(expert, judge, score, unknown, unknown.copy(), codes, values, int(codes.max(initial=-1)) + 1)
+def _scale(path: str, expert: FloatArray, judge: FloatArray) -> FloatArray:
+    """The grades: what the experts used, and the whole numbers between; a judge's whole numbers may widen them.
+
+    A grade that nobody used still counts in a distance: from 2 to 4 are two steps, whether or not there is a 3.
+    """
+    own = np.unique(expert)
+    for used, most in ((np.union1d(own, judge), WIDEST), (own, MOST_GRADES)):
+        if (used == np.floor(used)).all() and used[-1] - used[0] < most:
+            return np.arange(used[0], used[-1] + 1)
+    if len(own) > MOST_GRADES:
+        raise InputError(
+            [f"{path}: {len(own)} different expert grades; a scale has at most {MOST_GRADES}. Round the column."]
+        )
+    return own
+
+
+def _classes(experts: Sequence[Cell], judges: Sequence[Cell], cluster: IntArray, notes: list[str]) -> Graded:
+    expert, judge = ([None if value is None else as_id(value) for value in column] for column in (experts, judges))
+    names = sorted({name for name in (*expert, *judge) if name is not None})
+    place = {name: position for position, name in enumerate(names)}
+    given = np.array([UNSCORED if name is None else place[name] for name in judge], dtype=np.int64)
+    unknown = np.full(len(given), UNLABELLED)
+    ratings = Ratings(
+        expert=np.array([place[name] for name in expert if name is not None], dtype=np.int64),
+        judge=given,
+        score=np.where(given == UNSCORED, np.nan, given.astype(np.float64)),
+        expert_accept=unknown,
+        judge_accept=unknown.copy(),
+        cluster=cluster,
+        values=tuple(map(float, range(len(names)))),
+        n_clusters=int(cluster.max(initial=-1)) + 1,
+    )
     return Graded(ratings, nominal=True, notes=tuple(notes))
 
 
-def _codes(table: Table, kept: Sequence[int], cluster: str | None) -> np.ndarray:
+def _codes(table: Table, kept: Sequence[int], cluster: str | None, notes: list[str]) -> IntArray:
     if cluster is None:
         return np.arange(len(kept), dtype=np.int64)
-    codes: dict[str, int] = {}
-    return np.array([codes.setdefault(str(table.rows[i].get(cluster)), len(codes)) for i in kept], dtype=np.int64)
+    cells = [table.rows[i].get(cluster) for i in kept]
+    keys: list[object] = [(row, None) if _cell(cell) is None else as_id(cell) for row, cell in enumerate(cells)]
+    codes: dict[object, int] = {}
+    alone = sum(isinstance(key, tuple) for key in keys)
+    if alone:
+        notes.append(f"{alone} rows have no {cluster}: each stands alone")
+    return np.array([codes.setdefault(key, len(codes)) for key in keys], dtype=np.int64)
 
 
-def _threshold(accept_at: str | None, values: Sequence[float]) -> float | None:
+def _threshold(accept_at: str | float | None, values: FloatArray) -> float | None:
     if accept_at is None:
         return VRAG_ACCEPT_AT if set(values) <= VRAG_GRADES and max(VRAG_GRADES) in values else None
     try:
@@ -158,17 +198,19 @@ def _threshold(accept_at: str | None, values: Sequence[float]) -> float | None:
         ) from None
 
 
-def _cell(value: object) -> float | str | None:
-    """A grade as a number, a class as text, or None when the cell is empty."""
+def _floats(cells: Sequence[Cell]) -> FloatArray:
+    """Numbers, NaN where a cell is empty; there are no words among them."""
+    return np.array([np.nan if cell is None else float(cell) for cell in cells], dtype=np.float64)
+
+
+def _cell(value: object) -> Cell:
     if value is None:
         return None
     if isinstance(value, bool):
-        return float(value)
-    text = str(value).strip()
+        return str(value)
+    text = as_text(value).strip()
     if text.lower() in EMPTY:
         return None
-    if text.lower() in ACCEPTS:
-        return ACCEPTS[text.lower()]
     try:
         number = float(text)
     except ValueError:
@@ -176,8 +218,13 @@ def _cell(value: object) -> float | str | None:
     return number if np.isfinite(number) else None
 
 
-def _number(table: Table, i: int, column: str) -> float | None:
-    value = _cell(table.rows[i].get(column))
-    if isinstance(value, str):
-        raise InputError([f"{table.where(i)}: {column} is {value!r}; a score is a number. Mend the row."])
-    return value
+def _scores(table: Table, kept: Sequence[int], column: str) -> list[Cell]:
+    cells = [_cell(table.rows[i].get(column)) for i in kept]
+    faults = [
+        f"{table.where(i)}: {column} is {cell!r}; a score is a number. Mend the row, or name another --score."
+        for i, cell in zip(kept, cells, strict=True)
+        if isinstance(cell, str)
+    ]
+    if faults:
+        raise InputError(faults)
+    return cells

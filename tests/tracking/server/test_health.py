@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import ArtifactError, ServiceError
-from judgec.tracking.health import probe
+from judgec.tracking.server.health import probe
 from judgec.tracking.store import TrackingStore, tracking_store
 
 
@@ -61,7 +61,7 @@ def test_probe_foreign_file_says_to_move_it(content: bytes, tmp_path: Path) -> N
 
 
 def test_probe_locked_database_says_to_close_what_uses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judgec.tracking.health.TIMEOUT", 0.01)
+    monkeypatch.setattr("judgec.tracking.server.health.TIMEOUT", 0.01)
     with closing(sqlite3.connect(tmp_path / "m.db", isolation_level=None)) as database:
         database.execute("CREATE TABLE runs (id)")
         database.execute("BEGIN IMMEDIATE")

@@ -1,0 +1,288 @@
+"""How well each judge of a compile agrees with real experts: five-fold by query, through the compiler's own functions.
+
+    python benchmarks/agreement.py --data ../shared/data/labels [--only NAME ...] [--seed 0] [--folds 5]
+
+Every label file in the folder takes part; what is no label file is named and skipped. Of the folds one tests, one is
+dev (it chooses the prompt, then joins the calibrator's data) and the others train; every item is tested once. The
+judgments of all test folds are then measured together, with intervals clustered by query. A whole run writes the
+tables into benchmarks/README.md; ``--only`` prints alone.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from judgec.agreement.difference import differences
+from judgec.agreement.measure import Resampling, measure
+from judgec.compiler.assemble import Bench, calibrated, concatenate
+from judgec.compiler.choose import choose_prompt
+from judgec.compiler.compile import default_objective, fields_of
+from judgec.compiler.dataset import Dataset, with_split
+from judgec.compiler.outcome.verify import JUDGES, judge_test, majority, ratings_of, verify
+from judgec.compiler.search.candidates import UNCOMPILED, Candidate
+from judgec.compiler.search.plan import plan_compile
+from judgec.compiler.search.registry import find_optimizer
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Silent
+from judgec.errors import InputError
+from judgec.evidence.model import EvidenceModel
+from judgec.judges.registry import judge_module
+from judgec.lm.spec import LMSpec
+from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import UNLABELLED, IntArray, LabelSet
+from judgec.stats.agreement.objective import parse_objective
+from judgec.store.labels import read_label_file
+from judgec.store.splits import Split
+
+README = Path(__file__).with_name("README.md")
+START, END = "<!-- agreement: start -->", "<!-- agreement: end -->"
+TABLES = (".jsonl", ".csv", ".tsv", ".parquet")
+TITLES = {
+    "tau_b": "tau-b",
+    "tau_b_score": "tau-b of the score",
+    "spearman": "Spearman",
+    "exact": "exact",
+    "accept_agreement": "accept",
+    "kappa": "kappa",
+    "qwk": "QWK",
+}
+UNCOMPILED_CALIBRATED = "uncompiled, calibrated"
+PAIRS = (
+    ("compiled", "majority"),
+    ("compiled", "evidence_only"),
+    ("compiled_prompt", "uncompiled"),
+    ("compiled", UNCOMPILED_CALIBRATED),
+)
+"""Paired differences in the report: worth more than guessing? what the embedded engine adds to the evidence; what the
+choice of demonstrations adds to the prompt; and what of it the calibrator leaves.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a label set gave.
+
+    Args:
+        name: Stem of its file.
+        labels: As read.
+        agreements: By judge, over all test folds.
+        differences: By pair of judges and statistic.
+        prompts: The prompt that each fold chose.
+        seconds: CPU seconds.
+    """
+
+    name: str
+    labels: LabelSet
+    agreements: Mapping[str, Agreement]
+    differences: Mapping[tuple[str, str], Mapping[str, Estimate]]
+    prompts: tuple[str, ...]
+    seconds: float
+
+
+def folds(labels: LabelSet, n_folds: int, seed: int) -> Iterator[Split]:
+    """Splits in which each query is tested once; dev is the fold before the tested one."""
+    queries = sorted({item.query_id for item in labels.items})
+    order = np.random.default_rng(seed).permutation(len(queries))
+    fold_of = {queries[q]: place % n_folds for place, q in enumerate(order)}
+    for tested in range(n_folds):
+        parts: dict[str, list[int]] = {"train": [], "dev": [], "test": []}
+        role = {tested: "test", (tested - 1) % n_folds: "dev"}
+        for i, item in enumerate(labels.items):
+            parts[role.get(fold_of[item.query_id], "train")].append(i)
+        yield Split(tuple(parts["train"]), tuple(parts["dev"]), tuple(parts["test"]), digests={})
+
+
+def judge_fold(dataset: Dataset, session: Session, settings: CompileSettings) -> tuple[dict[str, Judgments], str]:
+    """Every judge's judgments of the test fold, and the name of the prompt that dev chose."""
+    labels = dataset.labels
+    bench = Bench(dataset, session.finish, EvidenceModel.fit(dataset.train.items), settings.seed)
+    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    uncompiled = Candidate(UNCOMPILED, module)
+    optimizer = find_optimizer(
+        settings.optimizer, reflection=False, no_reflection="the embedded engine reads evidence, not instructions"
+    )
+    plan = plan_compile(dataset, module, settings, optimizer, champion=False)
+    objective = parse_objective(settings.objective)
+    choice = choose_prompt(bench, uncompiled, settings, session, plan, optimizer, objective, Silent())
+    whole = Split((*dataset.split.train, *dataset.split.dev), (), dataset.split.test, digests={})
+    bench = replace(bench, dataset=with_split(labels, whole, settings.seed))
+    judge = calibrated(bench, choice.chosen)
+    judged, uncompiled_calibrated = judge_test(bench, judge, choice.chosen, uncompiled)
+    judged[UNCOMPILED_CALIBRATED] = uncompiled_calibrated
+    judged["random"] = random_judge(bench.dataset, bench.target(bench.dataset.train), settings.seed)
+    return judged, choice.chosen.name
+
+
+def random_judge(dataset: Dataset, target: IntArray, seed: int) -> Judgments:
+    """The judge that draws each grade from the train labels, unread."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.choice(column[column != UNLABELLED], len(dataset.test)) for column in target.T]
+    accepts = [rng.choice(column, len(dataset.test)) for column in dataset.train.experts.accept.T]
+    grade, accept = np.stack(columns, axis=1), np.stack(accepts, axis=1)
+    scale = dataset.labels.scale
+    if scale.accept_index is not None:
+        accept = (grade >= scale.accept_index).astype(np.int64)
+    return replace(
+        majority(dataset, dataset.test, target),
+        grade=grade,
+        score=np.array(scale.values)[grade],
+        accept=np.where(accept == UNLABELLED, UNSCORED, accept),
+        rationale=("drawn from the train labels",) * len(dataset.test),
+    )
+
+
+def run(name: str, labels: LabelSet, n_folds: int, seed: int) -> Outcome:
+    """All folds of a label set, measured together."""
+    started = time.process_time()
+    pooled: list[dict[str, Judgments]] = []
+    prompts: list[str] = []
+    tested: list[int] = []
+    spec = LMSpec.parse("embedded")
+    with tempfile.TemporaryDirectory() as home, Session(spec, Path(home)) as session:
+        settings = CompileSettings(name, Path(home), spec, objective=default_objective(labels), seed=seed)
+        for split in folds(labels, n_folds, seed):
+            judged, prompt = judge_fold(with_split(labels, split, seed), session, settings)
+            pooled.append(judged)
+            prompts.append(prompt)
+            tested += split.test
+    dataset = with_split(labels, Split((), (), tuple(tested), digests={}), seed)
+    judgments = {judge: concatenate([judged[judge] for judged in pooled]) for judge in pooled[0]}
+    how = Resampling(seed=seed)
+    nominal = labels.scale.level == "nominal"
+    found = verify(dataset, {judge: judgments[judge] for judge in JUDGES}, how).agreements
+    ratings = {judge: ratings_of(dataset, dataset.test, judged) for judge, judged in judgments.items()}
+    return Outcome(
+        name=name,
+        labels=labels,
+        agreements={"random": measure(ratings["random"], how, nominal=nominal), **found},
+        differences={(a, b): differences(ratings[a], ratings[b], how, nominal=nominal) for a, b in PAIRS},
+        prompts=tuple(prompts),
+        seconds=time.process_time() - started,
+    )
+
+
+def cell(estimate: Estimate, *, signed: bool = False, interval: bool = True) -> str:
+    """``.658 [.593, .718]``, a dash where it is undefined."""
+    if estimate.value is None:
+        return "-"
+    numbers = [estimate.value, *(x for x in (estimate.low, estimate.high) if interval and x is not None)]
+    texts = [f"{x:{'+' if signed else ''}.3f}".replace("0.", ".", 1) if abs(x) < 1 else f"{x:.3f}" for x in numbers]
+    return texts[0] if len(texts) < 3 else f"{texts[0]} [{texts[1]}, {texts[2]}]"
+
+
+def section(outcome: Outcome) -> str:
+    """The Markdown of one label set."""
+    labels, agreements = outcome.labels, outcome.agreements
+    shown = [name for name in STATISTICS if any(a.estimates[name].value is not None for a in agreements.values())]
+    queries = len({item.query_id for item in labels.items})
+    about = f"; {labels.source['annotators']}" if "annotators" in labels.source else ""
+    header = [_row("judge", *(TITLES[name] for name in shown), "unscored"), _row(*["---"] * (len(shown) + 2))]
+    lines = [
+        f"### {outcome.name}",
+        "",
+        f"Origin: {labels.source.get('origin', 'not named')}{about}.",
+        f"{len(labels.items)} items of {queries} queries; {_target(labels)}; {outcome.seconds:.0f} s of CPU.",
+        f"Prompts chosen: {', '.join(outcome.prompts)}.",
+        "",
+        *header,
+    ]
+    for judge, agreement in agreements.items():
+        if agreement.n:
+            cells = (cell(agreement.estimates[name]) for name in shown)
+            lines.append(_row(judge, *cells, str(agreement.unscored)))
+    for aspect, part in agreements["compiled"].aspects.items():
+        lines.append(_row(f"compiled: {aspect}", *(cell(part.estimates[name]) for name in shown), str(part.unscored)))
+    lines += ["", header[0].replace("judge", "difference").replace(" unscored |", ""), header[1].removesuffix(" --- |")]
+    for (a, b), found in outcome.differences.items():
+        lines.append(_row(f"{a} - {b}", *(cell(found[name], signed=True) for name in shown)))
+    missing = [f"{name}: {a.estimates[shown[0]].note}." for name, a in agreements.items() if not a.n]
+    return "\n".join([*lines, "", *dict.fromkeys(missing), _verdict(outcome), ""])
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """The Markdown of all label sets by the statistic that each was compiled for."""
+    judges = list(outcomes[0].agreements)
+    lines = [_row("set", "statistic", *judges), _row(*["---"] * (len(judges) + 2))]
+    for outcome in outcomes:
+        objective = default_objective(outcome.labels)
+        cells = (cell(outcome.agreements[judge].estimates[objective], interval=False) for judge in judges)
+        lines.append(_row(outcome.name, TITLES[objective], *cells))
+    return "\n".join([*lines, ""])
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _target(labels: LabelSet) -> str:
+    if labels.accept_only:
+        return "accept or reject"
+    aspects = f" of {', '.join(labels.aspects)}" if len(labels.aspects) > 1 else ""
+    return f"{labels.scale.name} {' / '.join(map(str, labels.scale.grades))}{aspects}"
+
+
+def _verdict(outcome: Outcome) -> str:
+    """Whether the compiled judge is worth more than the majority grade, by the objective it was compiled for."""
+    objective = default_objective(outcome.labels)
+    gain = outcome.differences["compiled", "majority"][objective]
+    better = gain.low is not None and gain.low > 0
+    verdict = (
+        "better than the majority judge" if better else "**no better than the majority judge: not to be promoted**"
+    )
+    return f"The compiled judge is {verdict} (difference of {TITLES[objective]} {cell(gain, signed=True)})."
+
+
+def label_sets(folder: Path, only: Sequence[str]) -> Iterator[tuple[str, LabelSet]]:
+    """Every label file of the folder; the others are named on standard error."""
+    for path in sorted(path for path in folder.iterdir() if path.suffix in TABLES):
+        if only and path.stem not in only:
+            continue
+        try:
+            yield path.stem, read_label_file(str(path)).labels
+        except InputError as error:
+            print(f"skipped {path.name}: {error.faults[0]}", file=sys.stderr)
+
+
+def write(text: str) -> None:
+    """Put the tables between the markers of the README."""
+    whole = README.read_text(encoding="utf-8")
+    before, start, rest = whole.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        sys.exit(f"{README}: the markers {START} and {END} are not both there. Put them where the tables belong.")
+    README.write_text(f"{before}{START}\n{text}{END}{after}", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder of label files with datasheets")
+    parser.add_argument("--only", nargs="*", default=[], help="names of label files without their ending")
+    parser.add_argument("--seed", type=int, default=0, help="of folds, consensus, demonstrations and calibrators")
+    parser.add_argument("--folds", type=int, default=5)
+    options = parser.parse_args(arguments)
+    if options.folds < 3:
+        parser.error(f"--folds {options.folds}: at least 3 are needed, to train, to choose and to test.")
+    if not options.data.is_dir():
+        parser.error(f"--data {options.data}: not a folder; name one that holds label files.")
+    outcomes = []
+    for name, labels in label_sets(options.data, options.only):
+        outcomes.append(run(name, labels, options.folds, options.seed))
+        print(section(outcomes[-1]), flush=True)
+    if not outcomes:
+        sys.exit(f"{options.data}: no label file{' of these names' if options.only else ''}. Name another folder.")
+    total = f"{options.folds} folds, seed {options.seed}: {time.process_time():.0f} s of CPU in all.\n"
+    print(summary(outcomes), total, sep="\n")
+    if not options.only:
+        write("\n".join([total, summary(outcomes), *map(section, outcomes)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""judgec's optimizers beside unmodified DSPy and MLflow ones: agreement on unseen items, calls, seconds.
+
+``python -m benchmarks.compiler``, in the project's root, prints one table in about three minutes. All start from the
+same judge, see the same train and dev items, call the same models through the same meter, and are measured on the
+same test items by what their prompt alone says; the last row of a block adds judgec's calibrator. MLflow's optimizers
+run as ``judge.align`` runs them (its settings, its metric, no dev set), on this DSPy judge instead of one made by
+``make_judge``; MemAlign needs an embedding model and is left out.
+
+Arena 1: a simulated grader in which the prompt that ranks perfectly is a grade too harsh and the one that matches
+most ranks badly (``tests/service/ranking_world.py``). Arena 2: human labels of clapnq with the embedded engine, which
+reads demonstrations but no instructions, so that whoever rewrites instructions has nothing to gain there.
+"""
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import dspy
+from tests.compiler.search import plain
+from tests.compiler.search.world import labels as world_labels
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.ranking_world import grader
+
+from judgec.agreement.measure import Resampling, measure
+from judgec.agreement.render import show
+from judgec.compiler.assemble import Bench, calibrated
+from judgec.compiler.choose import choose_prompt
+from judgec.compiler.compile import fields_of
+from judgec.compiler.dataset import Dataset, make_dataset
+from judgec.compiler.outcome.verify import ratings_of
+from judgec.compiler.search.candidates import UNCOMPILED, Candidate
+from judgec.compiler.search.plan import plan_compile
+from judgec.compiler.search.registry import OPTIMIZERS
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
+from judgec.evidence.model import EvidenceModel
+from judgec.judges.bulk import judge_items
+from judgec.judges.registry import judge_module
+from judgec.lm.spec import LMSpec
+from judgec.records.judgment import Judgments
+from judgec.records.label import LabelSet
+from judgec.stats.agreement.objective import parse_objective
+from judgec.store.labels import read_labels
+
+WORLD_ITEMS = 240
+CLAPNQ = "clapnq_faithfulness.jsonl"
+MLFLOW = ("GEPAAlignmentOptimizer", "SIMBAAlignmentOptimizer")
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Labels, a model and a seed."""
+
+    name: str
+    labels: LabelSet
+    spec: LMSpec
+    seed: int
+
+    @property
+    def dataset(self) -> Dataset:
+        """The labels, split."""
+        return make_dataset(self.labels, self.name, self.seed)
+
+    @property
+    def module(self) -> dspy.Module:
+        """The uncompiled judge."""
+        labels = self.labels
+        return judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one optimizer achieved."""
+
+    name: str
+    tau_b: str
+    calls: int
+    cpu: float
+    wall: float
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/labels"))
+    parser.add_argument("--items", type=int, default=600, help="of clapnq")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # LiteLLM would ask the internet for its prices
+    print(f"{'':<54}{'test tau-b':>20}{'LM calls':>10}{'CPU s':>8}{'wall s':>8}")
+    with FakeOpenAI(grader) as server:
+        spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+        block(Arena("simulated grader", world_labels(WORLD_ITEMS, options.seed), spec, options.seed))
+    path = options.data / CLAPNQ
+    if not path.is_file():
+        print(f"clapnq: left out, {path} is not there; name its folder with --data")
+        return
+    labels = sample(read_labels(str(path)), options.items)
+    block(Arena("clapnq faithfulness, embedded engine", labels, LMSpec.parse("embedded"), options.seed))
+
+
+def block(arena: Arena) -> None:
+    """One arena's rows, as they are finished."""
+    parts = arena.dataset
+    print(f"{arena.name}: train {len(parts.train)}, dev {len(parts.dev)}, test {len(parts.test)} items")
+    for name, act in contestants(arena):
+        try:
+            row = timed(arena, name, act)
+        except Exception as error:  # noqa: BLE001 - a library that cannot do it is a row of the table
+            print(f"  {name:<52}could not run: {str(error).splitlines()[0][:70]}", flush=True)
+        else:
+            print(f"  {row.name:<52}{row.tau_b:>20}{row.calls:>10,}{row.cpu:>8.1f}{row.wall:>8.1f}", flush=True)
+
+
+Prompt = Callable[[Session, Dataset, Arena, dspy.Module], dspy.Module]
+"""Compiles the judge."""
+Act = Callable[[Session, Dataset, Arena, dspy.Module], Judgments]
+"""Compiles it, and judges the test items."""
+
+
+def contestants(arena: Arena) -> Iterator[tuple[str, Act]]:
+    """Everybody who can be asked."""
+    yield "uncompiled", asked
+    for name in plain.PLAIN:
+        yield f"dspy {name}, exact match", after(partial(theirs, name))
+    for name in MLFLOW:
+        yield f"mlflow {name}", after(partial(mlflows, name))
+    for name, optimizer in OPTIMIZERS.items():
+        if not (arena.spec.embedded and optimizer.needs_reflection):
+            yield f"judgec {name}, tau-b", after(partial(ours, name))
+    yield "judgec auto, with its calibrator", whole
+
+
+def after(compiled: Prompt) -> Act:
+    """What the compiled prompt says of the test items."""
+
+    def act(session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> Judgments:
+        return asked(session, parts, arena, compiled(session, parts, arena, module))
+
+    return act
+
+
+def timed(arena: Arena, name: str, act: Act) -> Row:
+    """Run one, in a folder of its own; the calls that judge the test items are not counted."""
+    parts, reflection = arena.dataset, reflection_spec(arena.spec, None)[0]
+    with tempfile.TemporaryDirectory() as folder, Session(arena.spec, Path(folder), reflection=reflection) as session:
+        wall, cpu = time.perf_counter(), time.process_time()
+        judged = act(session, parts, arena, arena.module)
+        spent = session.spent.calls - len(parts.test)
+        found = measure(ratings_of(parts, parts.test, judged), Resampling()).estimates["tau_b"]
+        return Row(name, show(found), max(0, spent), time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def asked(session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> Judgments:
+    """What a prompt says of the test items."""
+    labels = arena.labels
+    return judge_items(module, parts.test.items, ask=session.ask, scale=labels.scale, aspects=labels.aspects)
+
+
+def theirs(name: str, session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> dspy.Module:
+    """One of DSPy's."""
+    return plain.run(
+        name,
+        module,
+        parts.train,
+        parts.dev,
+        arena.labels.scale,
+        lm=session.lm,
+        reflection=session.reflection or session.lm,
+        seed=arena.seed,
+    )
+
+
+def mlflows(name: str, session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> dspy.Module:
+    """One of MLflow's: all examples are its train set."""
+    from mlflow.genai.judges import optimizers
+    from mlflow.genai.judges.optimizers.dspy_utils import agreement_metric
+
+    def agrees(example: dspy.Example, prediction: dspy.Prediction, trace: object = None) -> bool:
+        named = dspy.Example(result=str(example.grade)), dspy.Prediction(result=str(prediction.grade))
+        return bool(agreement_metric(*named, trace))
+
+    optimizer = getattr(optimizers, name)(model="openai:/unused")
+    both = [
+        *plain.examples(module, parts.train, arena.labels.scale),
+        *plain.examples(module, parts.dev, arena.labels.scale),
+    ]
+    with plain.quiet(), dspy.context(lm=session.reflection or session.lm):
+        judge = module.deepcopy()
+        judge.set_lm(session.lm)
+        return optimizer._dspy_optimize(judge, both, agrees)  # noqa: SLF001 - what ``align`` calls
+
+
+def ours(name: str, session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> dspy.Module:
+    """One of judgec's."""
+    return chosen(name, session, parts, arena, module).module
+
+
+def chosen(name: str, session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> Candidate:
+    """The candidate that one of judgec's chooses."""
+    reflection, why = reflection_spec(arena.spec, None)
+    settings = CompileSettings(
+        name="bench",
+        home=Path(),
+        lm=arena.spec,
+        optimizer=name,
+        seed=arena.seed,
+        reflection=reflection,
+        no_reflection=why,
+    )
+    bench = Bench(parts, session.finish, None, arena.seed)
+    uncompiled = Candidate(UNCOMPILED, module)
+    plan = plan_compile(parts, module, settings, OPTIMIZERS[name], champion=False)
+    choice = choose_prompt(
+        bench, uncompiled, settings, session, plan, OPTIMIZERS[name], parse_objective("tau_b"), Silent()
+    )
+    return choice.chosen
+
+
+def whole(session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> Judgments:
+    """The judge that ``compile-judge`` would save."""
+    prompt = chosen("auto", session, parts, arena, module)
+    bench = Bench(parts, session.finish, EvidenceModel.fit(parts.train.items), arena.seed)
+    return calibrated(bench, prompt).judge(parts.test.items, session.ask)
+
+
+def sample(labels: LabelSet, items: int) -> LabelSet:
+    """The first items of a file, whole queries."""
+    queries = {item.query_id for item in labels.items[:items]}
+    kept = tuple(item for item in labels.items if item.query_id in queries)
+    ids = {item.item_id for item in kept}
+    return replace(labels, items=kept, labels=tuple(label for label in labels.labels if label.item_id in ids))
+
+
+if __name__ == "__main__":
+    main()

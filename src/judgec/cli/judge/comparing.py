@@ -1,0 +1,225 @@
+"""What ``judgec compare`` does: load both judges, find items that neither saw, judge, compare, show."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.agreement.compare import Comparison, Differing
+from judgec.agreement.compare import compare as compared
+from judgec.agreement.render import notes, paired_table, print_tables
+from judgec.cli.judge.source import LabelSource, read_source
+from judgec.cli.output import say
+from judgec.cli.progress import Bar
+from judgec.compiler.session import Session
+from judgec.errors import UserError
+from judgec.judges.judge import load_judge
+from judgec.lm.spec import LMSpec
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item, LabelSet
+from judgec.stats.intervals.significance import level_for_look
+from judgec.store import programs
+from judgec.store.experts import experts_of
+from judgec.store.programs import Program
+from judgec.store.rows.columns import as_names, as_rename
+from judgec.store.splits import read_family, split_items, write_whole
+from judgec.tracking.store import tracking_store
+
+SHOWN = 5  # differing items on screen
+LISTED = 20  # in the JSON report; --out has all
+LONGEST = 200  # characters of a rationale on screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The command line of ``compare``, as typed."""
+
+    a: str
+    b: str
+    labels: str | None
+    out: Path | None
+    api_base: str | None
+    budget: int | None
+    task: str | None
+    rename: tuple[str, ...]
+    annotators: str | None
+    accept_at: str | None
+    home: Path
+    tracking_uri: str | None
+    quiet: bool
+
+
+def run(request: Request) -> dict[str, object]:
+    """Compare; returns the report of ``--json``.
+
+    Raises:
+        UserError: When the judges cannot be compared, or no item is left that neither was compiled on.
+    """
+    bar = Bar(shown=not request.quiet)
+    pair = (programs.load(request.home, request.a), programs.load(request.home, request.b))
+    a, b = (program.card for program in pair)
+    _require_same_scale(a, b)
+    if request.out is not None and not request.out.parent.is_dir():
+        raise UserError(f"--out {request.out}: no such folder {request.out.parent}; create it, or name another.")
+    labels = _read(request, pair)
+    rows = _held_out(labels, pair)
+    bar.stage("items", f"{len(rows)} labelled items that neither was compiled on")
+    items = [labels.items[i] for i in rows]
+    judged, calls = _judge(request, pair, items, bar)
+    bar.close()
+    experts = experts_of(labels, a.seed).rows(rows)
+    found = compared(items, experts, judged[0], judged[1], a.scale, accept_only=labels.accept_only)
+    if request.out is not None:
+        lines = [json.dumps(each.to_json(), ensure_ascii=False, allow_nan=False) for each in found.differing]
+        write_whole(request.out, "".join(line + "\n" for line in lines))
+    report = _report(found, pair, request, calls)
+    if not request.quiet:
+        _show(found, pair, request, calls)
+    return report
+
+
+def _require_same_scale(a: ProgramCard, b: ProgramCard) -> None:
+    for what, one, other in (
+        ("task", a.task, b.task),
+        ("grades", a.scale.grades, b.scale.grades),
+        ("accepted from", a.scale.accept_at, b.scale.accept_at),
+        ("aspects", a.aspects, b.aspects),
+    ):
+        if one != other:
+            raise UserError(
+                f"{_named(a)} and {_named(b)}: {what} {one} and {other}; judges of one task and scale can be compared. "
+                "Name another."
+            )
+
+
+def _read(request: Request, pair: tuple[Program, Program]) -> LabelSet:
+    """The labels to compare on: those given, or those that both versions were tested on."""
+    store = tracking_store(request.home, request.tracking_uri, os.environ)
+    a, b = (program.card for program in pair)
+    if request.labels is not None:
+        threshold = None if a.scale.accept_at is None or a.scale.name == "accept" else str(a.scale.accept_at)
+        labels = read_source(
+            LabelSource(
+                path=request.labels,
+                task=request.task or a.task,
+                rename=as_rename(request.rename),
+                annotators=as_names(request.annotators),
+                accept_at=request.accept_at or threshold,
+            ),
+            store,
+            os.environ,
+        )
+        if (labels.scale.grades, labels.aspects) != (a.scale.grades, a.aspects):
+            raise UserError(
+                f"--labels {request.labels}: {', '.join(labels.aspects)} with grades "
+                f"{', '.join(map(str, labels.scale.grades))}; {_named(a)} gives {', '.join(a.aspects)} with "
+                f"{', '.join(map(str, a.scale.grades))}. Give labels on the judge's scale, with its datasheet."
+            )
+        return labels
+    if a.split_digest != b.split_digest:
+        raise UserError(
+            f"{_named(a)} and {_named(b)}: tested on different items; the same are needed. "
+            "Give labels with --labels FILE: items that neither was compiled on are used."
+        )
+    recorded = pair[0].report.get("source")
+    if not isinstance(recorded, dict) or not recorded.get("path"):
+        raise UserError(f"{_named(a)}: its report does not say where its labels are. Give them with --labels FILE.")
+    labels = read_source(LabelSource(**recorded | {"annotators": tuple(recorded["annotators"])}), store, os.environ)
+    if split_items(labels.items, str(pair[0].split.get("salt"))).digests["test"] != a.split_digest:
+        raise UserError(
+            f"{recorded['path']}: its test items are not those that {_named(a)} was tested on; the file has changed. "
+            "Restore it, or give labels with --labels FILE."
+        )
+    return labels
+
+
+def _held_out(labels: LabelSet, pair: tuple[Program, Program]) -> list[int]:
+    """Labelled items of queries that were in neither judge's train or dev split."""
+    assigned = [program.split.get("queries", {}) for program in pair]
+    known = {label.item_id for label in labels.labels}
+    rows = [
+        i
+        for i, item in enumerate(labels.items)
+        if item.item_id in known and all(split.get(item.query_id, "test") == "test" for split in assigned)
+    ]
+    if not rows:
+        raise UserError(
+            f"{_named(pair[0].card)} and {_named(pair[1].card)}: all {len(known)} labelled items were used to "
+            "compile one of them; others are needed. Label further queries."
+        )
+    return rows
+
+
+def _judge(request: Request, pair: tuple[Program, Program], items: list[Item], bar: Bar) -> tuple[list[Judgments], int]:
+    judged, calls = [], 0
+    for program in pair:
+        card, judge = program.card, load_judge(program)
+        spec = LMSpec.from_card(card.lm, api_base=request.api_base)
+        bar.stage("judge", f"{_named(card)}, {card.engine or spec.model}")
+        left = None if request.budget is None else request.budget - calls
+        with Session(spec, request.home, budget=left, on_done=bar.progress) as session:
+            judged.append(judge.judge(items, session.ask))
+            calls += session.spent.calls
+    return judged, calls
+
+
+def _looks(request: Request, card: ProgramCard) -> dict[str, object]:
+    """How often the family has looked at this test split, and how much of the error level that has spent."""
+    looks = sum(look.test == card.split_digest for look in read_family(request.home, card.name).looks)
+    spent = sum(level_for_look(look) for look in range(1, looks + 1))
+    return {"looks": looks, "level_spent": spent, "next_level": level_for_look(looks + 1)}
+
+
+def _report(found: Comparison, pair: tuple[Program, Program], request: Request, calls: int) -> dict[str, object]:
+    a, b = (program.card for program in pair)
+    return {
+        "a": {"program": a.name, "version": a.version, **_looks(request, a)},
+        "b": {"program": b.name, "version": b.version, **_looks(request, b)},
+        "test": {"a": found.a.to_json(), "b": found.b.to_json()},
+        "difference": {name: estimate.to_json() for name, estimate in found.differences.items()},
+        "differ": len(found.differing),
+        "items": [each.to_json() for each in found.differing[:LISTED]],
+        "lm_calls": calls,
+        "out": None if request.out is None else str(request.out),
+    }
+
+
+def _show(found: Comparison, pair: tuple[Program, Program], request: Request, calls: int) -> None:
+    a, b = (program.card for program in pair)
+    title = f"{_named(a)} against {_named(b)}, {found.a.n + found.a.unscored} grades, 95 % intervals"
+    print_tables(paired_table(title, {_named(a): found.a, _named(b): found.b}, found.differences))
+    if found.differing:
+        print(f"{len(found.differing)} items on which they differ, the choice mattering most first:\n")
+    for each in found.differing[:SHOWN]:
+        print("\n".join(_block(each)) + "\n")
+    spent = {
+        f"{card.name}: {looks['looks']} looks at this test split have spent {looks['level_spent']:.3f} of .05"
+        for card in (a, b)
+        for looks in [_looks(request, card)]
+    }
+    missing = notes({_named(a): found.a, _named(b): found.b})
+    say(*sorted(spent), f"{calls} LM calls", *[f"note: {note}" for note in dict.fromkeys(missing)])
+    if request.out is None and found.differing:
+        say(f"Next: judgec compare {request.a} {request.b} --out items.jsonl")
+
+
+def _block(each: Differing) -> list[str]:
+    """An item as lines: the three grades, then both rationales."""
+    expert = next(iter(each.expert.values())) if len(each.expert) == 1 else dict(each.expert)
+    grades = [row.get("grade", row.get("grades")) for row in (each.a, each.b)]
+    lines = [f"{each.item.item_id}: experts {_plain(expert)}, A {_plain(grades[0])}, B {_plain(grades[1])}"]
+    for name, row in (("A", each.a), ("B", each.b)):
+        reason = " ".join(str(row.get("unscored") or row.get("rationale") or "no reason given").split())
+        lines.append(f"  {name}: {reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + '…'}")
+    return lines
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return "-"
+    return " ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
+
+
+def _named(card: ProgramCard) -> str:
+    return f"{card.name}@{card.version}"

@@ -1,0 +1,73 @@
+"""Where labels come from: a file, the Hub, or the human feedback on an MLflow experiment's traces."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from judgec.errors import UserError
+from judgec.records.label import LabelSet
+from judgec.store.datasheet import Datasheet
+from judgec.store.labels import label_file, read_labels
+from judgec.store.rows.feedback import feedback_table
+from judgec.tracking.store import TrackingStore
+from judgec.tracking.traces import MLFLOW_PREFIX, read_feedback
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSource:
+    """How labels are read; a report keeps it, so that they can be read again.
+
+    Args:
+        path: A file, ``hf:...`` or ``mlflow:EXPERIMENT``.
+        task: As ``--task``.
+        rename: As ``--map``.
+        annotators: As ``--annotators``.
+        accept_at: As ``--accept-at``.
+        assessment: As ``--assessment``; needed for ``mlflow:``, and only there.
+    """
+
+    path: str
+    task: str | None = None
+    rename: Mapping[str, str] = field(default_factory=dict)
+    annotators: tuple[str, ...] = ()
+    accept_at: str | None = None
+    assessment: str | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """For the report."""
+        return {**asdict(self), "rename": dict(self.rename), "annotators": list(self.annotators)}
+
+
+def read_source(source: LabelSource, store: TrackingStore, environ: Mapping[str, str]) -> LabelSet:
+    """Read labels from wherever they are.
+
+    Args:
+        source: What to read.
+        store: Where MLflow keeps its traces.
+        environ: The environment of the process that reads them.
+
+    Raises:
+        UserError: When the assessment's name is missing, or given for a file.
+        InputError: As ``read_label_file``.
+    """
+    mlflow = source.path.startswith(MLFLOW_PREFIX)
+    if mlflow is (source.assessment is None):
+        wanted = "names the human feedback to read" if mlflow else "is for mlflow:EXPERIMENT"
+        advice = "Add --assessment NAME" if mlflow else "Drop it"
+        raise UserError(f"{source.path}: --assessment {source.assessment or 'is missing'}; it {wanted}. {advice}.")
+    if source.assessment is None:
+        return read_labels(
+            source.path,
+            task=source.task,
+            rename=source.rename,
+            annotators=source.annotators,
+            accept_at=source.accept_at,
+        )
+    found = read_feedback(store, source.path.removeprefix(MLFLOW_PREFIX), source.assessment, environ)
+    return label_file(
+        feedback_table(found.rows, source.path, notes=found.notes),
+        Datasheet(),
+        task=source.task or "grade",
+        rename=source.rename,
+        annotators=source.annotators,
+        accept_at=source.accept_at,
+    ).labels

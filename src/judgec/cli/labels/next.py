@@ -1,0 +1,127 @@
+"""What ``judgec labels --next`` does: judge what is unlabelled, choose, write a sheet to fill in."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from judgec.cli.output import say
+from judgec.cli.progress import Bar
+from judgec.compiler.next_labels import Pick, next_labels, uncertainty
+from judgec.compiler.session import Session
+from judgec.errors import UserError
+from judgec.judges.judge import load_judge
+from judgec.lm.spec import LMSpec
+from judgec.records.card import ProgramCard
+from judgec.records.label import Task
+from judgec.store import programs
+from judgec.store.rows.columns import TASKS, as_names, as_rename
+from judgec.store.rows.unlabelled import read_unlabelled
+from judgec.store.splits import read_family, write_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The command line of ``labels --next``, as typed."""
+
+    file: str
+    n: int
+    judge: str
+    out: Path | None
+    rename: tuple[str, ...]
+    annotators: str | None
+    api_base: str | None
+    budget: int | None
+    seed: int
+    home: Path
+    quiet: bool
+
+
+def run(request: Request) -> dict[str, object]:
+    """Choose items and write the sheet; returns the counts of ``--json``.
+
+    Raises:
+        UserError: When there is no such judge, its task is a plugin's, or every item has a label.
+    """
+    bar = Bar(shown=not request.quiet)
+    program = programs.load(request.home, request.judge)
+    card, judge = program.card, load_judge(program)
+    task = next((name for name in get_args(Task) if name == card.task), None)
+    if task is None:
+        raise UserError(f"--judge {request.judge}: its task {card.task} has no label columns. Name another judge.")
+    out = request.out or Path("next.csv")
+    if not out.parent.is_dir():
+        raise UserError(f"--out {out}: no such folder {out.parent}; create it, or name another.")
+    found = read_unlabelled(
+        request.file, task=task, rename=as_rename(request.rename), annotators=as_names(request.annotators)
+    )
+    if not found.items:
+        raise UserError(
+            f"{request.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
+        )
+    bar.stage("judge", f"{len(found.items)} unlabelled items by {card.name}@{card.version}")
+    spec = LMSpec.from_card(card.lm, api_base=request.api_base)
+    with Session(spec, request.home, budget=request.budget, on_done=bar.progress) as session:
+        judgments = judge.judge(found.items, session.ask)
+        calls = session.spent.calls
+    bar.close()
+    salt = read_family(request.home, card.name).salt
+    picks = next_labels(found.items, uncertainty(judgments, card.scale), request.n, salt=salt, seed=request.seed)
+    write_whole(out, sheet(picks, card))
+    strata = Counter(pick.stratum for pick in picks)
+    if not request.quiet:
+        say(
+            f"{out}: {len(picks)} of {len(found.items)} unlabelled items to grade, {strata['uncertain']} that "
+            f"{card.name}@{card.version} is unsure of and {strata['random']} at random",
+            f"{calls} LM calls",
+            f"Next: fill in {', '.join(label_columns(card))}, then judgec labels {out}",
+        )
+    return {
+        "out": str(out),
+        "judge": {"program": card.name, "version": card.version},
+        "unlabelled": len(found.items),
+        "labelled": found.labelled,
+        "picked": len(picks),
+        "strata": dict(strata),
+        "item_ids": [pick.item.item_id for pick in picks],
+        "lm_calls": calls,
+    }
+
+
+def label_columns(card: ProgramCard) -> list[str]:
+    """The columns that the experts fill in."""
+    if card.task == "answer":
+        return [f"grade.{aspect}" for aspect in card.aspects]
+    return ["accept" if card.scale.name == "accept" else TASKS[_task(card)].labels[0]]
+
+
+def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
+    """The picks as CSV, with empty label columns; contexts are a JSON list.
+
+    Neither the judge's grade nor its doubt is in it: experts would anchor on them.
+    """
+    fields = [name for name in TASKS[_task(card)].inputs if any(name in pick.item.inputs for pick in picks)]
+    optional = [name for name in ("agent", "group") if any(getattr(pick.item, name) is not None for pick in picks)]
+    labels = [*label_columns(card), "annotator", "rationale"]
+    columns = ["item_id", "query_id", *optional, *fields, *labels, "stratum", "inclusion_probability"]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, restval="")
+    writer.writeheader()
+    for pick in picks:
+        item = pick.item
+        inputs = {
+            name: json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
+            for name, value in item.inputs.items()
+        }
+        named = {name: getattr(item, name) or "" for name in optional}
+        row = {"item_id": item.item_id, "query_id": item.query_id, **named, **inputs}
+        writer.writerow({**row, "stratum": pick.stratum, "inclusion_probability": f"{pick.probability:.6g}"})
+    return text.getvalue()
+
+
+def _task(card: ProgramCard) -> Task:
+    return next(name for name in get_args(Task) if name == card.task)

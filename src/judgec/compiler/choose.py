@@ -1,0 +1,118 @@
+"""Choosing the prompt: an optimizer proposes within the budget, a race on dev decides."""
+
+from dataclasses import dataclass
+
+from judgec.compiler.assemble import Bench
+from judgec.compiler.search.candidates import Candidate
+from judgec.compiler.search.plan import Plan
+from judgec.compiler.search.race import Standing
+from judgec.compiler.search.registry import Optimizer
+from judgec.compiler.search.task import Task
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Watch
+from judgec.records.judgment import Judgments
+from judgec.stats.agreement.objective import Objective
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate and its objective on dev.
+
+    Args:
+        candidate: The prompt.
+        dev: The objective on the dev items that it ran on before it lost, or on all.
+        unscored: How many of these it left unscored.
+        items: How many these were.
+    """
+
+    candidate: Candidate
+    dev: float
+    unscored: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The prompt that was chosen, every candidate that ran, and what the user should know."""
+
+    chosen: Candidate
+    scored: tuple[Scored, ...]
+    notes: tuple[str, ...]
+
+
+def choose_prompt(
+    bench: Bench,
+    uncompiled: Candidate,
+    settings: CompileSettings,
+    session: Session,
+    plan: Plan,
+    optimizer: Optimizer,
+    objective: Objective,
+    watch: Watch,
+) -> Choice:
+    """Search for a prompt that ranks dev better, and leave the caps room for calibrating and testing it.
+
+    Args:
+        bench: Labels, scale, and the way to judge what must be judged.
+        uncompiled: The judge as it is.
+        settings: What was asked for.
+        session: The models and the caps.
+        plan: What must be kept back.
+        optimizer: Proposes.
+        objective: Decides.
+        watch: Told what happens.
+    """
+    watch.stage("baselines", "the uncompiled judge on train")
+    verdicts = bench.raw(uncompiled, bench.dataset.train)
+    watch.stage("search", f"{settings.optimizer}, on dev, by {objective.name}")
+    notes = _Notes(watch)
+    standings: dict[str, tuple[Candidate, Standing]] = {}
+    task = Task(
+        module=uncompiled.module,
+        train=bench.dataset.train,
+        dev=bench.dataset.dev,
+        verdicts=verdicts,
+        scale=bench.scale,
+        accept_only=bench.dataset.labels.accept_only,
+        objective=objective,
+        ask=session.ask,
+        lm=session.lm,
+        reflection=session.reflection,
+        no_reflection=settings.no_reflection,
+        room=lambda: session.room(plan.usd_a_call),
+        seed=settings.seed,
+        watch=notes,
+        standings=standings,
+    )
+    chosen = uncompiled
+    with session.keeping_back(plan.kept_back, plan.kept_back_usd):
+        if plan.searches:
+            found = [uncompiled, *optimizer.search(task)]
+            raced = task.race(found)
+            chosen = found[raced.chosen]
+            if raced.stopped:
+                notes.note(f"the race was cut short: {raced.stopped}")
+        else:
+            notes.note(f"no search: the caps leave {task.room()} calls for one; the judge is calibrated as it is")
+    if not standings:
+        standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
+    scored = tuple(Scored(one, at.value, at.unscored, at.items) for one, at in standings.values())
+    return Choice(chosen, scored, tuple(notes.said))
+
+
+def _standing(task: Task, raw: Judgments) -> Standing:
+    return Standing(task.value(task.dev, raw), len(task.dev), int((~raw.scored).sum()))
+
+
+class _Notes:
+    """Passes everything on and keeps the notes for the report."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.said: list[str] = []
+        self._watch = watch
+
+    def stage(self, name: str, detail: str = "") -> None:
+        self._watch.stage(name, detail)
+
+    def note(self, text: str) -> None:
+        self.said.append(text)

@@ -1,0 +1,192 @@
+"""How agreement grows with labels, and how many more of them would make the measurement twice as sharp."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from judgec.agreement.measure import Resampling
+from judgec.compiler.assemble import Bench, calibration_data, fitted
+from judgec.compiler.dataset import Part
+from judgec.compiler.outcome.verify import labelled, ratings_of
+from judgec.compiler.search.candidates import Candidate
+from judgec.judges.judge import CompiledJudge
+from judgec.records.judgment import Judgments
+from judgec.stats.agreement.objective import Objective
+from judgec.stats.intervals.bootstrap import Interval, interval
+
+SMALLEST = 25  # labels of the first point; each further point has twice as many
+DRAWS = 5  # random subsets of each size
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The judge with fewer labels.
+
+    Args:
+        labels: Labelled train items asked for; a subset holds whole queries, at least this many items.
+        values: The objective on the test items, one a random subset.
+    """
+
+    labels: int
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean over the subsets."""
+        return float(np.mean(self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Halving:
+    """What would halve the interval of the objective on test.
+
+    Args:
+        width: Of the interval now.
+        test_queries: Queries in test now.
+        queries_needed: Queries in test that halve it.
+        more_labels: Labelled items to add in all, since only a part of new queries falls into test.
+    """
+
+    width: float
+    test_queries: int
+    queries_needed: int
+    more_labels: int
+
+
+@dataclass(frozen=True, slots=True)
+class LearningCurve:
+    """Agreement on test by number of labels.
+
+    Args:
+        objective: What ``values`` are.
+        points: From few labels to all of them; the last has a single value.
+        halving: None where the test split gives no interval.
+    """
+
+    objective: str
+    points: tuple[Point, ...]
+    halving: Halving | None
+
+    def to_json(self) -> dict[str, object]:
+        """The report's ``learning_curve``."""
+        return {
+            "objective": self.objective,
+            "points": [
+                {"labels": point.labels, "mean": point.mean, "values": list(point.values)} for point in self.points
+            ],
+            "halve_interval": None if self.halving is None else asdict(self.halving),
+        }
+
+
+def learning_curve(
+    bench: Bench, chosen: Candidate, raw_test: Judgments, objective: Objective, how: Resampling
+) -> LearningCurve:
+    """Refit the calibrators on nested random subsets of the train queries; prompt and test stay as they are.
+
+    The verdicts are those that the compile asked for, so no LM call is made. A subset whose labels are all alike
+    teaches nothing: its judge gives the shares of the grades.
+
+    Args:
+        bench: Of the compile.
+        chosen: Its prompt.
+        raw_test: The prompt's own verdicts on the test items.
+        objective: What is measured.
+        how: How the interval is made.
+    """
+    part, raw = calibration_data(bench, chosen)
+    target = bench.target(part)
+    usable = np.flatnonzero((target >= 0).any(axis=1) & raw.scored)
+    sizes = []
+    size = SMALLEST
+    while size < len(usable):
+        sizes.append(size)
+        size *= 2
+    values: dict[int, list[float]] = {size: [] for size in sizes}
+    for draw in range(DRAWS):
+        rng = np.random.default_rng([bench.seed, draw])
+        order = _by_query(part, usable, rng)
+        for size, rows in nested(order, part, sizes).items():
+            subset = part.rows(rows)
+            if not labelled(subset, bench.target(subset)):
+                continue
+            judge = fitted(bench, chosen, subset, _rows(raw, rows))
+            values[size].append(_value(bench, judge, raw_test, objective))
+    whole = fitted(bench, chosen, part, raw)
+    points = [Point(size, tuple(found)) for size, found in values.items() if found]
+    points.append(Point(len(usable), (_value(bench, whole, raw_test, objective),)))
+    test = bench.dataset.test
+    judged = whole.calibrate(test.items, raw_test if whole.asks_lm else None)
+    found = interval(
+        objective.statistic(ratings_of(bench.dataset, test, judged)),
+        level=how.level,
+        resamples=how.resamples,
+        seed=how.seed,
+    )
+    items = len(bench.dataset.labels.items)
+    return LearningCurve(objective.name, tuple(points), halving(found, items, test.n_queries))
+
+
+def nested(order: list[int], part: Part, sizes: list[int]) -> dict[int, list[int]]:
+    """For each size the first rows of ``order`` up to the end of the query in which the size is reached."""
+    subsets: dict[int, list[int]] = {}
+    for size in sizes:
+        end = size
+        while end < len(order) and part.items[order[end]].query_id == part.items[order[end - 1]].query_id:
+            end += 1
+        subsets[size] = order[:end]
+    return subsets
+
+
+def halving(found: Interval, items: int, test_queries: int) -> Halving | None:
+    """How many test queries give an interval half as wide, and how many labelled items that takes.
+
+    The standard error falls with the root of the number of queries, Student's quantile with its degrees of freedom.
+    New labels are taken to fall into test as the old ones did.
+
+    Args:
+        found: The interval now.
+        items: Labelled items in all splits.
+        test_queries: Queries in test.
+    """
+    if found.low is None or found.high is None or not found.se or found.n_clusters < 2:
+        return None
+    tail = (1 - found.level) / 2
+
+    def width(queries: int) -> float:
+        return float(student.isf(tail, queries - 1) / np.sqrt(queries))
+
+    needed = found.n_clusters
+    while width(needed) > width(found.n_clusters) / 2:
+        needed += 1
+    more = items * (needed - found.n_clusters) / found.n_clusters
+    return Halving(found.high - found.low, test_queries, needed, int(np.ceil(more)))
+
+
+def _by_query(part: Part, usable: np.ndarray, rng: np.random.Generator) -> list[int]:
+    """Usable rows, query after query, the queries in random order."""
+    queries: dict[str, list[int]] = {}
+    for i in usable:
+        queries.setdefault(part.items[i].query_id, []).append(int(i))
+    names = sorted(queries)
+    return [i for k in rng.permutation(len(names)) for i in queries[names[k]]]
+
+
+def _value(bench: Bench, judge: CompiledJudge, raw_test: Judgments, objective: Objective) -> float:
+    test = bench.dataset.test
+    judged = judge.calibrate(test.items, raw_test if judge.asks_lm else None)
+    return objective.value(ratings_of(bench.dataset, test, judged))
+
+
+def _rows(judgments: Judgments, rows: list[int]) -> Judgments:
+    return Judgments(
+        item_ids=tuple(judgments.item_ids[i] for i in rows),
+        aspects=judgments.aspects,
+        probabilities=judgments.probabilities[rows],
+        grade=judgments.grade[rows],
+        score=judgments.score[rows],
+        accept=judgments.accept[rows],
+        confidence=judgments.confidence[rows],
+        rationale=tuple(judgments.rationale[i] for i in rows),
+        unscored=tuple(judgments.unscored[i] for i in rows),
+    )

@@ -1,0 +1,218 @@
+"""Who the compiled judge has to beat: the champion as it is, or without one the best baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from judgec.agreement.measure import Resampling
+from judgec.compiler.dataset import Dataset
+from judgec.compiler.outcome.promote import Decision, decide
+from judgec.compiler.outcome.verify import BASELINES, Verification, ratings_of
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings
+from judgec.errors import JudgecError, ServiceError
+from judgec.judges.bulk import SERVICE_ERROR, Ask
+from judgec.judges.judge import load_judge
+from judgec.lm.spec import LMSpec
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import Item, LabelSet
+from judgec.records.ratings import Ratings
+from judgec.stats.agreement.objective import parse_objective
+from judgec.store import programs
+from judgec.store.labels import item_digest
+from judgec.store.splits import read_family
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a family stands: what the next version is compared with, and at which level.
+
+    Args:
+        look: Which look at the test split the next version is; a version whose look was lost with the process that
+            made it counts all the same.
+        champion: The version in use, or None.
+    """
+
+    look: int
+    champion: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Ratings of the same rows as the compiled judge's, by name; and why it must not be promoted, or empty."""
+
+    ratings: Mapping[str, Ratings]
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """All that the decision depends on but the family's standing, so that it can be taken again.
+
+    Args:
+        dataset: Labels and split.
+        verification: All judges on the test split.
+        settings: What was asked for.
+        session: The way to the language models.
+        refusal: Why the judge must not be promoted whatever the numbers say, or empty.
+    """
+
+    dataset: Dataset
+    verification: Verification
+    settings: CompileSettings
+    session: Session = field(repr=False)
+    refusal: str = ""
+
+    def decide(self, standing: Standing) -> Decision:
+        """Compare the compiled judge with its rivals."""
+        settings = self.settings
+        if standing.champion is None:
+            rivals = Rivals(_baselines(self.verification, embedded=settings.lm.embedded))
+        else:
+            rivals = self._champion(standing.champion)
+        return decide(
+            self.verification.ratings["compiled"],
+            rivals.ratings,
+            parse_objective(settings.objective),
+            Resampling(resamples=settings.resamples, seed=settings.seed),
+            look=standing.look,
+            majority=self.verification.ratings["majority"],
+            nominal=self.dataset.labels.scale.level == "nominal",
+            refusal=self.refusal or rivals.refusal,
+        )
+
+    def _champion(self, version: int) -> Rivals:
+        """The champion's test judgments: those saved with it, and where items are new, its own model's."""
+        baselines = _baselines(self.verification, embedded=self.settings.lm.embedded)
+        labels, test = self.dataset.labels, self.dataset.test
+        name = f"{self.settings.name}@{version}"
+        try:
+            program = programs.load(self.settings.home, name)
+            card = program.card
+            if not _comparable(card, labels, self.settings.objective):
+                grades = (
+                    f"{card.task} on {', '.join(map(str, card.scale.grades))}, accepted from {card.scale.accept_at}"
+                )
+                return Rivals(
+                    baselines, f"never promoted over {name}, which judges {grades}: name this judge otherwise"
+                )
+            judged = saved_judgments(program.report, test.items, card)
+            missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
+            if missing:
+                judge = load_judge(program)
+                ask = _own_model(card, self.session) if judge.asks_lm else self.session.ask
+                fresh = judge.judge([test.items[i] for i in missing], ask)
+                if failed := sum((reason or "").startswith(SERVICE_ERROR) for reason in fresh.unscored):
+                    raise ServiceError(f"{card.lm.get('model')} failed on {failed} test items. Compile again later.")
+                judged = _filled(judged, missing, fresh)
+        except JudgecError as error:
+            return Rivals(baselines, f"never promoted unmeasured against the champion {name}: {error}")
+        return Rivals({"champion": ratings_of(self.dataset, test, judged)})
+
+
+def standing_of(settings: CompileSettings) -> Standing:
+    """The family as it stands on disk."""
+    looks = len(read_family(settings.home, settings.name).looks)
+    newest = max(programs.versions(settings.home, settings.name), default=0)
+    champion = programs.aliases(settings.home, settings.name).get(programs.CHAMPION)
+    return Standing(max(looks, newest) + 1, champion)
+
+
+def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
+    """Whether a version's grades mean what these labels' grades mean."""
+    same_threshold = card.scale.accept_at == labels.scale.accept_at or not parse_objective(objective).needs_accept
+    same = (card.task, card.aspects, card.scale.grades) == (labels.task, labels.aspects, labels.scale.grades)
+    return same and same_threshold
+
+
+def _baselines(verification: Verification, *, embedded: bool) -> dict[str, Ratings]:
+    """The other judges of the table.
+
+    A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival; an uncompiled judge
+    that is the compiled one is its rival: then compiling brought nothing. Without an LM there is none to save, so
+    evidence alone is no rival.
+    """
+    ratings = verification.ratings
+    names = [name for name in BASELINES if name in ratings]
+    if _same(ratings["compiled_prompt"], ratings["compiled"]):
+        names.remove("compiled_prompt")
+    if embedded and "evidence_only" in names:
+        names.remove("evidence_only")
+    return {name: ratings[name] for name in names}
+
+
+def _same(one: Ratings, other: Ratings) -> bool:
+    return np.array_equal(one.judge, other.judge) and np.array_equal(one.judge_accept, other.judge_accept)
+
+
+NOT_SAVED = "not judged when this version was compiled"
+
+
+def judgments_table(items: Sequence[Item], judged: Judgments) -> dict[str, object]:
+    """What ``report.json`` keeps of the test judgments, by digest of the item: enough to compare versions later."""
+    return {
+        item_digest(item): {
+            "grade": judged.grade[i].tolist(),
+            "accept": judged.accept[i].tolist(),
+            "score": [None if np.isnan(score) else score for score in judged.score[i].tolist()],
+            "unscored": judged.unscored[i],
+        }
+        for i, item in enumerate(items)
+    }
+
+
+def saved_judgments(report: Mapping[str, object], items: Sequence[Item], card: ProgramCard) -> Judgments:
+    """The judgments of ``items`` that a version was saved with; those it has not are unscored, ``NOT_SAVED``."""
+    table = report.get("judgments")
+    kept = table if isinstance(table, dict) else {}
+    shape = (len(items), len(card.aspects))
+    grade, accept = np.full(shape, UNSCORED, dtype=np.int64), np.full(shape, UNSCORED, dtype=np.int64)
+    score = np.full(shape, np.nan)
+    unscored: list[str | None] = [NOT_SAVED] * len(items)
+    for i, item in enumerate(items):
+        row = kept.get(item_digest(item))
+        if row is not None:
+            grade[i], accept[i] = row["grade"], row["accept"]
+            score[i] = [np.nan if value is None else value for value in row["score"]]
+            unscored[i] = row["unscored"]
+    return Judgments(
+        item_ids=tuple(item.item_id for item in items),
+        aspects=card.aspects,
+        probabilities=np.full((*shape, len(card.scale.grades)), np.nan),
+        grade=grade,
+        score=score,
+        accept=accept,
+        confidence=np.full(shape, np.nan),
+        rationale=("",) * len(items),
+        unscored=tuple(unscored),
+    )
+
+
+def _filled(judged: Judgments, rows: list[int], fresh: Judgments) -> Judgments:
+    """``judged`` with ``fresh`` in these rows."""
+    grade, accept, score, unscored = (
+        judged.grade.copy(),
+        judged.accept.copy(),
+        judged.score.copy(),
+        np.array(judged.unscored, dtype=object),
+    )
+    grade[rows], accept[rows], score[rows] = fresh.grade, fresh.accept, fresh.score
+    unscored[rows] = fresh.unscored
+    return replace(judged, grade=grade, accept=accept, score=score, unscored=tuple(unscored.tolist()))
+
+
+def _own_model(card: ProgramCard, session: Session) -> Ask:
+    """The way to the model that a judge was compiled for.
+
+    An endpoint is never taken from a card: only the one that this run was given, where the card names the same.
+    """
+    endpoint = card.lm.get("api_base")
+    if endpoint not in {None, session.spec.api_base}:
+        raise ServiceError(
+            f"{card.lm.get('model')} was asked at {endpoint}, and some test items are new to it; this run has "
+            f"--api-base {session.spec.api_base}. Judge with that endpoint, or give this judge another --name."
+        )
+    spec = LMSpec.from_card(card.lm, api_base=None if endpoint is None else session.spec.api_base)
+    return session.ask if spec.describe() == session.spec.describe() else session.other(spec)

@@ -1,0 +1,1 @@
+"""What only comparisons of two answers need: tie bands, mirrored pairs, their own statistics and baseline."""

@@ -1,0 +1,85 @@
+"""What a report says of preference judges beside the statistics of every judge."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from judgec.agreement.measure import NOTHING_SCORED, Resampling, measure, statistic_of
+from judgec.compiler.dataset import Dataset
+from judgec.judges.pairwise import TIE
+from judgec.records.agreement import Agreement
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import UNLABELLED, IntArray, Item
+from judgec.records.ratings import Ratings, pair
+from judgec.records.scale import Scale
+from judgec.stats.agreement.statistic import SHARE, mean
+from judgec.stats.intervals.bootstrap import interval
+
+LONGEST = "longest"
+ONE_ORDER = "only one order was asked, or no language model was"
+
+
+def with_preference_columns(
+    agreements: Mapping[str, Agreement], dataset: Dataset, judgments: Mapping[str, Judgments], how: Resampling
+) -> dict[str, Agreement]:
+    """Every judge's column with ``accuracy_decided`` and ``flip_rate``, and the baseline ``longest``.
+
+    ``accuracy_decided`` is the accuracy where the experts did not tie, a judge's tie being wrong there;
+    ``flip_rate`` the share of pairs whose verdict changed with the order of the answers.
+
+    Args:
+        agreements: By judge, on the test items.
+        dataset: Of preferences.
+        judgments: By judge; panels of experts have none and stay as they are.
+        how: How intervals are made.
+    """
+    test, scale = dataset.test, dataset.labels.scale
+    everyone = {**judgments, LONGEST: longest(test.items, scale)}
+    columns = dict(agreements)
+    for name, judged in everyone.items():
+        ratings = pair(test.experts, judged, scale, accept_only=False)
+        column = columns[name] if name in agreements else measure(ratings, how, nominal=True)
+        extra = {
+            "accuracy_decided": _decided(ratings, scale.position(TIE), how),
+            "flip_rate": _flip_rate(judged, test.experts.cluster, how),
+        }
+        columns[name] = replace(column, estimates={**column.estimates, **extra})
+    return columns
+
+
+def longest(items: Sequence[Item], scale: Scale) -> Judgments:
+    """The judge that prefers the answer with more characters; equally long ones tie."""
+    gap = np.array([len(item.text("answer_a")) - len(item.text("answer_b")) for item in items], dtype=np.int64)
+    a, b, tie = (scale.position(word) for word in ("a", "b", TIE))
+    grade: IntArray = np.where(gap > 0, a, np.where(gap < 0, b, tie))[:, None]
+    probabilities = np.eye(len(scale.grades))[grade]
+    return Judgments(
+        item_ids=tuple(item.item_id for item in items),
+        aspects=("grade",),
+        probabilities=probabilities,
+        grade=grade,
+        score=probabilities @ np.array(scale.values),
+        accept=np.full(grade.shape, UNSCORED, dtype=np.int64),
+        confidence=np.full(grade.shape, np.nan),
+        rationale=("the longer answer",) * len(items),
+        unscored=(None,) * len(items),
+    )
+
+
+def _decided(ratings: Ratings, tie: int, how: Resampling) -> Estimate:
+    decided = ratings.where((ratings.expert != UNLABELLED) & (ratings.expert != tie) & (ratings.judge != UNSCORED))
+    if not len(decided.expert):
+        return Estimate(value=None, note=NOTHING_SCORED, level=how.level)
+    found = interval(statistic_of("exact", decided), level=how.level, resamples=how.resamples, seed=how.seed)
+    return found.estimate(len(decided.expert))
+
+
+def _flip_rate(judged: Judgments, cluster: IntArray, how: Resampling) -> Estimate:
+    if judged.flipped is None or not judged.scored.any():
+        return Estimate(value=None, note=ONE_ORDER, level=how.level)
+    flipped = judged.flipped[judged.scored].astype(np.float64)
+    statistic = mean(flipped, cluster[judged.scored], n_clusters=int(cluster.max()) + 1, bounds=SHARE)
+    found = interval(statistic, level=how.level, resamples=how.resamples, seed=how.seed)
+    return found.estimate(len(flipped))

@@ -1,0 +1,188 @@
+"""What a compile will ask before it asks anything: calls, tokens and dollars of each stage, and what to keep back."""
+
+from dataclasses import dataclass
+
+import dspy
+
+from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.search.candidates import first_predictor
+from judgec.compiler.search.demonstrations import DEMO_CHARACTERS, SET_SIZES
+from judgec.compiler.search.race import slices
+from judgec.compiler.search.reflection import MINIBATCH
+from judgec.compiler.search.registry import Optimizer
+from judgec.compiler.search.task import POOL_SHARE, Sizes
+from judgec.compiler.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.judges.signatures import fenced_inputs
+from judgec.lm.frozen import freeze
+from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, Estimate, estimate, price
+from judgec.lm.spec import LMSpec
+
+ASKED_AGAIN = 0.05  # share of replies that may have to be asked for twice, kept back on top
+DOLLAR_MARGIN = 1.25  # on estimates of what is kept back: prompts are estimated by their length
+REWRITE_TOKENS = 800  # of a rewritten prompt
+REWRITE_FRAME = 1500  # tokens of a reflection prompt beside its examples
+CHECKED = 8  # prompts that the frozen one is compared with DSPy's on
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One part of a compile, and the most that it is expected to take."""
+
+    name: str
+    most: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A compile in advance.
+
+    Args:
+        stages: ``preflight``, ``uncompiled judge``, ``search``, ``winner``, ``champion``; those that apply.
+        kept_back: What a search must leave: calls.
+        kept_back_usd: The same in dollars, or None when nobody knows the price.
+        usd_a_call: What a judge call of the search is expected to cost, or None.
+        searches: False when the caps leave no room for a search.
+        reflects: Whether the search uses the reflection model.
+    """
+
+    stages: tuple[Stage, ...]
+    kept_back: int
+    kept_back_usd: float | None
+    usd_a_call: float | None
+    searches: bool
+    reflects: bool
+
+    @property
+    def total(self) -> Estimate:
+        """All stages."""
+        return add([stage.most for stage in self.stages])
+
+    def shown(self) -> str:
+        """The total in a line."""
+        total = self.total
+        usd = "$ unknown" if total.usd is None else f"${total.usd:.4f}"
+        return f"at most {total.calls:,} calls, about {total.tokens:,} tokens, {usd} at list price"
+
+
+def plan_compile(
+    dataset: Dataset, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, *, champion: bool
+) -> Plan:
+    """What the compile will take.
+
+    Args:
+        dataset: Labels and split.
+        module: The uncompiled judge.
+        settings: What was asked for.
+        optimizer: What searches.
+        champion: Whether there is one to compare with.
+
+    Raises:
+        UserError: When even a compile without a search does not fit the caps.
+    """
+    spec = settings.lm
+    reflects = optimizer.effort(_sizes(dataset, settings, None)).reflections > 0
+    reflection = settings.reflection if reflects else None
+    train, dev, test = dataset.train, dataset.dev, dataset.test
+    baseline = {part.name: _asked(module, part, spec) for part in (train, dev, test)}
+    preflight = add([_each(one, 1, 20, 2) for one in (spec, reflection) if one is not None and not one.embedded])
+    uncompiled = add(list(baseline.values()))
+    rival = _with_demonstrations(baseline["test"], spec, module, test, SET_SIZES[-1]) if champion else _nothing(spec)
+    least = add([preflight, uncompiled, rival])
+    _check(least, settings)
+    winner = add([_with_demonstrations(baseline[p.name], spec, module, p, SET_SIZES[-1]) for p in (train, test)])
+    finish = add([baseline["dev"], baseline["test"], rival, winner])
+    kept = finish.calls + int(ASKED_AGAIN * finish.calls) + 1
+    kept_usd = None if finish.usd is None else DOLLAR_MARGIN * finish.usd
+
+    typical = _with_demonstrations(baseline["dev"], spec, module, dev, sum(SET_SIZES) // len(SET_SIZES))
+    usd_a_call = None if typical.usd is None else typical.usd / max(1, typical.calls)
+    begun = add([preflight, baseline["train"]])
+    sizes = _sizes(dataset, settings, _room(settings, begun, kept, kept_usd, usd_a_call))
+    effort = optimizer.effort(sizes)
+    judged = effort.judgments + sizes.final(effort.candidates)
+    searches = effort.candidates > 0
+    parts = [
+        ("preflight", preflight),
+        ("uncompiled judge", uncompiled),
+        ("search", _scaled(typical, judged if searches else 0)),
+        ("reflection", _each(reflection, effort.reflections, _reflected(typical), REWRITE_TOKENS)),
+        ("winner", winner if searches else _nothing(spec)),
+        ("champion", rival),
+    ]
+    stages = tuple(Stage(name, most) for name, most in parts if most.calls)
+    return Plan(stages, kept, kept_usd, usd_a_call, searches, reflects)
+
+
+def add(parts: list[Estimate]) -> Estimate:
+    """The sum; dollars are unknown where one part's are."""
+    dollars = [part.usd for part in parts]
+    usd = None if None in dollars else sum(one for one in dollars if one is not None)
+    return Estimate(sum(part.calls for part in parts), sum(part.tokens for part in parts), usd)
+
+
+def _sizes(dataset: Dataset, settings: CompileSettings, room: int | None) -> Sizes:
+    parts = slices(dataset.dev.experts.cluster, settings.seed)
+    pool = int(POOL_SHARE * len(dataset.train))
+    return Sizes(tuple(map(len, parts)), pool, room, settings.reflection is not None)
+
+
+def _room(
+    settings: CompileSettings, begun: Estimate, kept: int, kept_usd: float | None, usd_a_call: float | None
+) -> int | None:
+    left = [] if settings.budget is None else [settings.budget - begun.calls - kept]
+    if settings.max_cost is not None and usd_a_call and kept_usd is not None and begun.usd is not None:
+        left.append(int((settings.max_cost - begun.usd - kept_usd) / usd_a_call))
+    return max(0, min(left)) if left else None
+
+
+def _check(least: Estimate, settings: CompileSettings) -> None:
+    if settings.budget is not None and settings.budget < least.calls:
+        raise UserError(
+            f"--budget {settings.budget}: judging every label once without any search takes {least.calls} calls. "
+            "Raise --budget, or give fewer labels."
+        )
+    if settings.max_cost is not None and least.usd is not None and settings.max_cost < least.usd:
+        raise UserError(
+            f"--max-cost {settings.max_cost}: judging every label once without any search takes about "
+            f"${least.usd:.4f} at list price. Raise --max-cost, give fewer labels, or name a cheaper --lm."
+        )
+
+
+def _asked(module: dspy.Module, part: Part, spec: LMSpec) -> Estimate:
+    """The uncompiled judge on a part, prompt by prompt."""
+    predict = first_predictor(module)
+    inputs = [fenced_inputs(predict, item) for item in part.items]
+    prompt = freeze(predict, inputs[:CHECKED])
+    return estimate((prompt.messages(one) for one in inputs), spec)
+
+
+def _with_demonstrations(asked: Estimate, spec: LMSpec, module: dspy.Module, part: Part, shown: int) -> Estimate:
+    """The same calls with so many demonstrations of the usual length in each prompt."""
+    predict = first_predictor(module)
+    lengths = [sum(len(text) for text in fenced_inputs(predict, item).values()) for item in part.items]
+    usual = sum(lengths) / max(1, len(lengths))
+    extra = int(min(DEMO_CHARACTERS, shown * usual) / BYTES_PER_TOKEN) + shown * TYPICAL_REPLY // 2
+    rate = price(spec.model)
+    usd = None if asked.usd is None or rate is None else asked.usd + asked.calls * extra * rate.input
+    return Estimate(asked.calls, asked.tokens + asked.calls * extra, usd)
+
+
+def _each(spec: LMSpec | None, calls: int, prompt: int, reply: int) -> Estimate:
+    rate = None if spec is None else price(spec.model)
+    usd = calls * (prompt * rate.input + reply * rate.output) if rate else None
+    return Estimate(calls, calls * (prompt + reply), usd if calls else 0.0)
+
+
+def _scaled(one: Estimate, calls: int) -> Estimate:
+    share = calls / max(1, one.calls)
+    return Estimate(calls, int(one.tokens * share), None if one.usd is None else one.usd * share)
+
+
+def _reflected(typical: Estimate) -> int:
+    """Tokens of a reflection prompt: a minibatch of items with verdicts and feedback."""
+    return REWRITE_FRAME + MINIBATCH * typical.tokens // max(1, typical.calls)
+
+
+def _nothing(spec: LMSpec) -> Estimate:
+    return _each(spec, 0, 0, 0)

@@ -1,0 +1,227 @@
+"""``judge.align(traces, optimizer=JudgecAlignmentOptimizer())``: MLflow's judges, compiled by judgec."""
+
+import logging
+import os
+import re
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from mlflow.entities import Trace
+from mlflow.genai.judges import make_judge
+from mlflow.genai.judges.base import AlignmentOptimizer, Judge
+
+from judgec.compiler.compile import Compiled, compile_judge, default_objective
+from judgec.compiler.outcome.report import save, with_run
+from judgec.compiler.search.candidates import UNCOMPILED, first_predictor
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Silent
+from judgec.errors import UserError
+from judgec.judges.fencing import unfence
+from judgec.judges.signatures import REASON, grade_fields, rubric
+from judgec.lm.spec import LMSpec
+from judgec.records.label import LabelSet, Text
+from judgec.records.scale import Scale
+from judgec.stats.agreement.objective import parse_objective
+from judgec.store.datasheet import Datasheet
+from judgec.store.labels import label_file
+from judgec.store.rows.cells import as_accept, as_grade
+from judgec.store.rows.feedback import feedback_table
+from judgec.tracking.traces import feedback_of
+
+FIELD_OF = {"inputs": "query", "outputs": "answer", "expectations": "reference", "trace": "contexts"}
+"""Our input field by MLflow's template variable; a trace shows its judge the retrieved contexts."""
+VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+API_BASE = ("OPENAI_API_BASE", "OPENAI_BASE_URL")  # where MLflow's and OpenAI's clients look for the endpoint
+_logger = logging.getLogger(__name__)
+
+
+class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLflow's types are not followed
+    """Aligns a judge made by ``mlflow.genai.make_judge`` with the human feedback on traces.
+
+    The feedback named as the judge is the label, that of every rater. Labels are split by query, the prompt is searched
+    on train and dev by an agreement statistic, and on the test traces, which the search never saw, the found prompt is
+    compared with the judge as it was. Only a prompt that agrees better there is returned. MLflow's judge applies no
+    calibrator, so it is the raw verdicts that are compared. The compile is saved like any other (``judgec compare``
+    and ``judgec judge`` work on it) and its look at the test traces is counted.
+
+    Args:
+        objective: As ``--objective``; default ``tau_b`` for ordered values, ``kappa`` for classes.
+        optimizer: As ``--optimizer``.
+        lm: The model to compile for, in judgec's spelling; default: the judge's own.
+        api_base: An OpenAI-compatible endpoint; default: ``OPENAI_API_BASE`` or ``OPENAI_BASE_URL``.
+        seed: Of the search.
+        budget: Most LM calls.
+        max_cost: Most US dollars.
+        home: Folder that holds ``programs/`` and ``.judgec/``.
+
+    Attributes:
+        report: What the last ``align`` found out; the keys of ``judgec compile-judge --json``, and ``aligned``.
+    """
+
+    def __init__(
+        self,
+        *,
+        objective: str | None = None,
+        optimizer: str = "bootstrap",
+        lm: str | None = None,
+        api_base: str | None = None,
+        seed: int = 0,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        home: str | Path = ".",
+    ) -> None:
+        super().__init__()
+        self.report: dict[str, object] = {}
+        self._objective, self._optimizer, self._seed = objective, optimizer, seed
+        self._lm, self._api_base = lm, api_base
+        self._budget, self._max_cost, self._home = budget, max_cost, Path(home)
+
+    def align(self, judge: Judge, traces: list[Trace]) -> Judge:
+        """A new judge whose instructions carry what the compile found, or ``judge`` where that was not better.
+
+        Raises:
+            UserError: When the judge reads what cannot be compiled (a conversation), or its model is not known here.
+            InputError: When no trace has human feedback named as the judge, or the values fit no scale.
+            ServiceError: When the model fails for good.
+        """
+        started = time.time()
+        labels = labels_of(judge, traces)
+        start = _instructions(judge, labels)
+        settings = CompileSettings(
+            name=re.sub(r"[^A-Za-z0-9._-]+", "-", judge.name).strip("-._")[:64] or "judge",
+            home=self._home,
+            lm=self._spec(judge),
+            objective=self._objective or default_objective(labels),
+            optimizer=self._optimizer,
+            seed=self._seed,
+            budget=self._budget,
+            max_cost=self._max_cost,
+            evidence=False,  # MLflow's judge could not read it
+            instructions=start,
+        )
+        with Session(settings.lm, self._home, budget=self._budget, max_cost=self._max_cost) as session:
+            compiled = compile_judge(labels, settings, session, Silent())
+            ended = time.time()
+            created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
+            saved = save(compiled, settings, session.spent, created=created, seconds=ended - started)
+        aligned = _better(compiled, settings.objective)
+        self.report = {**with_run(saved, None), "aligned": aligned}
+        _logger.info("%s: %s", judge.name, "aligned" if aligned else "no prompt agreed better on test: left as it was")
+        if not aligned:
+            return judge
+        return make_judge(
+            name=judge.name,
+            instructions=instructions_of(judge, compiled, start),
+            model=judge.model,
+            description=judge.description,
+            feedback_value_type=judge.feedback_value_type,
+            inference_params=judge.inference_params,
+            base_url=getattr(judge, "_base_url", None),  # MLflow has no public way to it
+            extra_headers=getattr(judge, "_extra_headers", None),
+        )
+
+    def _spec(self, judge: Judge) -> LMSpec:
+        base = self._api_base or next((os.environ[name] for name in API_BASE if os.environ.get(name)), None)
+        if self._lm is not None:
+            return LMSpec.parse(self._lm, api_base=base)
+        provider, colon, model = judge.model.partition(":/")
+        if not colon or provider in {"databricks", "endpoints", "gateway"}:
+            raise UserError(
+                f"judge {judge.name}: model {judge.model} is served by MLflow; judgec asks a provider or an endpoint "
+                "itself. Name the model with lm=, and api_base= where it has an endpoint of its own."
+            )
+        name = f"{provider}/{model.lstrip('/')}"
+        return LMSpec.parse(name, api_base=base if provider == "openai" else self._api_base)
+
+
+def labels_of(judge: Judge, traces: Sequence[Trace]) -> LabelSet:
+    """The human feedback named as the judge, with what its template shows of each trace.
+
+    Raises:
+        UserError: When the template reads a conversation.
+        InputError: When there is no such feedback, or its values are off the judge's scale.
+    """
+    variables = set(VARIABLE.findall(judge.instructions))
+    if "conversation" in variables:
+        raise UserError(f"judge {judge.name}: it reads a conversation; single turns are valid. Align another.")
+    where = f"traces of {judge.name}"
+    found = feedback_of(traces, judge.name, where)
+    hidden = {"reference", "contexts"} - {FIELD_OF[variable] for variable in variables}
+    rows = [{name: value for name, value in row.items() if name not in hidden} for row in found.rows]
+    table = feedback_table(rows, where, notes=found.notes, column="grade")
+    scale = scale_of(judge, [row["label"] for row in rows])
+    return label_file(table, Datasheet(path=f"the type of {judge.name}", scale=scale), task="grade").labels
+
+
+def scale_of(judge: Judge, seen: Sequence[object]) -> Scale | None:
+    """The scale that the judge's value type says, or None where it is to be inferred from numbers.
+
+    Numbers are ordered; of two values the one that says yes, true, pass is the higher; other words are classes.
+    """
+    kind: Any = judge.feedback_value_type  # a type or a typing construct, as the user wrote it
+    values: Sequence[object] = get_args(kind) if get_origin(kind) is Literal else (False, True) if kind is bool else ()
+    if kind in {int, float}:
+        return None
+    grades = list(dict.fromkeys(grade for value in values or seen if (grade := as_grade(value)) is not None))
+    numbers = [grade for grade in grades if not isinstance(grade, str)]
+    if len(numbers) == len(grades):
+        return Scale(name=judge.name, grades=tuple(sorted(numbers))) if values else None
+    if not values:
+        grades = sorted({str(grade).lower(): str(grade) for grade in grades}.values())
+    if len(grades) == 2:
+        by_meaning = sorted(grades, key=lambda grade: bool(as_accept(grade)))
+        known = all(as_accept(grade) is not None for grade in grades)
+        return Scale(name=judge.name, grades=tuple(by_meaning), accept_at=by_meaning[1] if known else None)
+    return Scale(name=judge.name, level="nominal", grades=tuple(grades))
+
+
+def instructions_of(judge: Judge, compiled: Compiled, start: str) -> str:
+    """The compiled prompt as an MLflow template: instructions, then the demonstrations, flattened.
+
+    Args:
+        judge: As it was.
+        compiled: From its traces.
+        start: The instructions that the search started from; unchanged ones give back the judge's own template.
+    """
+    predict = first_predictor(compiled.chosen.module)
+    instructions = str(judge.instructions)
+    if predict.signature.instructions != start:
+        variables = dict.fromkeys(VARIABLE.findall(judge.instructions))
+        shown = "\n".join(f"{name}: {{{{ {name} }}}}" for name in variables)
+        instructions = f"{_literal(predict.signature.instructions)}\n\n{shown}"
+    names = {field: variable for variable, field in FIELD_OF.items()}
+    grade = grade_fields(predict)[0]
+    examples = []
+    for number, demo in enumerate(predict.demos, 1):
+        lines = [f"Example {number}"]
+        lines += [f"{names[field]}: {_joined(unfence(demo[field]))}" for field in predict.signature.input_fields]
+        lines += [f"rationale: {demo[REASON]}"] if demo.get(REASON) else []
+        examples.append("\n".join([*lines, f"result: {demo[grade]}"]))
+    if not examples:
+        return instructions
+    return "\n\n".join([instructions, "Examples that human experts graded:", *map(_literal, examples)])
+
+
+def _instructions(judge: Judge, labels: LabelSet) -> str:
+    """The judge's own instructions with our field names for its variables, and the grades to choose from."""
+    text = VARIABLE.sub(lambda match: f"`{FIELD_OF.get(match[1], match[1])}`", judge.instructions)
+    return f"{text}\n\n{rubric(labels.scale)}"
+
+
+def _better(compiled: Compiled, objective: str) -> bool:
+    if compiled.chosen.name == UNCOMPILED:
+        return False
+    measure, ratings = parse_objective(objective), compiled.verification.ratings
+    return measure.value(ratings["compiled_prompt"]) > measure.value(ratings["uncompiled"])
+
+
+def _joined(text: Text) -> str:
+    return text if isinstance(text, str) else "\n\n".join(text)
+
+
+def _literal(text: str) -> str:
+    """Text that MLflow's templates leave alone."""
+    return text.replace("{{", "{ {").replace("}}", "} }")

@@ -1,0 +1,58 @@
+"""The items of a file that nobody has labelled yet."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judgec.errors import InputError
+from judgec.records.label import Item, Task
+from judgec.store.rows.cells import as_grade
+from judgec.store.rows.columns import TASKS, aspect_columns, renamed, require_columns
+from judgec.store.rows.items import collect_items
+from judgec.store.tables import Table, read_table
+
+
+@dataclass(frozen=True, slots=True)
+class Unlabelled:
+    """Items to choose from.
+
+    Args:
+        items: Those without a label, in file order.
+        labelled: How many items have one.
+    """
+
+    items: tuple[Item, ...]
+    labelled: int
+
+
+def read_unlabelled(
+    path: str, *, task: Task, rename: Mapping[str, str] | None = None, annotators: Sequence[str] = ()
+) -> Unlabelled:
+    """Read a file that may hold items with and without labels; any annotator's label counts.
+
+    Args:
+        path: Any file that ``read_table`` reads; it may have no label column at all.
+        task: What the labels are of.
+        rename: Our column names by theirs.
+        annotators: Columns that hold one rater's labels each.
+
+    Raises:
+        InputError: A missing column, an item_id with different inputs, what ``read_table`` raises.
+    """
+    table = renamed(read_table(path), rename or {})
+    require_columns(table, task, labelled=False)
+    collected = collect_items(table, task)
+    if collected.faults:
+        raise InputError([sentence for _, sentence in collected.faults])
+    columns = _label_columns(table, task, annotators)
+    labelled = {
+        item
+        for row, item in zip(table.rows, collected.item_of, strict=True)
+        if any(as_grade(row.get(column)) is not None for column in columns)
+    }
+    items = tuple(item for i, item in enumerate(collected.items) if i not in labelled)
+    return Unlabelled(items, len(labelled))
+
+
+def _label_columns(table: Table, task: Task, annotators: Sequence[str]) -> list[str]:
+    own = [name for name in table.columns if name.partition(".")[0] in annotators and not name.endswith(".rationale")]
+    return [*own, *aspect_columns(table.columns), *(name for name in TASKS[task].labels if name in table.columns)]

@@ -1,0 +1,78 @@
+"""What takes part in a tournament: queries, the agents' answers, the documents they rest on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from judgec.records.label import Item, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Everything that agents bring to a tournament. An agent is any text; a query that it did not answer is absent.
+
+    Args:
+        queries: Text by query id, in file order.
+        answers: Text by (query id, agent).
+        references: A correct answer by query id, where one is known.
+        documents: Text by document id.
+        retrieved: Document ids, best first, by (query id, agent).
+        shared: Document ids by query id, where nobody says which agent retrieved them.
+        notes: What reading assumed or mended, one sentence each.
+    """
+
+    queries: Mapping[str, str]
+    answers: Mapping[tuple[str, str], str]
+    references: Mapping[str, str] = field(default_factory=dict)
+    documents: Mapping[str, str] = field(default_factory=dict)
+    retrieved: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Everybody who answered at least one query, sorted."""
+        return tuple(sorted({agent for _, agent in self.answers}))
+
+    @property
+    def answered(self) -> dict[str, tuple[str, ...]]:
+        """The agents that answered each query, sorted, by query id; queries that nobody answered are absent."""
+        agents: dict[str, list[str]] = {}
+        for query_id, agent in self.answers:
+            agents.setdefault(query_id, []).append(agent)
+        return {query_id: tuple(sorted(agents[query_id])) for query_id in self.queries if query_id in agents}
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """How many of the queries that somebody answered each agent did not, by agent; only where there are any."""
+        counts = dict.fromkeys(self.agents, len(self.answered))
+        for _, agent in self.answers:
+            counts[agent] -= 1
+        return {agent: count for agent, count in counts.items() if count}
+
+    def ranking(self, query_id: str, agent: str) -> tuple[str, ...]:
+        """The documents that an agent's answer rests on, best first; those of the query where no agent is named."""
+        return self.retrieved.get((query_id, agent), self.shared.get(query_id, ()))
+
+    def pool(self, query_id: str, *agents: str) -> tuple[str, ...]:
+        """The documents of several agents without repeats: best rank first, equal ranks by document id.
+
+        The order does not depend on the order of the agents, so that both orders of a game see the same.
+        """
+        best: dict[str, int] = {}
+        for agent in agents:
+            for rank, doc_id in enumerate(self.ranking(query_id, agent)):
+                best[doc_id] = min(rank, best.get(doc_id, rank))
+        return tuple(sorted(best, key=lambda doc_id: (best[doc_id], doc_id)))
+
+    def texts(self, doc_ids: tuple[str, ...]) -> tuple[str, ...]:
+        """Texts of documents; ids without a text are left out."""
+        return tuple(self.documents[doc_id] for doc_id in doc_ids if doc_id in self.documents)
+
+    def item(self, query_id: str, agent: str) -> Item:
+        """One answer as a judge of answers reads it."""
+        inputs: dict[str, Text] = {"query": self.queries[query_id], "answer": self.answers[query_id, agent]}
+        if contexts := self.texts(self.ranking(query_id, agent)):
+            inputs["contexts"] = contexts
+        if query_id in self.references:
+            inputs["reference"] = self.references[query_id]
+        return Item(f"{query_id}/{agent}", query_id, inputs, agent)

@@ -1,0 +1,27 @@
+"""The folder that an evaluation leaves behind."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from judgec.errors import UserError
+from judgec.store.splits import write_whole
+
+
+def write_folder(folder: Path, tables: Mapping[str, Sequence[Sequence[object]]], texts: Mapping[str, str]) -> None:
+    """Write each table as ``NAME.csv`` and each text under its name, every file whole or not at all.
+
+    Raises:
+        UserError: When the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, rows in tables.items():
+            out = io.StringIO(newline="")
+            csv.writer(out, lineterminator="\n").writerows(rows)
+            write_whole(folder / f"{name}.csv", out.getvalue())
+        for name, text in texts.items():
+            write_whole(folder / name, text)
+    except OSError as error:
+        raise UserError(f"--out {folder}: {error.strerror}; a folder to write to is needed. Name another.") from error

@@ -1,0 +1,62 @@
+"""``--gate 'new>=old-30'``: whether one agent is shown to be no worse than another, within a margin."""
+
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from judgec.errors import UserError
+from judgec.records.estimate import Estimate
+
+MARGIN = re.compile(r"(?P<agent>.*?)\s*(?P<sign>[+-])\s*(?P<points>\d+(\.\d+)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """``agent >= other + margin`` in Elo points."""
+
+    agent: str
+    other: str
+    margin: float
+
+    def verdict(self, difference: Estimate) -> tuple[bool, str]:
+        """Whether the gate opens, and a sentence for people.
+
+        It opens only if the lower bound of the paired difference is above the margin. If not, it says ``worse``
+        where the estimate itself is not above it, and else how many queries would be needed for this estimate,
+        the interval narrowing with their square root.
+
+        Args:
+            difference: Rating of ``agent`` minus that of ``other``.
+        """
+        said = f"{self.agent} - {self.other}"
+        if difference.value is None or difference.low is None:
+            return False, f"too few queries: {said} has no lower bound ({difference.note or 'no interval'})"
+        shown = f"{said} = {difference.value:+.0f} Elo, at least {difference.low:+.0f}, margin {self.margin:+g}"
+        if difference.low > self.margin:
+            return True, shown
+        room = difference.value - self.margin
+        if room <= 0:
+            return False, f"worse: {shown}"
+        needed = math.ceil(difference.n_clusters * ((difference.value - difference.low) / room) ** 2) + 1
+        return False, f"too few queries: about {needed} needed, there are {difference.n_clusters}; {shown}"
+
+
+def parse_gate(text: str, agents: Collection[str]) -> Gate:
+    """Read ``NEW>=OLD-30``; a name may hold any characters, so names are looked up, longest first.
+
+    Raises:
+        UserError: When it is of another form, or names an agent that does not play.
+    """
+    for left, right in ((text[: m.start()], text[m.end() :]) for m in re.finditer(">=", text)):
+        agent, rest = left.strip(), right.strip()
+        if agent not in agents:
+            continue
+        if rest in agents and rest != agent:
+            return Gate(agent, rest, 0.0)
+        match = MARGIN.fullmatch(rest)
+        if match and match["agent"] in agents and match["agent"] != agent:
+            return Gate(agent, match["agent"], float(match["sign"] + match["points"]))
+    raise UserError(
+        f"--gate {text!r}: not of the form NEW>=OLD-30 with two of the agents {', '.join(sorted(agents))}. Correct it."
+    )

@@ -1,0 +1,242 @@
+"""Games between answers: by the scores of a judge of single answers, or by a judge that compares two."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+
+from judgec.judges.bulk import Ask
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.pairwise import is_pairwise, verdicts
+from judgec.records.game import Game, Games, Pairing, Winner
+from judgec.records.label import Item, Text
+from judgec.store.tournament.entries import Entries
+from judgec.tournament.adaptive import Proposal, propose
+from judgec.tournament.schedule import Fixtures
+
+Cell = tuple[str, str]  # query id, agent
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A game and why it ended as it did.
+
+    Args:
+        game: Who won.
+        score_a: What the judge gave agent_a's answer, or None when it compares answers instead.
+        score_b: The same of agent_b's.
+        reason: In the words of a judge that compares answers; empty otherwise (``Marks`` has the reasons).
+        flipped: Whether the verdict changed with the order of the answers; None when only one was asked.
+    """
+
+    game: Game
+    score_a: float | None = None
+    score_b: float | None = None
+    reason: str = ""
+    flipped: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a judge of single answers said of one answer.
+
+    Args:
+        score: Mean expected score of the aspects, in scale units; None when unscored.
+        aspects: Expected score by aspect; empty when unscored.
+        accept: Accepted or not; None when unknown.
+        reason: In the judge's words.
+        unscored: Why there is no score, or empty.
+    """
+
+    score: float | None
+    aspects: dict[str, float]
+    accept: bool | None
+    reason: str
+    unscored: str
+
+
+class Player(Protocol):
+    """Plays games; asking twice for the same game costs nothing."""
+
+    def play(self, pairings: Sequence[Pairing]) -> tuple[Played, ...]:
+        """The games, in the order of ``pairings``."""
+        ...
+
+
+@dataclass(slots=True)
+class ScorePlayer:
+    """A judge of single answers: the higher calibrated score wins, scores within the tie band tie.
+
+    An answer is judged once, however many games it is in.
+
+    Args:
+        entries: The answers.
+        judge: Of task grade, answer or another with one answer an item.
+        ask: Sends requests.
+        tie_band: In scale units.
+        marks: What was judged so far, by query and agent.
+    """
+
+    entries: Entries
+    judge: CompiledJudge
+    ask: Ask
+    tie_band: float
+    marks: dict[Cell, Mark] = field(default_factory=dict)
+
+    def play(self, pairings: Sequence[Pairing]) -> tuple[Played, ...]:
+        """Judge the answers that are not judged yet, and compare."""
+        cells = [(p.query_id, agent) for p in pairings for agent in (p.agent_a, p.agent_b)]
+        self._judge([cell for cell in dict.fromkeys(cells) if cell not in self.marks])
+        return tuple(self._game(pairing) for pairing in pairings)
+
+    def _judge(self, cells: Sequence[Cell]) -> None:
+        if not cells:
+            return
+        judged = self.judge.judge([self.entries.item(*cell) for cell in cells], self.ask)
+        for i, cell in enumerate(cells):
+            scores = judged.score[i]
+            missing = judged.unscored[i] or ("no score of an aspect" if np.isnan(scores).any() else "")
+            accepts = judged.accept[i]
+            self.marks[cell] = Mark(
+                score=None if missing else float(scores.mean()),
+                aspects={} if missing else dict(zip(judged.aspects, map(float, scores), strict=True)),
+                accept=None if missing or (accepts < 0).any() else bool((accepts == 1).all()),
+                reason=judged.rationale[i],
+                unscored=missing,
+            )
+
+    def _game(self, pairing: Pairing) -> Played:
+        a, b = (self.marks[pairing.query_id, agent] for agent in (pairing.agent_a, pairing.agent_b))
+        winner: Winner | None = None
+        if a.score is not None and b.score is not None:
+            gap = a.score - b.score
+            winner = "tie" if abs(gap) <= self.tie_band else "a" if gap > 0 else "b"
+        sides = ((pairing.agent_a, a), (pairing.agent_b, b))
+        unscored = "; ".join(f"{agent}: {mark.unscored}" for agent, mark in sides if mark.unscored)
+        game = Game(pairing.query_id, pairing.agent_a, pairing.agent_b, winner, unscored)
+        return Played(game, a.score, b.score)
+
+
+@dataclass(slots=True)
+class PairPlayer:
+    """A judge that compares two answers, in both orders unless ``one_order``; a flip is a tie.
+
+    Args:
+        entries: The answers.
+        judge: Of task preference.
+        ask: Sends requests.
+        contexts: The documents to show for a query and two agents, as texts.
+        one_order: Ask one order only; which one follows from a hash of query and agents.
+    """
+
+    entries: Entries
+    judge: CompiledJudge
+    ask: Ask
+    contexts: Callable[[str, str, str], tuple[str, ...]]
+    one_order: bool = False
+
+    def play(self, pairings: Sequence[Pairing]) -> tuple[Played, ...]:
+        """Ask the judge about each game; the journal answers what was asked before."""
+        if not pairings:
+            return ()
+        shown = [_settled(pairing) for pairing in pairings]
+        items = [self._item(pairing) for pairing in shown]
+        judge = self.judge
+        raw = None
+        if judge.asks_lm:
+            raw = verdicts(
+                judge.module,
+                items,
+                ask=self.ask,
+                scale=judge.scale,
+                aspects=judge.aspects,
+                one_order=self.one_order,
+            )
+        judged = judge.calibrate(items, raw)
+        words: dict[int, Winner] = {judge.scale.position(word): word for word in ("a", "b", "tie")}
+        return tuple(
+            Played(
+                Game(
+                    pairing.query_id,
+                    pairing.agent_a,
+                    pairing.agent_b,
+                    words.get(int(judged.grade[i, 0])),
+                    judged.unscored[i] or "",
+                ),
+                reason=judged.rationale[i],
+                flipped=None if judged.flipped is None or judged.unscored[i] else bool(judged.flipped[i]),
+            )
+            for i, pairing in enumerate(shown)
+        )
+
+    def _item(self, pairing: Pairing) -> Item:
+        query, a, b = pairing.query_id, pairing.agent_a, pairing.agent_b
+        inputs: dict[str, Text] = {
+            "query": self.entries.queries[query],
+            "answer_a": self.entries.answers[query, a],
+            "answer_b": self.entries.answers[query, b],
+        }
+        if contexts := self.contexts(query, a, b):
+            inputs["contexts"] = contexts
+        if query in self.entries.references:
+            inputs["reference"] = self.entries.references[query]
+        return Item(f"{query}/{a}/{b}", query, inputs)
+
+
+def compares(judge: CompiledJudge) -> bool:
+    """True for a judge that compares two answers."""
+    return is_pairwise(judge.module)
+
+
+def _settled(pairing: Pairing) -> Pairing:
+    """The pairing in an order that depends on nothing else: another agent or another schedule must not change what
+    is shown first, or judged games would have to be paid again.
+    """
+    low, high = sorted((pairing.agent_a, pairing.agent_b))
+    swap = hashlib.sha256(f"{pairing.query_id}\0{low}\0{high}".encode()).digest()[0] % 2
+    return Pairing(pairing.query_id, *((high, low) if swap else (low, high)))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which games are played.
+
+    Args:
+        kind: ``all`` pairs of every query, ``balanced`` (``games`` of them) or ``adaptive``.
+        games: How many, of a balanced subset; most games of an adaptive tournament, None for no limit.
+        resolution: Elo points; adaptive: neighbours known to be closer need no order.
+        seed: Of the subset.
+    """
+
+    kind: Literal["all", "balanced", "adaptive"] = "all"
+    games: int | None = None
+    resolution: float = 20.0
+    seed: int = 0
+
+
+def play_tournament(entries: Entries, player: Player, plan: Plan) -> tuple[tuple[Played, ...], Proposal | None]:
+    """Play the games of a plan; games of agents that lack an answer are not in it.
+
+    Returns:
+        The games in the order they were played, and for an adaptive tournament why it stopped.
+    """
+    fixtures = Fixtures.of(entries.answered)
+    if plan.kind == "all":
+        return player.play(fixtures.all()), None
+    if plan.kind == "balanced":
+        return player.play(fixtures.balanced(plan.games or 0, plan.seed)), None
+    played: list[Played] = []
+    while True:
+        proposal = propose(fixtures, as_games(played, entries), resolution=plan.resolution, seed=plan.seed)
+        left = None if plan.games is None else plan.games - len(played)
+        batch = proposal.pairings[:left]
+        if not batch:
+            return tuple(played), proposal
+        played += player.play(batch)
+
+
+def as_games(played: Sequence[Played], entries: Entries) -> Games:
+    """The games as columns; every agent of the tournament has a code."""
+    return Games.of((one.game for one in played), entries.agents)

@@ -1,0 +1,1 @@
+"""What an evaluation reports: JSON, tables, a page."""

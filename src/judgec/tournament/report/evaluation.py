@@ -1,0 +1,118 @@
+"""Everything that an evaluation found out, and its JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from judgec.records.card import ProgramCard
+from judgec.records.estimate import Estimate
+from judgec.stats.agreement.objective import parse_objective
+from judgec.store.tournament.entries import Entries
+from judgec.tournament.adaptive import Proposal
+from judgec.tournament.leaderboard import Leaderboard
+from judgec.tournament.play import Cell, Mark, Played
+from judgec.tournament.pooling import Relevance
+from judgec.tournament.report.aspects import AspectTest
+from judgec.tournament.retrieval import RetrievalTable
+
+TEST_NAME = {"accept": "accept_agreement"}  # objectives that the card calls otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """An evaluation of agents by a judge.
+
+    Args:
+        entries: What the agents brought.
+        card: Of the judge.
+        board: The leaderboard.
+        played: Every game, in the order played.
+        unproven: Why the judge is not proven, or empty.
+        marks: A judge of single answers: what it said of each, by query and agent.
+        tie_band: Such a judge's, in words; empty otherwise.
+        retrieval: The retrieval table, or None.
+        relevance: Grades of the documents, or None.
+        aspects: Paired tests where exactly two agents play, by aspect.
+        proposal: Why an adaptive tournament stopped, or None.
+        notes: What the reader has to know, one sentence each.
+    """
+
+    entries: Entries
+    card: ProgramCard
+    board: Leaderboard
+    played: tuple[Played, ...]
+    unproven: str = ""
+    marks: Mapping[Cell, Mark] = field(default_factory=dict)
+    tie_band: str = ""
+    retrieval: RetrievalTable | None = None
+    relevance: Relevance | None = None
+    aspects: Mapping[str, AspectTest] = field(default_factory=dict)
+    proposal: Proposal | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def skipped(self) -> int:
+        """Games that could not be played because one of the two agents has no answer to the query."""
+        n = len(self.entries.agents)
+        return sum((n * (n - 1) - len(has) * (len(has) - 1)) // 2 for has in self.entries.answered.values())
+
+    @property
+    def flip_rate(self) -> float | None:
+        """Share of the games asked in both orders whose verdict changed with the order; None without any."""
+        known = [one.flipped for one in self.played if one.flipped is not None]
+        return sum(known) / len(known) if known else None
+
+    def to_json(self, run_id: str | None) -> dict[str, object]:
+        """The report of ``--json``."""
+        report = self.board.to_json()
+        report["notes"] = [*self.board.notes, *self.notes]
+        report["retrieval"] = {} if self.retrieval is None else self.retrieval.to_json()
+        if self.retrieval is not None:
+            report["retrieval_pairs"] = self.retrieval.pairs_json()
+        report["judge"] = {
+            "program": self.card.name,
+            "version": self.card.version,
+            **{name: found.to_json() for name, found in judge_agreement(self.card).items()},
+            "unproven": self.unproven or None,
+            "tie_band": self.tie_band or None,
+        }
+        report["skipped"] = self.skipped
+        report["missing_answers"] = self.entries.missing
+        report["flip_rate"] = self.flip_rate
+        if self.aspects:
+            report["aspects"] = {name: test.to_json() for name, test in self.aspects.items()}
+        if self.proposal is not None:
+            report["adaptive"] = {
+                "stopped": self.proposal.reason,
+                "neighbours": [
+                    {"better": pair.better, "worse": pair.worse, "settled": pair.settled}
+                    for pair in self.proposal.neighbours
+                ],
+            }
+        report["mlflow_run_id"] = run_id
+        return report
+
+
+def judge_agreement(card: ProgramCard) -> dict[str, Estimate]:
+    """The judge's known agreement with experts: ``tau_b`` and ``accept_agreement`` of its test split."""
+    unknown = Estimate(value=None, note="not on the judge's card")
+    return {name: card.test.get(name, unknown) for name in ("tau_b", "accept_agreement")}
+
+
+def why_unproven(card: ProgramCard) -> str:
+    """Why nobody should rank agents by this judge yet, or an empty text.
+
+    A judge is proven when it was promoted and the test interval of each statistic of its objective lies above 0. A
+    perfect judge has a value without an interval, since nothing was seen of its spread.
+    """
+    name = f"{card.name}@{card.version}"
+    if not card.promoted:
+        return f"{name} was not shown to be better than its baselines: {card.reason}"
+    for _, term in parse_objective(card.objective).terms:
+        statistic = TEST_NAME.get(term, term)
+        found = card.test.get(statistic)
+        if found is None:
+            continue
+        least = found.value if found.low is None else found.low
+        if least is None or least <= 0:
+            return f"{name}: the test interval of {statistic} touches 0, so it may agree with nobody"
+    return ""

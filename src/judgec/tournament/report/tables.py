@@ -1,0 +1,83 @@
+"""An evaluation as tables: rows for CSV files, and TREC qrels."""
+
+import math
+
+from judgec.tournament.report.evaluation import Evaluation
+
+Rows = list[list[object]]
+
+
+def csv_tables(found: Evaluation) -> dict[str, Rows]:
+    """Rows by file name, the header first; ``games`` is what ``judgec rank`` reads."""
+    board = found.board
+    letters = board.standings.letters()
+    leaders: Rows = [
+        ["agent", "rating", "low", "high", "rank", "group", "elo", "elo_sd", "average_win_percent", "games"]
+    ]
+    wins: Rows = [["agent", *(board.agents[code] for code in board.standings.order)]]
+    for code in board.standings.order:
+        numbers = (board.ratings.rating, board.ratings.low, board.ratings.high)
+        leaders.append(
+            [
+                board.agents[code],
+                *(_number(column[code]) for column in numbers),
+                int(board.standings.rank[code]) or "",
+                letters[code],
+                _number(board.elo.rating[code]),
+                _number(board.elo.sd[code]),
+                _number(board.wins.average[code]),
+                int(board.wins.games[code].sum()),
+            ]
+        )
+        wins.append([board.agents[code], *(_number(board.wins.win_percent[code, j]) for j in board.standings.order)])
+    tables = {"leaderboard": leaders, "win_percent": wins, "games": _games(found)}
+    if found.marks:
+        tables["answers"] = _answers(found)
+    if found.retrieval is not None:
+        tables["retrieval"] = [
+            ["agent", "measure", "value", "low", "high", "queries"],
+            *(
+                [agent, name, _cell(one.value), _cell(one.low), _cell(one.high), one.n]
+                for agent, row in found.retrieval.by_agent.items()
+                for name, one in row.items()
+            ),
+        ]
+    return tables
+
+
+def qrels_lines(found: Evaluation) -> str:
+    """The judged relevance grades as TREC qrels; empty where no judge graded documents."""
+    if found.relevance is None or not found.relevance.judged:
+        return ""
+    return "".join(f"{query} 0 {doc} {grade}\n" for (query, doc), grade in found.relevance.grades.items())
+
+
+def _games(found: Evaluation) -> Rows:
+    header: list[object] = ["query_id", "agent_a", "agent_b", "winner", "score_a", "score_b", "flipped", "reason"]
+    rows: Rows = [[*header, "unscored"]]
+    for one in found.played:
+        game = one.game
+        flipped = "" if one.flipped is None else str(one.flipped).lower()
+        scores = [_cell(one.score_a), _cell(one.score_b), flipped]
+        rows.append([game.query_id, game.agent_a, game.agent_b, game.winner or "", *scores, one.reason, game.unscored])
+    return rows
+
+
+def _answers(found: Evaluation) -> Rows:
+    aspects = list(dict.fromkeys(name for mark in found.marks.values() for name in mark.aspects))
+    rows: Rows = [
+        ["query_id", "agent", "score", *(f"score.{name}" for name in aspects), "accept", "reason", "unscored"]
+    ]
+    for (query, agent), mark in found.marks.items():
+        accept = "" if mark.accept is None else str(mark.accept).lower()
+        scores = [_cell(mark.score), *(_cell(mark.aspects.get(name)) for name in aspects)]
+        rows.append([query, agent, *scores, accept, mark.reason, mark.unscored])
+    return rows
+
+
+def _number(value: float) -> object:
+    return "" if math.isnan(value) else float(value)
+
+
+def _cell(value: float | None) -> object:
+    return "" if value is None else value

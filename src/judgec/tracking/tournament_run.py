@@ -1,0 +1,49 @@
+"""A tournament as an MLflow run, and its ratings on the version of the judge that gave them."""
+
+from mlflow import MlflowClient
+from mlflow.entities.model_registry import ModelVersion
+from mlflow.exceptions import MlflowException
+
+from judgec.errors import ServiceError
+from judgec.tracking.compile_run import log_compile, open_store
+from judgec.tracking.names import encode_metric
+from judgec.tracking.runs import Logged, TournamentRun
+from judgec.tracking.store import TrackingStore
+
+VERSION_TAG = "version"  # our number, on a registered version; MLflow counts its own
+
+
+def log_tournament(store: TrackingStore, run: TournamentRun) -> Logged:
+    """Log a tournament; a store that does not know the judge gets the run alone.
+
+    Raises:
+        ServiceError: When the store refuses or fails.
+        ArtifactError: When the database belongs to another MLflow version.
+    """
+    logged = log_compile(store, run)
+    client = open_store(store)
+    try:
+        version = _registered(client, run)
+        if version is None:
+            return logged
+        for name, value in {"tournament.run_id": logged.run_id, **run.version_tags}.items():
+            client.set_model_version_tag(version.name, version.version, encode_metric(name), value)
+    except MlflowException as error:
+        raise ServiceError(
+            f"{store.shown}: run {logged.run_id} is logged, tagging the judge failed ({error}). "
+            "Run judgec doctor, or choose another store with --tracking-uri."
+        ) from error
+    return logged.model_copy(update={"model_version": int(version.version)})
+
+
+def _registered(client: MlflowClient, run: TournamentRun) -> ModelVersion | None:
+    """The judge's version: the one tagged with our number, or whose compile has it as a parameter; the newest."""
+    number = f"{run.judge_version:04d}"
+    found = client.search_model_versions(f"name = '{run.judge}'")
+    for version in sorted(found, key=lambda one: -int(one.version)):
+        tagged = version.tags.get(VERSION_TAG)
+        if tagged is None and version.run_id:
+            tagged = client.get_run(version.run_id).data.params.get("version")
+        if tagged == number:
+            return version
+    return None

@@ -1,0 +1,200 @@
+"""Human feedback on MLflow traces, as rows of a label table: one row a trace and rater, every rater kept.
+
+As in ``background``, a command that only reads them does so through a process of its own and never imports MLflow.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judgec.errors import ArtifactError, InputError, JudgecError, ServiceError
+from judgec.tracking.background import ERRORS, QUIET
+from judgec.tracking.store import TrackingStore
+
+if TYPE_CHECKING:
+    from mlflow.entities import Assessment, Trace
+
+Row = dict[str, object]
+MLFLOW_PREFIX = "mlflow:"
+PAGE = 100  # traces a request, the most that a server gives
+HUMAN = "HUMAN"
+TAIL = 2000  # bytes of the reader's stderr shown when it dies
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Human feedback as rows of a label table, before anybody interprets the labels.
+
+    Args:
+        rows: One a trace and rater: item_id, query, answer, reference and contexts where there are any, annotator,
+            label, rationale.
+        notes: What was left out.
+    """
+
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+def feedback_of(traces: Iterable["Trace"], assessment: str, where: str) -> Feedback:
+    """The human feedback called ``assessment``, that of every rater.
+
+    ``query`` is the root span's input (the text where it is one, JSON where it is more), ``answer`` its output,
+    ``reference`` the human expectations, ``contexts`` what its retrievers returned. Names are compared without case,
+    as MLflow does. Of several pieces of feedback by one rater on one trace the newest counts.
+
+    Args:
+        traces: With spans and assessments.
+        assessment: The feedback's name.
+        where: What messages call the traces.
+
+    Raises:
+        InputError: When no trace has such feedback, naming what there is.
+    """
+    wanted, rows, bare = assessment.strip().lower(), list[Row](), 0
+    seen: set[str] = set()
+    for trace in traces:
+        given = [found for found in trace.info.assessments or [] if _is_human_feedback(found)]
+        seen |= {found.name for found in given}
+        by_rater = {
+            found.source.source_id: found
+            for found in sorted(given, key=lambda found: found.last_update_time_ms or found.create_time_ms or 0)
+            if found.name.strip().lower() == wanted
+        }
+        bare += not by_rater
+        inputs = trace_inputs(trace) if by_rater else {}
+        for rater, found in sorted(by_rater.items()):
+            rows.append({**inputs, "annotator": rater, "label": found.feedback.value, "rationale": found.rationale})
+    if not rows:
+        there = ", ".join(sorted(seen)) or "none at all"
+        raise InputError([f"{where}: no human feedback {assessment!r}; there is {there}. Correct --assessment."])
+    notes = (f"{bare} traces without human feedback {assessment!r} are left out.",) if bare else ()
+    return Feedback(tuple(rows), notes)
+
+
+def trace_inputs(trace: "Trace") -> Row:
+    """A trace as what is graded: item_id, query, answer, and reference and contexts where it has them."""
+    from mlflow.genai.utils.trace_utils import extract_retrieval_context_from_trace
+
+    root = next((span for span in trace.data.spans if span.parent_id is None), None)
+    row: Row = {
+        "item_id": trace.info.trace_id,
+        "query": as_one_text(None if root is None else root.inputs),
+        "answer": as_one_text(None if root is None else root.outputs),
+    }
+    expected = {
+        found.name: found.expectation.value
+        for found in trace.info.assessments or []
+        if found.expectation is not None and found.source.source_type == HUMAN and found.valid is not False
+    }
+    if expected:
+        row["reference"] = as_one_text(expected)
+    retrieved = [chunk for chunks in extract_retrieval_context_from_trace(trace).values() for chunk in chunks]
+    if retrieved:
+        row["contexts"] = [str(chunk["content"]) for chunk in retrieved]
+    return row
+
+
+def as_one_text(value: object) -> str:
+    """A text as it is; an object with a single text is that text; anything else is JSON; nothing is empty."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        (value,) = value.values()
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def read_feedback(store: TrackingStore, experiment: str, assessment: str, environ: Mapping[str, str]) -> Feedback:
+    """The human feedback on an experiment's traces, read by a process of its own.
+
+    Args:
+        store: Where the traces are.
+        experiment: The experiment's name, or its id.
+        assessment: The feedback's name.
+        environ: The environment of the process.
+
+    Raises:
+        InputError: No such experiment, or no such feedback.
+        ServiceError: When the store does not work.
+        ArtifactError: When the database belongs to another MLflow version.
+    """
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    request = {"uri": store.uri, "artifacts": store.artifacts, "experiment": experiment, "assessment": assessment}
+    done = subprocess.run(  # noqa: S603 -- our own module, no shell
+        [sys.executable, "-m", __name__],
+        input=json.dumps(request),
+        capture_output=True,
+        env={**QUIET, **environ, "PYTHONPATH": path},
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode:
+        raise ServiceError(
+            f"{store.shown}: the process that reads traces ended (exit {done.returncode}). "
+            f"Run judgec doctor.\n{done.stderr[-TAIL:].strip()}"
+        )
+    reply = json.loads(done.stdout)
+    if "faults" in reply:
+        raise InputError(reply["faults"])
+    if "error" in reply:
+        raise ERRORS[reply["kind"]](reply["error"])
+    return Feedback(tuple(reply["rows"]), tuple(reply["notes"]))
+
+
+def fetch(store: TrackingStore, experiment: str, assessment: str) -> Feedback:
+    """``read_feedback`` in this process, which therefore imports MLflow."""
+    from mlflow.exceptions import MlflowException
+
+    from judgec.tracking.compile_run import open_store
+
+    client = open_store(store)
+    where = f"{MLFLOW_PREFIX}{experiment}"
+    found = client.get_experiment_by_name(experiment)
+    if found is None:
+        with contextlib.suppress(MlflowException):  # not an id either
+            found = client.get_experiment(experiment)
+    if found is None:
+        names = ", ".join(sorted(each.name for each in client.search_experiments()))
+        raise InputError([f"{where}: no such experiment in {store.shown}; there are {names}. Name one of these."])
+    traces: list[Trace] = []
+    token = None
+    while True:
+        page = client.search_traces(locations=[found.experiment_id], max_results=PAGE, page_token=token)
+        traces += page
+        token = page.token
+        if not token:
+            break
+    return feedback_of(sorted(traces, key=lambda trace: str(trace.info.trace_id)), assessment, where)
+
+
+def _is_human_feedback(found: "Assessment") -> bool:
+    return found.feedback is not None and found.source.source_type == HUMAN and found.valid is not False
+
+
+def main() -> None:
+    """Answer one request on stdin with one JSON object on stdout; whatever else prints goes to stderr."""
+    request = json.loads(sys.stdin.read())
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    store = TrackingStore(uri=request["uri"], artifacts=request["artifacts"])
+    try:
+        found = fetch(store, request["experiment"], request["assessment"])
+        reply: dict[str, object] = {"rows": found.rows, "notes": found.notes}
+    except InputError as error:
+        reply = {"faults": error.faults}
+    except (ArtifactError, ServiceError) as error:
+        reply = {"error": str(error), "kind": type(error).__name__}
+    except JudgecError as error:  # pragma: no cover -- a new kind must be named in ERRORS
+        reply = {"error": str(error), "kind": ServiceError.__name__}
+    with replies:
+        json.dump(reply, replies, default=str)
+    os._exit(0)  # MLflow's own farewell takes a second
+
+
+if __name__ == "__main__":
+    main()

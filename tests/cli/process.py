@@ -1,0 +1,65 @@
+"""Commands as a user runs them: real processes, and one compiled judge that the tests of a run share."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+CANARY = "sk-canary-7f3a9c"  # an API key that must be sent and never be written anywhere
+
+
+def judgec(
+    folder: Path, *arguments: object, code: int | None = 0, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python cli.py ARGUMENTS`` in ``folder``; it must end with ``code`` and without a traceback."""
+    kept = {name: value for name, value in os.environ.items() if name not in {"MLFLOW_TRACKING_URI", "OPENAI_API_KEY"}}
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), *map(str, arguments)],
+        cwd=folder,
+        env={**kept, "COLUMNS": "100", **environment},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=280,
+        check=False,
+    )
+    assert code is None or done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Two compiles of one label file through a teachable server, and everything that they wrote.
+
+    Args:
+        folder: Where the commands ran; it holds the label file and the home.
+        home: ``--home``.
+        labels: The label file.
+        first: ``compile-judge --json``.
+        again: The same once more, with ``--require-promotion``.
+        server: What the server saw: calls of each compile, and whether each carried the key.
+    """
+
+    folder: Path
+    home: Path
+    labels: Path
+    first: Mapping[str, Any]  # code, stdout, stderr of the process
+    again: Mapping[str, Any]
+    server: Mapping[str, Any]
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the first compile printed."""
+        report: dict[str, Any] = json.loads(self.first["stdout"])
+        return report
+
+
+def spoken(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
+    """A finished process as JSON."""
+    return {"code": done.returncode, "stdout": done.stdout, "stderr": done.stderr}

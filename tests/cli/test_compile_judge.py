@@ -1,0 +1,201 @@
+"""``judgec compile-judge`` as a user runs it: what it prints, writes and tracks."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgec.records.agreement import STATISTICS
+from judgec.store.splits import split_of
+from tests.cli.process import CANARY, ROOT, Shared, judgec
+from tests.compiler.small import write
+from tests.service import grading_world
+from tests.service.fake_openai import FakeOpenAI
+
+TEST = ("majority", "evidence_only", "uncompiled", "compiled_prompt", "compiled", "compiled_loo", "ceiling")
+KEYS = {
+    *("program", "version", "promoted", "reason", "task", "objective", "split", "test", "difference", "prompt_gain"),
+    *("lm_calls", "cost_usd", "seconds", "mlflow_run_id"),
+}
+Json = dict[str, Any]  # a report
+
+
+def check_estimate(estimate: Json) -> None:
+    """The form E."""
+    assert {"value", "low", "high"} <= set(estimate) <= {"value", "low", "high", "p", "note"}
+    assert estimate["value"] is not None or estimate["note"]
+    if estimate["low"] is not None:
+        assert estimate["low"] <= estimate["value"] <= estimate["high"]
+
+
+def check_agreement(agreement: Json) -> None:
+    """The form M."""
+    assert set(agreement) - {"aspects"} == {
+        *STATISTICS, "bland_altman", "reject_rate", "n", "n_clusters", "unscored"
+    }  # fmt: skip
+    for name in STATISTICS:
+        check_estimate(agreement[name])
+    assert set(agreement["bland_altman"]) == {"bias", "low", "high"}
+    assert set(agreement["reject_rate"]) == {"expert", "judge"}
+    for part in agreement.get("aspects", {}).values():
+        check_agreement(part)
+
+
+def test_json_is_one_object_of_the_contract_and_nothing_else_is_said(shared: Shared) -> None:
+    assert shared.first["stdout"].count("\n") == 1
+    assert shared.first["stderr"] == ""
+    report = shared.report
+    assert set(report) >= KEYS
+    assert (report["program"], report["version"], report["task"], report["objective"]) == ("world", 1, "grade", "tau_b")
+    assert tuple(report["test"]) == TEST
+    for agreement in report["test"].values():
+        check_agreement(agreement)
+        assert "aspects" not in agreement
+    assert report["test"]["evidence_only"]["tau_b"]["note"] == "evidence was left out (--no-evidence)"
+    assert "one annotator" in report["test"]["ceiling"]["qwk"]["note"]
+    assert set(report["difference"]) >= {"to", *STATISTICS}
+    assert set(report["prompt_gain"]) == set(STATISTICS)
+    for name in STATISTICS:
+        check_estimate(report["difference"][name])
+        check_estimate(report["prompt_gain"][name])
+    assert report["cost_usd"] is None  # nobody knows what this model costs
+    assert report["lm_calls"] == shared.server["calls"][0] > 100
+    assert report["seconds"] > 0
+    assert report["prompt_gain"]["tau_b"]["low"] > 0
+
+
+def test_judge_that_is_better_is_promoted_and_its_split_is_the_hash_of_its_queries(shared: Shared) -> None:
+    report, family = shared.report, shared.home / "programs" / "world"
+    assert report["promoted"] is True
+    assert report["reason"].startswith("better: tau_b +")
+    rows = [json.loads(line) for line in shared.labels.read_text().splitlines()]
+    counts = [split_of(row["query_id"], "world") for row in rows]
+    assert report["split"] == {name: counts.count(name) for name in ("train", "dev", "test")}
+    assert report["test"]["compiled"]["n"] == counts.count("test")
+    saved = json.loads((family / "0001" / "split.json").read_text())
+    assert saved["queries"] == {row["query_id"]: split_of(row["query_id"], "world") for row in rows}
+    assert json.loads((family / "aliases.json").read_text()) == {"champion": 1, "challenger": 2}
+    assert [look["version"] for look in json.loads((family / "family.json").read_text())["looks"]] == ["0001", "0002"]
+    names = {"program.json", "calibration.json", "card.json", "split.json", "report.json"}
+    assert {path.name for path in (family / "0001").iterdir()} == names
+    assert not list(family.glob(".*partial*"))
+
+
+def test_rerun_costs_nothing_is_saved_as_challenger_and_the_gate_exits_one(shared: Shared) -> None:
+    again = json.loads(shared.again["stdout"])
+    assert shared.again["code"] == 1
+    assert shared.server["calls"][1] <= 1  # at most a preflight
+    assert (again["version"], again["promoted"], again["difference"]["to"]) == (2, False, "champion")
+    assert again["difference"]["tau_b"]["value"] == 0
+    assert again["test"] == shared.report["test"]
+    assert shared.again["stderr"].startswith("error: world@2: not promoted; not shown to be better: tau_b .00")
+    assert (shared.home / "programs" / "world" / "0002" / "card.json").is_file()
+
+
+def test_key_is_sent_and_written_nowhere(shared: Shared) -> None:
+    assert shared.server["key_sent"]
+    files = [path for path in shared.folder.rglob("*") if path.is_file()]
+    assert {"journal.db", "mlflow.db", "card.json"} <= {path.name for path in files}
+    assert not [path for path in files if CANARY.encode() in path.read_bytes()]
+
+
+def test_run_read_back_from_mlflow_holds_the_report(shared: Shared) -> None:
+    from mlflow import MlflowClient
+
+    report = shared.report
+    client = MlflowClient(tracking_uri=f"sqlite:///{shared.home / 'mlruns' / 'mlflow.db'}")
+    run = client.get_run(report["mlflow_run_id"])
+    compiled = report["test"]["compiled"]
+    for name in STATISTICS:
+        wanted = {f"test.{name}{suffix}": compiled[name][key] for suffix, key in (("", "value"), (".low", "low"))}
+        assert {key: run.data.metrics[key] for key in wanted} == pytest.approx(wanted)
+    assert run.data.metrics["test.uncompiled.tau_b"] == pytest.approx(report["test"]["uncompiled"]["tau_b"]["value"])
+    assert run.data.metrics["prompt_gain.tau_b.low"] == pytest.approx(report["prompt_gain"]["tau_b"]["low"])
+    assert run.data.metrics["test.n"] == compiled["n"]
+    assert "test.majority.tau_b" not in run.data.metrics
+    assert "one grade only" in run.data.tags["undefined.test.majority.tau_b"]
+    assert (run.data.params["lm"], run.data.params["version"]) == ("openai/fake", "0001")
+    contexts = [tag.value for given in run.inputs.dataset_inputs for tag in given.tags]
+    assert sorted(contexts) == ["dev", "test", "train"]
+    rows = {given.tags[0].value: json.loads(given.dataset.profile)["num_rows"] for given in run.inputs.dataset_inputs}
+    assert rows == report["split"]
+    figures = {file.path for file in client.list_artifacts(run.info.run_id, "figures")}
+    assert figures >= {f"figures/{name}.png" for name in ("bland_altman", "confidence", "confusion", "histogram")}
+    judge = {file.path for file in client.list_artifacts(run.info.run_id, "judge")}
+    assert judge >= {f"judge/{name}.json" for name in ("program", "calibration", "card", "split", "report")}
+    children = client.search_runs([run.info.experiment_id], f"tags.mlflow.parentRunId = '{run.info.run_id}'")
+    assert len(children) >= len(report["candidates"])
+    champion = client.get_model_version_by_alias("world", "champion")
+    assert champion.run_id == run.info.run_id
+    assert champion.tags["version"] == "0001"
+    assert float(champion.tags["test.tau_b"]) == pytest.approx(compiled["tau_b"]["value"])
+    assert client.get_model_version_by_alias("world", "challenger").tags["version"] == "0002"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seen"),
+    [
+        (["nowhere.csv"], "nowhere.csv"),
+        pytest.param(["labels.jsonl", "--objective", "accuracy"], "objective 'accuracy'", marks=pytest.mark.full),
+        pytest.param(["labels.jsonl", "--name", "a/b"], "--name 'a/b'", marks=pytest.mark.full),
+        pytest.param(["labels.jsonl", "--lm", "gpt-4o"], "--lm: 'gpt-4o' names no model", marks=pytest.mark.full),
+    ],
+)
+def test_bad_usage_exits_two_and_writes_nothing(tmp_path: Path, arguments: list[str], seen: str) -> None:
+    write(tmp_path / "labels.jsonl", grading_world.rows(40))
+    done = judgec(tmp_path, "compile-judge", *arguments, "--json", code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert seen in done.stderr
+    assert not (tmp_path / "programs").exists()
+
+
+@pytest.mark.full
+def test_people_see_stages_a_table_the_verdict_and_the_next_command(tmp_path: Path) -> None:
+    write(tmp_path / "labels [1].jsonl", grading_world.rows(40, per_query=1))
+    done = judgec(tmp_path, "compile-judge", "labels [1].jsonl", "--no-evidence")
+    for stage in (
+        "labels      labels [1].jsonl",
+        "split ",
+        "baselines ",
+        "candidates ",
+        "calibrate ",
+        "verify ",
+        "track ",
+    ):
+        assert stage in done.stderr
+    assert "labels-1-@1 on" in done.stdout
+    assert "judge: embedded evidence engine, no language model" in done.stderr
+    assert "Next: judgec judge FILE --judge labels-1" in done.stderr
+
+
+@pytest.mark.full
+def test_two_processes_at_once_get_two_versions_and_two_looks(tmp_path: Path) -> None:
+    write(tmp_path / "w.jsonl", grading_world.rows(60, per_query=1))
+    command = [sys.executable, str(ROOT / "cli.py"), "compile-judge", "w.jsonl", "--no-evidence", "--json"]
+    both = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    reports = [json.loads(process.communicate(timeout=280)[0]) for process in both]
+    assert sorted(report["version"] for report in reports) == [1, 2]
+    family = tmp_path / "programs" / "w"
+    assert sorted(look["version"] for look in json.loads((family / "family.json").read_text())["looks"]) == [
+        "0001",
+        "0002",
+    ]
+    assert sorted(json.loads((family / v / "card.json").read_text())["looks"] for v in ("0001", "0002")) == [1, 2]
+
+
+@pytest.mark.full
+def test_missing_key_exits_three_before_anything_is_saved(tmp_path: Path) -> None:
+    write(tmp_path / "w.jsonl", grading_world.rows(40))
+    done = judgec(tmp_path, "compile-judge", "w.jsonl", "--lm", "openai/gpt-4o-mini", "--json", code=3)
+    assert done.stdout == ""
+    assert "no API key found. Set OPENAI_API_KEY" in done.stderr
+    assert not (tmp_path / "programs").exists()
+    with FakeOpenAI("bad_key") as server:
+        options = ["--lm", "openai/fake", "--api-base", server.base_url]
+        done = judgec(tmp_path, "compile-judge", "w.jsonl", *options, code=3, OPENAI_API_KEY=CANARY)
+    assert "refused the key" in done.stderr
+    assert CANARY not in done.stdout + done.stderr

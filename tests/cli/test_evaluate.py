@@ -1,0 +1,132 @@
+"""``judgec evaluate`` as a user runs it: compile on a few labels, then a tournament, each a real process."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judgec.store.tournament.reading import Sources, read_entries
+
+ROOT = Path(__file__).parents[2]
+RAGELO = ROOT.parent / "shared" / "data" / "ragelo_example"
+COLOURS = ("red", "green", "blue", "white", "black")
+
+
+def run(home: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), *arguments, "--home", str(home)],
+        cwd=home,
+        env={**os.environ, "COLUMNS": "140"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def answer(query: int, quality: int) -> str:
+    """As many of the four right words as the quality says; all answers are equally long."""
+    return " ".join(COLOURS[(query + i) % 5] if i < quality else f"something{i}" for i in range(4))
+
+
+def reference(query: int) -> str:
+    return " ".join(COLOURS[(query + i) % 5] for i in range(4))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judge that was shown to be better, a judge that was not, and a tournament of three agents."""
+    home = tmp_path_factory.mktemp("league é")
+    rows = [
+        {
+            "item_id": f"q{q}/{k}",
+            "query_id": f"q{q}",
+            "query": f"Which colours has flag {q}?",
+            "answer": answer(q, quality),
+            "reference": reference(q),
+            "grade": quality + 1,
+        }
+        for q in range(60)
+        for k, quality in enumerate((q % 5, (q + 2) % 5, 4 - q % 3))
+    ]
+    (home / "labels.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    run(home, "compile-judge", "labels.jsonl", "--name", "flags", "--json")
+    queries = "\n".join(f"t{q},Which colours has flag {q}?,{reference(q)}" for q in range(8))
+    (home / "queries.csv").write_text(f"qid,query,reference\n{queries}\n", encoding="utf-8")
+    qualities = {"new+v2": (4, 3), "old": (2, 3), "bad": (0, 0)}
+    answers = [f"t{q},{agent},{answer(q, worth[q % 2])}" for q in range(8) for agent, worth in qualities.items()]
+    (home / "answers.csv").write_text("\n".join(["qid,agent,answer", *answers[:-1]]) + "\n", encoding="utf-8")
+    return home
+
+
+GIVEN = ("--queries", "queries.csv", "--answers", "answers.csv", "--judge")
+
+
+def test_evaluate_json_is_one_object_and_the_folder_holds_the_report(home: Path) -> None:
+    card = json.loads((home / "programs" / "flags" / "0001" / "card.json").read_text())
+    assert card["promoted"], card["reason"]
+    done = run(home, "evaluate", *GIVEN, "flags", "--out", "out", "--json")
+    report = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert list(report["bradley_terry"]) == ["new+v2", "old", "bad"]
+    assert (report["games"], report["unscored"], report["skipped"]) == (22, 0, 2)
+    assert report["missing_answers"] == {"bad": 1}
+    assert report["judge"]["program"] == "flags"
+    assert report["judge"]["tau_b"]["value"] > 0.8
+    assert report["mlflow_run_id"]
+    assert card["tie_band"] is not None
+    files = {path.name for path in (home / "out").iterdir()}
+    assert files == {"report.html", "report.json", "leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv"}
+
+
+@pytest.mark.full
+def test_gate_exits_1_with_its_reason_after_writing_everything(home: Path) -> None:
+    done = run(home, "evaluate", *GIVEN, "flags", "--out", "gated", "--gate", "bad>=new+v2-30", code=1)
+    assert "worse: bad - new+v2 = -" in done.stderr or "too few queries: bad - new+v2" in done.stderr
+    assert (home / "gated" / "report.html").is_file()
+    assert "agent" in done.stdout
+
+
+def test_bad_input_is_refused_before_anything_is_judged(home: Path) -> None:
+    (home / "solo.csv").write_text("qid,agent,answer\nt0,solo,red\n")
+    cases = {
+        ("--queries", "queries.csv", "--answers", "solo.csv", "--judge", "flags"): "one agent only (solo)",
+        (*GIVEN, "flags", "--gate", "new>=old"): "not of the form NEW>=OLD-30",
+    }
+    for arguments, said in cases.items():
+        assert said in run(home, "evaluate", *arguments, "--out", "refused", code=2).stderr
+    assert not (home / "refused").exists()
+
+
+@pytest.mark.full
+def test_unproven_judge_is_refused_and_stamped_when_asked_for(home: Path) -> None:
+    path = home / "programs" / "flags" / "0001" / "card.json"
+    text = path.read_text()
+    try:
+        path.write_text(json.dumps({**json.loads(text), "promoted": False, "reason": "it was not better"}))
+        refused = run(home, "evaluate", *GIVEN, "flags", code=2)
+        assert "it was not better. Compile a better one, or pass --unproven." in refused.stderr
+        done = run(home, "evaluate", *GIVEN, "flags", "--out", "unproven", "--unproven")
+        assert "UNPROVEN JUDGE" in done.stderr
+        assert "UNPROVEN JUDGE" in (home / "unproven" / "report.html").read_text()
+    finally:
+        path.write_text(text)
+
+
+@pytest.mark.full
+def test_ragelo_example_is_evaluated_as_it_is(home: Path) -> None:
+    if not RAGELO.is_dir():
+        pytest.skip("../shared/data/ragelo_example is not there; RAGElo's own files are not tested")
+    files = [f"--{name}={RAGELO / name}.csv" for name in ("queries", "answers", "documents")]
+    done = run(home, "evaluate", *files, "--judge", "flags", "--out", "ragelo", "--json", "--games", "60")
+    report = json.loads(done.stdout)
+    assert report["games"] == 60
+    assert any("compiled with reference, which these answers lack" in note for note in report["notes"])
+    assert len(read_entries(Sources(str(RAGELO / "queries.csv"), ((str(RAGELO / "answers.csv"), ""),))).agents) == 6

@@ -1,0 +1,237 @@
+"""``compare``, ``labels --next`` and ``judge --abstain-below`` on judges that are compiled already."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pytest
+
+from judgec.cli.app import main
+from judgec.compiler.outcome.abstain import EXACT, graded_rows
+from judgec.compiler.outcome.report import Saved
+from judgec.compiler.outcome.track import run_of
+from judgec.compiler.settings import CompileSettings
+from judgec.lm.spec import LMSpec
+from judgec.store import programs
+from judgec.store.labels import read_labels
+from judgec.store.splits import read_family, split_of
+from tests.cli.conftest import Home
+from tests.service.grading_world import rows
+
+
+class Run(Protocol):
+    """Runs ``judgec`` in this process, which has imported everything already."""
+
+    def __call__(self, *arguments: str, code: int = 0) -> tuple[str, str]: ...
+
+
+@pytest.fixture
+def run(home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: str, code: int = 0) -> tuple[str, str]:
+        monkeypatch.setattr(sys, "argv", ["judgec", *arguments, "--home", str(home.folder)])
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        monkeypatch.setenv("COLUMNS", "120")
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert (end.value.code or 0) == code, said.err
+        return said.out, said.err
+
+    return call
+
+
+def test_compare_on_the_common_test_split_asks_nothing_and_pairs_every_item(
+    home: Home, run: Run, tmp_path: Path
+) -> None:
+    before = home.server.calls
+    out = tmp_path / "items.jsonl"
+    options = ["--api-base", home.server.base_url, "--out", str(out), "--json"]
+    stdout, stderr = run("compare", "world@1", "world@2", *options)
+    assert stderr == ""
+    report = json.loads(stdout)
+    assert home.server.calls == before  # every verdict was in the journal
+    assert report["lm_calls"] == 0
+    tested = home.report["test"]
+    assert isinstance(tested, dict)
+    assert report["test"]["a"]["tau_b"]["value"] == pytest.approx(tested["compiled"]["tau_b"]["value"])
+    assert report["test"]["a"]["n"] == report["test"]["b"]["n"] == len(home.first.dataset.test)
+    difference = report["test"]["a"]["exact"]["value"] - report["test"]["b"]["exact"]["value"]
+    assert report["difference"]["exact"]["value"] == pytest.approx(difference)
+    assert report["a"]["looks"] == 2
+    assert report["a"]["level_spent"] == pytest.approx(0.025 + 0.05 / 6)
+    differing = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(differing) == report["differ"]
+    assert [row["distance"] for row in differing] == sorted((row["distance"] for row in differing), reverse=True)
+    assert all(row["a"]["rationale"] and row["b"]["rationale"] for row in differing)
+
+
+def test_compare_on_other_labels_leaves_out_what_either_was_compiled_on(home: Home, run: Run, tmp_path: Path) -> None:
+    # The old queries 60-79 and forty new ones: of the old, only those of the test split may be used.
+    file = tmp_path / "more.jsonl"
+    made = [row for row in rows(240, per_query=2) if int(str(row["query_id"])[1:]) >= 60]
+    file.write_text("".join(json.dumps(row) + "\n" for row in made))
+    allowed = [
+        row for row in made if str(row["query_id"]) >= "q0080" or split_of(str(row["query_id"]), "world") == "test"
+    ]
+    options = ["--labels", str(file), "--api-base", home.server.base_url, "--json"]
+    report = json.loads(run("compare", "world@1", "world@2", *options)[0])
+    assert report["test"]["a"]["n"] == len(allowed)
+    assert len(allowed) < len(made)
+    assert report["lm_calls"] > 0
+
+
+def test_compare_shows_tables_for_people_and_the_next_command(home: Home, run: Run) -> None:
+    stdout, stderr = run("compare", "world@1", "world@2", "--api-base", home.server.base_url)
+    assert "difference" in stdout
+    assert "world@1 against world@2" in stdout
+    assert "2 looks at this test split have spent 0.033 of .05" in stderr
+
+
+def test_compare_after_the_label_file_changed_says_so(home: Home, run: Run, tmp_path: Path) -> None:
+    text = home.labels.read_text()
+    try:
+        test_row = next(line for line in text.splitlines() if split_of(json.loads(line)["query_id"], "world") == "test")
+        home.labels.write_text(text.replace(test_row + "\n", ""))
+        _, stderr = run("compare", "world@1", "world@2", code=2)
+    finally:
+        home.labels.write_text(text)
+    assert "the file has changed" in stderr
+    assert "--labels FILE" in stderr
+
+
+def test_labels_next_writes_a_sheet_that_reads_back_as_the_same_items(home: Home, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "more.jsonl"
+    made = rows(300, per_query=2)
+    for row in made[160:]:
+        del row["grade"]
+    file.write_text("".join(json.dumps(row) + "\n" for row in made))
+    out = tmp_path / "next.csv"
+    options = ["--next", "20", "--judge", "world@1", "--api-base", home.server.base_url, "--out", str(out), "--json"]
+    report = json.loads(run("labels", str(file), *options)[0])
+    assert (report["unlabelled"], report["labelled"], report["picked"]) == (140, 160, 20)
+    with out.open(newline="", encoding="utf-8") as lines:
+        sheet = list(csv.DictReader(lines))
+    assert {row["grade"] for row in sheet} == {""}
+    assert report["strata"] == {"random": 10, "uncertain": 10}
+    assert all(split_of(row["query_id"], "world") == "train" for row in sheet if row["stratum"] == "uncertain")
+    assert all(float(row["inclusion_probability"]) == 1 for row in sheet if row["stratum"] == "uncertain")
+    # 70 queries of two items each, ten drawn: 10 / 70 / 2.
+    drawn = [float(row["inclusion_probability"]) for row in sheet if row["stratum"] == "random"]
+    assert drawn == pytest.approx([1 / 14] * 10, rel=1e-5)
+    for number, row in enumerate(sheet):
+        row["grade"] = str(1 + number % 5)
+    with out.open("w", newline="", encoding="utf-8") as lines:
+        writer = csv.DictWriter(lines, list(sheet[0]))
+        writer.writeheader()
+        writer.writerows(sheet)
+    originals = {item.item_id: item for item in read_labels(str(file)).items}
+    assert list(read_labels(str(out)).items) == [originals[item_id] for item_id in report["item_ids"]]
+
+
+def test_labels_next_without_a_judge_says_what_is_missing(home: Home, run: Run) -> None:
+    _, stderr = run("labels", str(home.labels), "--next", "3", code=2)
+    assert "--next N and --judge NAME belong together" in stderr
+
+
+def test_labels_next_of_a_file_without_unlabelled_items_says_so(home: Home, run: Run) -> None:
+    _, stderr = run("labels", str(home.labels), "--next", "3", "--judge", "world@1", code=2)
+    assert "all 160 items have a label" in stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "below"), [([], None), (["--abstain-below", "0.9"], 0.9), (["--abstain-below", "0"], 0)]
+)
+def test_judge_abstains_as_compiled_unless_told_otherwise(
+    home: Home, run: Run, tmp_path: Path, option: list[str], below: float | None
+) -> None:
+    out = tmp_path / "out.jsonl"
+    arguments = [
+        str(home.labels),
+        "--judge",
+        "world@1",
+        "--api-base",
+        home.server.base_url,
+        "--out",
+        str(out),
+        "--json",
+    ]
+    report = json.loads(run("judge", *arguments, *option)[0])
+    promised = home.first.abstention.below
+    assert promised is not None
+    threshold = promised if below is None else below
+    judged = [json.loads(line) for line in out.read_text().splitlines()]
+    left = [row for row in judged if row["unscored"]]
+    assert all(row["confidence"] >= threshold for row in judged if not row["unscored"])
+    assert all(row["unscored"].startswith("abstained: ") and row["grade"] is None for row in left)
+    assert report["unscored_reasons"] == ({"abstained": len(left)} if left else {})
+    assert bool(left) is (threshold > 0)
+
+
+def test_compile_reports_calibrators_errors_curve_and_promise(home: Home) -> None:
+    report = home.report
+    calibrators = report["calibrators"]
+    assert isinstance(calibrators, dict)
+    families = {choice["family"] for choice in calibrators["grade"]["choices"]}
+    assert families == {"prior", "none", "isotonic", "ordinal", "multinomial"}
+    assert sum(choice["chosen"] for choice in calibrators["grade"]["choices"]) == 1
+    errors = report["calibration_error"]
+    assert isinstance(errors, dict)
+    assert 0 <= errors["grade"]["accept"] < 0.5
+    abstaining = report["abstention"]
+    assert isinstance(abstaining, dict)
+    assert abstaining["of"] == "exact"
+    assert abstaining["curve"][0]["coverage"] == 1.0
+    assert abstaining["promise"]["agreement"] == 0.6
+    card = programs.load(home.folder, "world@1").card
+    assert card.settings["abstain_below"] == abstaining["below"] == abstaining["promise"]["below"]
+
+
+def test_compile_with_a_promise_shows_the_reserve_to_neither_search_nor_calibrator(home: Home) -> None:
+    dataset = home.first.dataset
+    assert dataset.reserve is not None
+    held = {item.query_id for item in dataset.reserve.items}
+    assert len(held) >= 5
+    assert not held & {item.query_id for item in dataset.train.items}
+    assert not held & {query for found in home.first.scored for query in found.candidate.queries}
+    fitted = home.first.judge.calibrators["grade"].n_labels
+    assert fitted <= len(dataset.train)
+
+
+def test_learning_curve_grows_from_few_labels_and_ends_at_the_compiled_judge(home: Home) -> None:
+    curve = home.first.curve
+    assert curve is not None
+    sizes = [point.labels for point in curve.points]
+    assert sizes[0] == 25
+    assert sizes == sorted(sizes)
+    assert [len(point.values) for point in curve.points[:-1]] == [5] * (len(sizes) - 1)
+    compiled = home.first.verification.agreements["compiled"].estimates["tau_b"].value
+    assert curve.points[-1].values[0] == pytest.approx(compiled)
+    assert curve.halving is not None
+    assert curve.halving.more_labels > len(home.first.dataset.labels.items)
+
+
+def test_run_of_a_compile_logs_calibration_error_coverage_and_both_figures(home: Home) -> None:
+    card = programs.load(home.folder, "world@1").card
+    settings = CompileSettings(name="world", home=home.folder, lm=LMSpec.parse("openai/fake"))
+    run = run_of(
+        home.first, Saved(card, home.report, home.first), settings, source="world.jsonl", started=0.0, ended=1.0
+    )
+    assert {"test.ece_accept", "test.ece_confidence", "test.abstaining.coverage"} <= set(run.metrics)
+    assert run.figures["coverage"].startswith(b"\x89PNG")
+    assert run.figures["learning_curve"].startswith(b"\x89PNG")
+
+
+def test_family_remembers_both_looks(home: Home) -> None:
+    looks = read_family(home.folder, "world").looks
+    assert [look.version for look in looks] == ["0001", "0002"]
+    assert len({look.test for look in looks}) == 1
+
+
+def test_graded_rows_of_the_tested_judge_agree_with_its_exact_agreement(home: Home) -> None:
+    judged = home.first.verification.judgments["compiled"]
+    rows_tested = graded_rows(home.first.dataset.test, judged, EXACT, home.first.dataset.labels.scale)
+    exact = home.first.verification.agreements["compiled"].estimates["exact"].value
+    assert np.mean(rows_tested.agrees) == pytest.approx(exact)

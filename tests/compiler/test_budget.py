@@ -1,0 +1,203 @@
+"""Caps, resuming and rerunning of whole compiles, against the fake endpoint and the real client."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.compiler.compile import Compiled, compile_judge, plan_judge
+from judgec.compiler.outcome.report import Saved, save
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
+from judgec.errors import ServiceError, UserError
+from judgec.lm.executor import Request
+from judgec.lm.spec import LMSpec
+from judgec.store import programs
+from judgec.store.splits import read_family
+from tests.compiler.search.world import labels
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.ranking_world import grader
+from tests.service.replies import Call, Outcome, Status, Text
+
+ITEMS = 75
+LABELS = labels(ITEMS, seed=5)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(grader) as running:
+        yield running
+
+
+def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:
+    spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
+    reflection, _ = reflection_spec(spec, None)
+    settings = CompileSettings(
+        name="capped", home=home, lm=spec, reflection=reflection, optimizer="labeled", evidence=False, resamples=100
+    )
+    return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
+
+
+def run(settings: CompileSettings) -> tuple[Compiled, Saved]:
+    with Session(
+        settings.lm,
+        settings.home,
+        reflection=settings.reflection,
+        budget=settings.budget,
+        max_cost=settings.max_cost,
+    ) as session:
+        compiled = compile_judge(LABELS, settings, session, Silent())
+        return compiled, save(compiled, settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)
+
+
+def outcome(saved: Saved) -> dict[str, object]:
+    """The report without what a resumed run spends less of."""
+    return {key: value for key, value in saved.report.items() if key not in {"lm_calls", "cost_usd", "seconds"}}
+
+
+def test_budget_too_small_for_a_compile_is_refused_before_the_first_call(server: FakeOpenAI, tmp_path: Path) -> None:
+    least = ITEMS + 2  # every item once, and a preflight to each model
+    with pytest.raises(UserError, match=f"--budget {least - 1}: .* takes {least} calls"):
+        run(settings_for(server, tmp_path, optimizer="auto", budget=least - 1))
+    assert server.calls == 0
+
+
+def test_max_cost_too_small_for_a_compile_is_refused_before_the_first_call(server: FakeOpenAI, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"--max-cost 0.0001: .* takes about \$0\."):
+        run(settings_for(server, tmp_path, max_cost=0.0001))
+    assert server.calls == 0
+
+
+@pytest.mark.parametrize("budget", [ITEMS + 2, 210, pytest.param(400, marks=pytest.mark.full)])
+def test_budget_is_never_passed_and_the_best_so_far_is_verified_and_saved(
+    server: FakeOpenAI, tmp_path: Path, budget: int
+) -> None:
+    compiled, saved = run(settings_for(server, tmp_path, optimizer="auto", budget=budget))
+    assert server.calls <= budget
+    assert saved.card.version == 1
+    for judgments in compiled.verification.judgments.values():
+        assert judgments.scored.all()
+    searched = len(compiled.scored) > 1
+    assert searched == (budget > ITEMS + 2)
+    assert any("no search" in note for note in compiled.notes) == (not searched)
+
+
+def test_budget_eaten_by_replies_asked_again_still_ends_in_a_saved_judge(tmp_path: Path) -> None:
+    def policy(call: Call) -> Outcome:
+        graded = any(output.labels for output in call.prompt.outputs)
+        return Text("Hm.") if graded and call.number % 3 == 0 else grader(call)
+
+    with FakeOpenAI(policy) as server:
+        compiled, saved = run(settings_for(server, tmp_path, budget=190))
+        assert server.calls <= 190
+    assert saved.card.version == 1
+    reasons = {reason for judged in compiled.verification.judgments.values() for reason in judged.unscored if reason}
+    assert all("budget" in reason or "malformed" in reason for reason in reasons)
+
+
+def test_max_cost_is_never_passed(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path, max_cost=0.02)
+    with Session(settings.lm, tmp_path, reflection=settings.reflection, max_cost=0.02) as session:
+        compiled = compile_judge(LABELS, settings, session, Silent())
+        assert 0 < session.spent.usd <= 0.02
+        assert not session.spent.unpriced
+    assert compiled.verification.judgments["compiled"].scored.all()
+
+
+def test_plan_asks_nothing_and_writes_nothing(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path, optimizer="auto")
+    _, plan = plan_judge(LABELS, settings)
+    assert server.calls == 0
+    assert not list(tmp_path.iterdir())
+    stages = {stage.name: stage.most for stage in plan.stages}
+    assert stages["uncompiled judge"].calls == ITEMS
+    assert stages["preflight"].calls == 2
+    assert plan.total.usd is not None
+
+
+def test_plan_within_a_budget_stays_within_it(server: FakeOpenAI, tmp_path: Path) -> None:
+    for budget in (ITEMS + 2, 300, 500, 900):
+        _, plan = plan_judge(LABELS, settings_for(server, tmp_path, optimizer="auto", budget=budget))
+        assert plan.total.calls <= budget
+
+
+def test_plan_for_a_model_without_list_price_knows_no_dollars(server: FakeOpenAI, tmp_path: Path) -> None:
+    spec = LMSpec.parse("openai/nobodys-model", api_base=server.base_url)
+    _, plan = plan_judge(LABELS, settings_for(server, tmp_path, lm=spec, reflection=None, optimizer="labeled"))
+    assert plan.total.usd is None
+    assert "$ unknown" in plan.shown()
+
+
+@pytest.mark.parametrize("stop", [150, pytest.param(40, marks=pytest.mark.full)])
+def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(tmp_path: Path, stop: int) -> None:
+    with FakeOpenAI(grader) as server:
+        settings = settings_for(server, tmp_path / "whole", optimizer="auto", budget=400)
+        whole, saved = run(settings)
+        calls = server.calls
+        assert ITEMS < calls <= plan_judge(LABELS, settings)[1].total.calls <= 400
+
+    count = Counter[str]()
+
+    def breaking(call: Call) -> Outcome:
+        count["calls"] += 1
+        return Status(401, "gone", "invalid_api_key") if count["calls"] == stop else grader(call)
+
+    with FakeOpenAI(breaking) as server:
+        with pytest.raises(ServiceError):
+            run(settings_for(server, tmp_path / "halves", optimizer="auto", budget=400))
+        resumed, again = run(settings_for(server, tmp_path / "halves", optimizer="auto", budget=400))
+        assert server.answered == calls
+        assert server.paid_twice == 0
+    assert outcome(again) | {"lm": 0} == outcome(saved) | {"lm": 0}  # the endpoint has another port
+    assert resumed.judge.calibration() == whole.judge.calibration()
+
+
+def test_the_same_compile_again_is_the_same_version_and_the_same_look(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path)
+    _, first = run(settings)
+    calls, family = server.calls, tmp_path / "programs" / "capped"
+    _, second = run(settings)
+    assert server.calls == calls
+    assert outcome(first) == outcome(second)
+    assert programs.versions(tmp_path, "capped") == (1,)
+    looks, aliases = read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")
+    assert len(looks) == 1
+    for lost in ("family.json", "aliases.json"):  # as if the process had died after writing the version
+        (family / lost).unlink()
+    _, third = run(settings)
+    assert outcome(first) == outcome(third)
+    assert (read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")) == (looks, aliases)
+
+
+@pytest.mark.full
+def test_another_seed_is_another_version_and_another_look(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path)
+    run(settings)
+    _, other = run(replace(settings, seed=1))
+    assert other.card.version == 2
+    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0001", "0002"]
+    aliases = programs.aliases(tmp_path, "capped")
+    run(settings)
+    assert programs.aliases(tmp_path, "capped") == aliases
+
+
+def test_finish_leaves_what_does_not_fit_unanswered_with_the_reason(server: FakeOpenAI, tmp_path: Path) -> None:
+    spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+    with Session(spec, tmp_path, budget=3) as session:
+        requests = [Request(n, [{"role": "user", "content": f"Say {n}."}]) for n in range(5)]
+        replies = {reply.key: reply for reply in session.finish(requests)}
+    assert sorted(replies) == [0, 1, 2, 3, 4]
+    assert sum(reply.text is not None for reply in replies.values()) == 3
+    assert all("--budget: 3 calls made" in str(reply.error) for reply in replies.values() if reply.text is None)
+
+
+def test_keeping_back_lowers_the_caps_for_a_block(server: FakeOpenAI, tmp_path: Path) -> None:
+    spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+    with Session(spec, tmp_path, budget=10) as session:
+        with session.keeping_back(7, None):
+            assert session.room(None) == 3
+        assert session.room(None) == 10
+    with Session(spec, tmp_path) as session, session.keeping_back(7, 1.0):
+        assert session.room(0.1) is None

@@ -1,0 +1,81 @@
+"""Judgments as rows of JSON."""
+
+import json
+
+import numpy as np
+import pytest
+
+from judgec.records.judgment import Judgments
+from judgec.records.scale import Scale
+
+SCALE = Scale(grades=(0, 1, 2.5), accept_at=1)
+NAN = float("nan")
+
+
+def judgments(*aspects: str, unscored: tuple[str | None, ...] = (None, "malformed reply: no field")) -> Judgments:
+    n, j = len(unscored), len(aspects)
+    lost = np.array([reason is not None for reason in unscored])
+    grade = np.where(lost[:, None], -1, np.arange(j)[None] + 1)
+    spread = np.where(lost[:, None, None], NAN, np.tile([0.2, 0.3, 0.5], (n, j, 1)))
+    return Judgments(
+        item_ids=tuple(f"i{k}" for k in range(n)),
+        aspects=aspects,
+        probabilities=spread,
+        grade=grade,
+        score=np.where(lost[:, None], NAN, np.full(j, 1.55)),
+        accept=np.where(lost[:, None], -1, np.arange(j)[None]),
+        confidence=np.where(lost[:, None], NAN, np.full(j, 0.5)),
+        rationale=("because", "")[:n],
+        unscored=unscored,
+    )
+
+
+def test_row_of_one_aspect_has_the_plain_names() -> None:
+    scored, lost = judgments("grade").rows(SCALE)
+    assert scored == {
+        "item_id": "i0",
+        "grade": 1,
+        "score": 1.55,
+        "accept": False,
+        "probabilities": {"0": 0.2, "1": 0.3, "2.5": 0.5},
+        "confidence": 0.5,
+        "rationale": "because",
+        "unscored": None,
+    }
+    assert lost == dict.fromkeys(scored) | {"item_id": "i1", "rationale": "", "unscored": "malformed reply: no field"}
+
+
+def test_row_of_several_aspects_is_keyed_by_aspect() -> None:
+    scored, lost = judgments("accuracy", "tone").rows(SCALE)
+    assert scored["grades"] == {"accuracy": 1, "tone": 2.5}
+    assert scored["accepts"] == {"accuracy": False, "tone": True}
+    assert set(scored) == {
+        *("item_id", "grades", "scores", "accepts", "probabilities", "confidences", "rationale", "unscored")
+    }
+    assert lost["grades"] == {"accuracy": None, "tone": None}
+    assert "grade" not in scored
+
+
+def test_rows_are_json_and_nothing_missing_becomes_a_number() -> None:
+    for one in (judgments("grade"), judgments("a", "b")):
+        for row in one.rows(SCALE):
+            json.dumps(row, allow_nan=False)
+    text = json.dumps(list(judgments("grade").rows(SCALE))[1])
+    assert not any(digit in text.replace("i1", "") for digit in "0123456789")
+
+
+def test_missing_grade_of_a_scored_item_is_null_and_not_the_best_grade() -> None:
+    one = judgments("a", "b", unscored=(None,))
+    one.grade[0, 1] = -1
+    (row,) = one.rows(SCALE)
+    assert row["grades"] == {"a": 1, "b": None}
+    assert row["scores"] == {"a": 1.55, "b": None}
+
+
+@pytest.mark.parametrize("missing", ["accept", "confidence"])
+def test_unknown_accept_or_confidence_of_a_scored_item_is_null(missing: str) -> None:
+    one = judgments("grade", unscored=(None,))
+    getattr(one, missing)[0, 0] = -1 if missing == "accept" else NAN
+    (row,) = one.rows(SCALE)
+    assert row[missing] is None
+    assert row["grade"] == 1

@@ -1,0 +1,121 @@
+"""Any table with two columns of grades, as ``judgec agreement`` reads it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.store.rows.graded import Graded, read_graded
+
+
+def graded(
+    folder: Path, text: str, *, name: str = "t.csv", score: str | None = None, accept_at: str | None = None
+) -> Graded:
+    (folder / name).write_text(text, encoding="utf-8")
+    cluster = "q" if text.splitlines()[0].endswith("q") else None
+    return read_graded(str(folder / name), expert="e", judge="j", score=score, cluster=cluster, accept_at=accept_at)
+
+
+def test_grades_on_one_to_five_have_the_threshold_four_and_empty_judge_cells_are_unscored(tmp_path: Path) -> None:
+    found = graded(tmp_path, "e,j,q\n5,4,x\n2,,x\n,3,y\n4,1,\n4,NaN,\n")
+    r = found.ratings
+    assert r.values == (1.0, 2.0, 3.0, 4.0, 5.0)
+    assert r.expert.tolist() == [4, 1, 3, 3]
+    assert r.judge.tolist() == [3, -1, 0, -1]
+    assert r.expert_accept.tolist() == [1, 0, 1, 1]
+    assert r.judge_accept.tolist() == [1, -1, 0, -1]
+    assert np.isnan(r.score).tolist() == [False, True, False, True]
+    assert r.cluster.tolist() == [0, 0, 1, 2]  # rows without a cluster stand alone
+    assert found.notes == ("1 rows have no expert grade: left out", "2 rows have no q: each stands alone")
+
+
+def test_grade_that_nobody_used_still_counts_in_distances(tmp_path: Path) -> None:
+    assert graded(tmp_path, "e,j\n1,2\n2,4\n4,1\n").ratings.values == (1, 2, 3, 4)
+    assert graded(tmp_path, "e,j\n0.5,2\n2,0.5\n").ratings.values == (0.5, 2)
+
+
+def test_judge_value_off_the_experts_scale_is_a_score_with_the_nearest_grade(tmp_path: Path) -> None:
+    found = graded(tmp_path, "e,j\n1,1.4\n2,2.5\n3,9.75\n", accept_at="3")
+    assert found.ratings.judge.tolist() == [0, 1, 2]
+    assert found.ratings.score.tolist() == [1.4, 2.5, 9.75]
+    assert found.ratings.judge_accept.tolist() == [0, 0, 1]
+    assert found.notes == ("3 judge values are not among the grades 1, 2, 3: the nearest grade stands for them",)
+
+
+def test_judges_own_whole_number_beside_the_experts_is_a_grade(tmp_path: Path) -> None:
+    assert graded(tmp_path, "e,j\n2,1\n3,4\n").ratings.values == (1, 2, 3, 4)
+
+
+def test_column_of_measurements_is_no_scale_for_experts(tmp_path: Path) -> None:
+    rows = "".join(f"{i / 7},1\n" for i in range(200))
+    with pytest.raises(InputError, match="200 different expert grades; a scale has at most 101"):
+        graded(tmp_path, "e,j\n" + rows)
+
+
+def test_judge_of_thousands_of_values_needs_no_table_of_them(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 3},{i / 7}\n" for i in range(3000))
+    assert graded(tmp_path, "e,j\n" + rows).ratings.n_grades == 3
+
+
+def test_score_column_is_used_and_the_grade_stands_in_where_it_is_empty(tmp_path: Path) -> None:
+    found = graded(tmp_path, "e,j,s\n1,2,1e-05\n2,1,\n2,,3\n", score="s")
+    assert found.ratings.score[:2].tolist() == [1e-05, 1.0]
+    assert np.isnan(found.ratings.score[2])  # no grade: unscored, whatever the score
+    assert "1 rows have a grade and no score: their grade stands in" in found.notes
+
+
+def test_scores_that_are_no_numbers_are_collected_with_their_lines(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        graded(tmp_path, "e,j,s\n1,2,low\n2,1,3\n,1,bad\n2,1,high\n", score="s")
+    assert [fault.split(":")[1] for fault in error.value.faults] == ["2", "5"]
+
+
+@pytest.mark.parametrize("words", [("true", "false"), ("Yes", "no"), ("accept", "reject"), ("pass", "fail")])
+def test_words_that_all_say_accept_or_reject_are_one_and_zero_with_a_threshold(
+    tmp_path: Path, words: tuple[str, str]
+) -> None:
+    good, bad = words
+    found = graded(tmp_path, f"e,j\n{good},{bad}\n{bad},{bad}\n{good},\n")
+    assert found.ratings.values == (0.0, 1.0)
+    assert found.ratings.expert.tolist() == found.ratings.expert_accept.tolist() == [1, 0, 1]
+    assert found.ratings.judge_accept.tolist() == [0, 0, -1]
+    assert not found.nominal
+
+
+def test_json_booleans_are_accepts(tmp_path: Path) -> None:
+    found = graded(tmp_path, '{"e": true, "j": false}\n{"e": false, "j": null}\n', name="t.jsonl")
+    assert found.ratings.expert.tolist() == [1, 0]
+    assert found.ratings.judge.tolist() == [0, -1]
+
+
+def test_any_other_word_makes_classes_and_yes_beside_maybe_is_one_of_them(tmp_path: Path) -> None:
+    found = graded(tmp_path, "e,j\nyes,maybe\nno,no\nmaybe,\n2,yes\n")
+    assert found.nominal
+    assert found.ratings.n_grades == 4  # 2, maybe, no, yes
+    assert found.ratings.expert.tolist() == [3, 2, 1, 0]
+    assert found.ratings.judge.tolist() == [1, 2, -1, 3]
+    assert (found.ratings.expert_accept == -1).all()
+    assert found.notes == ("classes without an order: maybe, no, yes",)
+
+
+def test_threshold_on_classes_or_a_threshold_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--accept-at good: the grades are classes without an order"):
+        graded(tmp_path, "e,j\ngood,bad\nbad,bad\n", accept_at="good")
+    with pytest.raises(UserError, match="--accept-at x: not a number; the grades are 1, 2, 3"):
+        graded(tmp_path, "e,j\n1,3\n", accept_at="x")
+
+
+def test_other_scales_have_no_threshold_until_one_is_named(tmp_path: Path) -> None:
+    text = "e,j\n0,1\n3,2\n2,2\n"
+    assert (graded(tmp_path, text).ratings.expert_accept == -1).all()
+    named = graded(tmp_path, text, accept_at="2").ratings
+    assert (named.expert_accept.tolist(), named.judge_accept.tolist()) == ([0, 1, 1], [0, 1, 1])
+
+
+def test_missing_column_and_file_without_grades_name_what_there_is(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(UserError, match="--judge x: no such column; there are a, b"):
+        read_graded(str(tmp_path / "t.csv"), expert="a", judge="x", score=None, cluster=None, accept_at=None)
+    with pytest.raises(InputError, match="no row has a grade in e"):
+        graded(tmp_path, "e,j\n,1\n,2\n")

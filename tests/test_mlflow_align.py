@@ -1,0 +1,147 @@
+"""``judge.align`` really run: MLflow's judge, MLflow's traces, our compile, a fake endpoint behind the real clients."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.records.scale import Scale
+from judgec.store import programs
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.grading_world import stubborn, teachable
+from tests.service.replies import Call, Outcome, Text
+from tests.tracking.feedback import ASSESSMENT, EXPERIMENT, environment, write_feedback
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's imports warn; they are not ours to mend
+N = 45
+INSTRUCTIONS = "How good is {{ outputs }} as an answer to {{ inputs }}? Grade it 1 to 5."
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Any]]:  # MLflow's types are not followed
+    with environment():
+        write_feedback(tmp_path_factory.mktemp("traces"), N)
+        import mlflow
+
+        found = mlflow.get_experiment_by_name(EXPERIMENT)
+        yield mlflow.search_traces(locations=[found.experiment_id], return_type="list", max_results=N)
+
+
+def make(instructions: str = INSTRUCTIONS, kind: object = int, name: str = ASSESSMENT) -> Any:  # as above
+    from mlflow.genai.judges import make_judge
+
+    return make_judge(name=name, instructions=instructions, model="openai:/fake", feedback_value_type=kind)
+
+
+def mlflow_too(call: Call) -> Outcome:
+    """Grades as ``teachable``; MLflow's own judge prompt, which has none of our fields, gets MLflow's JSON."""
+    if call.prompt.outputs:
+        return teachable(call)
+    return Text(json.dumps({"result": 4, "rationale": "well said"}))
+
+
+def test_align_returns_a_judge_that_carries_demonstrations_and_can_be_called(
+    traces: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from judgec.mlflow_align import JudgecAlignmentOptimizer
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with FakeOpenAI(mlflow_too) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base_url)
+        optimizer = JudgecAlignmentOptimizer(home=tmp_path)
+        judge = make()
+        aligned = judge.align(traces, optimizer=optimizer)
+        asked = [json.dumps(body["messages"]) for body in server.bodies]
+        feedback = aligned(inputs={"question": "How many?"}, outputs="Seven.")
+        last = json.dumps(server.bodies[-1]["messages"])
+
+    assert optimizer.report["aligned"] is True
+    assert (aligned.name, aligned.model, aligned.feedback_value_type) == (judge.name, judge.model, int)
+    assert aligned.instructions.startswith(INSTRUCTIONS)
+    assert "Example 1\ninputs: How many units does the " in aligned.instructions
+    assert "outputs: It is " in aligned.instructions
+    assert "says so\nresult: " in aligned.instructions
+    assert "Nothing is known about this product" not in aligned.instructions  # the template shows no trace
+    assert judge.instructions == INSTRUCTIONS
+    # The uncompiled prompt is the user's, in our field names, with the grades to choose from.
+    assert any("How good is `answer` as an answer to `query`? Grade it 1 to 5." in text for text in asked)
+    assert (feedback.value, feedback.error) == (4, None)
+    assert "Example 1" in last
+    assert programs.load(tmp_path, f"{ASSESSMENT}@latest").card.looks == 1
+    split = optimizer.report["split"]
+    assert isinstance(split, dict)
+    assert sum(split.values()) == N
+
+
+@pytest.mark.full
+def test_align_that_finds_nothing_better_returns_the_judge_as_it_was(
+    traces: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from judgec.mlflow_align import JudgecAlignmentOptimizer
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with FakeOpenAI(stubborn) as server:
+        optimizer = JudgecAlignmentOptimizer(home=tmp_path, api_base=server.base_url)
+        judge = make()
+        assert judge.align(traces, optimizer=optimizer) is judge
+    assert optimizer.report["aligned"] is False
+
+
+def test_align_passes_the_labels_of_all_raters_on(traces: list[Any]) -> None:
+    from judgec.mlflow_align import labels_of
+
+    labels = labels_of(make(), traces)
+    assert len(labels.items) == N
+    assert sum(label.annotator == "bob" for label in labels.labels) == N // 3
+    assert set(labels.items[0].inputs) == {"query", "answer"}
+
+
+def test_align_of_a_judge_that_reads_the_trace_shows_the_contexts(traces: list[Any]) -> None:
+    from judgec.mlflow_align import labels_of
+
+    labels = labels_of(make("Is {{ trace }} good?"), traces)
+    assert labels.items[0].inputs["contexts"] == ("Nothing is known about this product.",)
+
+
+def test_align_without_feedback_of_the_judges_name_says_what_there_is(traces: list[Any], tmp_path: Path) -> None:
+    from judgec.mlflow_align import JudgecAlignmentOptimizer
+
+    with pytest.raises(InputError, match="no human feedback 'tone'; there is quality"):
+        make(name="tone").align(traces, optimizer=JudgecAlignmentOptimizer(home=tmp_path))
+
+
+def test_align_of_a_model_that_mlflow_serves_asks_for_another(traces: list[Any], tmp_path: Path) -> None:
+    from mlflow.genai.judges import make_judge
+
+    from judgec.mlflow_align import JudgecAlignmentOptimizer
+
+    judge = make_judge(name=ASSESSMENT, instructions=INSTRUCTIONS, model="databricks:/x", feedback_value_type=int)
+    with pytest.raises(UserError, match=r"Name the model with lm="):
+        judge.align(traces, optimizer=JudgecAlignmentOptimizer(home=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("kind", "seen", "scale"),
+    [
+        (int, [1, 3], None),
+        (bool, [True], Scale(name="quality", grades=("false", "true"), accept_at="true")),
+        (Literal["yes", "no"], ["no"], Scale(name="quality", grades=("no", "yes"), accept_at="yes")),
+        (Literal[3, 1, 2], [1], Scale(name="quality", grades=(1, 2, 3))),
+        (Literal["b", "a", "c"], ["a"], Scale(name="quality", level="nominal", grades=("b", "a", "c"))),
+        (str, ["Pass", "fail"], Scale(name="quality", grades=("fail", "Pass"), accept_at="Pass")),
+        (str, ["2", "3"], None),
+    ],
+)
+def test_scale_of_a_judge_follows_its_value_type(kind: object, seen: list[object], scale: Scale | None) -> None:
+    from judgec.mlflow_align import scale_of
+
+    assert scale_of(make(kind=kind), seen) == scale
+
+
+def test_literal_text_with_braces_is_no_template_variable() -> None:
+    from judgec.mlflow_align import VARIABLE, _literal
+
+    assert not VARIABLE.findall(_literal("a {{ name }} and {{x}}"))

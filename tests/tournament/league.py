@@ -1,0 +1,57 @@
+"""A small league whose judge reads the quality of an answer off the answer: "good 3" is worth 3."""
+
+import re
+
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.registry import judge_module
+from judgec.records.scale import Scale
+from judgec.store.rows.grades import PREFERENCE_SCALE
+from judgec.store.tournament.entries import Entries
+from tests.judges.engine import ScriptedEngine, reply
+
+SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
+
+
+def league(qualities: dict[str, list[int | None]]) -> Entries:
+    """Query k has one answer an agent, worth its k-th quality; None is no answer."""
+    n = max(map(len, qualities.values()))
+    return Entries(
+        queries={f"q{k}": f"Question {k}?" for k in range(n)},
+        answers={
+            (f"q{k}", agent): f"good {worth} by {agent}"
+            for agent, worths in qualities.items()
+            for k, worth in enumerate(worths)
+            if worth is not None
+        },
+    )
+
+
+def grader() -> CompiledJudge:
+    """Without a calibrator: the model's own grades."""
+    return CompiledJudge(judge_module("grade", SCALE, ("grade",), ("query", "answer")), SCALE, ("grade",))
+
+
+def comparer() -> CompiledJudge:
+    fields = ("query", "answer_a", "answer_b", "contexts")
+    return CompiledJudge(judge_module("preference", PREFERENCE_SCALE, ("grade",), fields), PREFERENCE_SCALE, ("grade",))
+
+
+def grading_engine() -> ScriptedEngine:
+    """Grades "good 3" 3; cannot read "good 0"."""
+
+    def script(prompt: str, _: int) -> str:
+        worth = re.findall(r"> good (\d)", prompt)[-1]
+        return "I cannot tell" if worth == "0" else reply(worth, reason=f"worth {worth}")
+
+    return ScriptedEngine(script)
+
+
+def comparing_engine(*, biased: bool = False) -> ScriptedEngine:
+    """Prefers the better answer; of equal ones it says tie, or when biased always the first."""
+
+    def script(prompt: str, _: int) -> str:
+        first, second = map(int, re.findall(r"\[\[ ## answer_[ab] ## \]\]\n> good (\d)", prompt))
+        word = "a" if first > second or (biased and first == second) else "b" if second > first else "tie"
+        return reply(word).replace("## grade ##", "## preference ##")
+
+    return ScriptedEngine(script)

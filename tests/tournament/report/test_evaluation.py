@@ -1,0 +1,139 @@
+import json
+import math
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from judgec.records.estimate import Estimate
+from judgec.store.games import read_games
+from judgec.store.tournament.folder import write_folder
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.play import Mark, Plan, ScorePlayer, as_games, play_tournament
+from judgec.tournament.report.aspects import aspect_tests
+from judgec.tournament.report.evaluation import Evaluation, why_unproven
+from judgec.tournament.report.page import page
+from judgec.tournament.report.run import run_of
+from judgec.tournament.report.tables import csv_tables
+from tests.judges.engine import asking
+from tests.records.test_card import make_card
+from tests.tournament.league import grader, grading_engine, league
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def found() -> Evaluation:
+    entries = league({"best+v2": [5, 4, 5, 4, 5], EVIL: [3, 4, 3, 2, 1], "worst": [1, 2, None, 1, 0]})
+    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.5)
+    played, _ = play_tournament(entries, player, Plan())
+    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
+    return Evaluation(entries, make_card(), board, played, marks=player.marks, tie_band="0.5", unproven="nobody knows")
+
+
+def test_json_has_the_keys_of_the_contract_and_counts_what_was_not_played(found: Evaluation) -> None:
+    report = found.to_json("run-1")
+    json.dumps(report, allow_nan=False)
+    wanted = {"bradley_terry", "elo", "win_percent", "average_win_percent", "games", "unscored"}
+    assert wanted | {"retrieval", "judge", "mlflow_run_id"} <= set(report)
+    judge = report["judge"]
+    assert isinstance(judge, dict)
+    assert (judge["program"], judge["version"]) == ("sensors", 0)
+    assert judge["tau_b"] == {"value": 0.6, "low": 0.5, "high": 0.7}
+    assert judge["accept_agreement"]["value"] is None
+    assert report["mlflow_run_id"] == "run-1"
+    assert report["retrieval"] == {}
+    # Five queries of three games, two of them without an answer of "worst"; two more have an unreadable reply.
+    assert (report["games"], report["skipped"], report["unscored"]) == (11, 2, 2)
+    assert report["missing_answers"] == {"worst": 1}
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+
+def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluation) -> None:
+    html = page(found, title=f"t {EVIL}", created="2026-11-20")
+    parser = _Tags()
+    parser.feed(html)
+    assert {"script", "link", "img", "iframe"}.isdisjoint(tag for tag, _ in parser.seen)
+    assert not [attrs for _, attrs in parser.seen if {"src", "href", "onclick"} & set(attrs)]
+    assert "UNPROVEN JUDGE. nobody knows." in html
+    assert html.index("The judge: sensors@0") < html.index("Leaderboard") < html.index("Query by query")
+    assert "good 5 by best+v2" in html
+    assert "worth 5" in html
+    assert "UNPROVEN" not in page(replace(found, unproven=""), title="t", created="")
+
+
+def test_page_of_an_agent_that_lost_everything_has_an_open_bar_and_no_nan(found: Evaluation) -> None:
+    html = page(found, title="t", created="")
+    assert math.isnan(found.board.ratings.low[found.board.agents.index("worst")])
+    assert "nan" not in html.lower()
+
+
+def test_games_csv_gives_rank_the_same_games(found: Evaluation, tmp_path: Path) -> None:
+    write_folder(tmp_path / "out", csv_tables(found), {"report.html": "x"})
+    games = read_games(str(tmp_path / "out" / "games.csv"))
+    assert games.agents == found.board.agents
+    again = make_leaderboard(games, tournaments=10, resamples=50)
+    assert again.ratings.rating.tolist() == found.board.ratings.rating.tolist()
+    assert (again.games, again.unscored) == (found.board.games, found.board.unscored)
+
+
+def test_run_names_the_judge_and_leaves_unknown_numbers_undefined(found: Evaluation, tmp_path: Path) -> None:
+    run = run_of(found, folder=tmp_path, started=1.0, ended=2.0)
+    assert run.params["program"] == "sensors"
+    rating = run.metrics["rating.worst"]
+    assert isinstance(rating, Estimate)
+    assert (rating.low, rating.value is not None) == (None, True)
+    assert run.metrics["test.tau_b"] == Estimate(value=0.6, low=0.5, high=0.7)
+    assert (
+        run.version_tags["rating.best+v2"] == f"{found.board.ratings.rating[found.board.agents.index('best+v2')]:.1f}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        ({"test": {"tau_b": Estimate(value=1.0, note="no interval: leaving any cluster out gives the same")}}, ""),
+        ({"promoted": False}, "was not shown to be better"),
+        ({"test": {"tau_b": Estimate(value=0.2, low=0.0, high=0.4)}}, "the test interval of tau_b touches 0"),
+        ({"test": {"tau_b": Estimate(value=None, note="all equal")}}, "touches 0"),
+        (
+            {
+                "objective": "tau_b+accept",
+                "test": {"tau_b": Estimate(value=0.6, low=0.5), "accept_agreement": Estimate(value=0.1, low=-0.1)},
+            },
+            "accept_agreement touches 0",
+        ),
+    ],
+)
+def test_judge_is_unproven_unless_promoted_with_an_interval_above_0(changes: dict[str, object], said: str) -> None:
+    why = why_unproven(make_card(**changes))
+    assert said in why
+    assert bool(why) == bool(said)
+
+
+def test_aspect_tests_are_scipys_and_only_for_two_agents() -> None:
+    one, other = [3.0, 4.0, 2.0, 5.0, 4.0, 3.5], [2.0, 4.0, 2.5, 3.0, 2.0, 1.0]
+    marks = {
+        (f"q{k}", agent): Mark(x, {"relevance": x}, None, "", "")
+        for agent, values in (("a", one), ("b", other))
+        for k, x in enumerate(values)
+    }
+    marks["q9", "a"] = Mark(5.0, {"relevance": 5.0}, None, "", "")
+    marks["q9", "b"] = Mark(None, {}, None, "", "no reply")
+    found = aspect_tests(marks, ("a", "b"))["relevance"]
+    assert found.queries == 6
+    assert found.t.p == pytest.approx(float(stats.ttest_rel(one, other).pvalue))
+    assert found.signed_rank.n == 5
+    assert found.note.startswith("5 queries differ: Wilcoxon's p cannot fall below 0.0625")
+    assert aspect_tests(marks, ("a", "b", "c")) == {}

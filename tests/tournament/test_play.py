@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import pytest
+
+from judgec.lm.door import open_lm
+from judgec.lm.executor import Executor
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget, Usage
+from judgec.records.game import Pairing
+from judgec.store.journal import Journal
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.play import PairPlayer, Plan, ScorePlayer, as_games, compares, play_tournament
+from judgec.tournament.schedule import Fixtures
+from tests.judges.engine import ScriptedEngine, asking
+from tests.tournament.league import comparer, comparing_engine, grader, grading_engine, league
+
+QUALITIES: dict[str, list[int | None]] = {"best": [5, 4, 5, 4], "mid": [3, 4, 3, 2], "worst": [1, 2, None, 2]}
+
+
+def test_score_player_judges_each_answer_once_and_the_higher_score_wins() -> None:
+    entries, engine = league(QUALITIES), grading_engine()
+    player = ScorePlayer(entries, grader(), asking(engine).run, tie_band=0.0)
+    played, proposal = play_tournament(entries, player, Plan())
+    assert proposal is None
+    assert len(played) == 3 * 3 + 1  # the third query has one game: worst did not answer it
+    assert sum(engine.asked.values()) == 11
+    winners = {(one.game.query_id, one.game.agent_a, one.game.agent_b): one.game.winner for one in played}
+    named = {key: {"a": key[1], "b": key[2]}.get(word or "", word) for key, word in winners.items()}
+    by_pair = {(q, *sorted((a, b))): who for (q, a, b), who in named.items()}
+    assert by_pair["q0", "best", "mid"] == "best"
+    assert by_pair["q1", "best", "mid"] == "tie"
+    assert by_pair["q3", "mid", "worst"] == "tie"
+    assert player.marks["q0", "best"].reason == "worth 5"
+    assert player.marks["q0", "best"].accept is True
+    assert player.marks["q0", "mid"].accept is False
+
+
+def test_score_player_ties_within_the_band_and_on_its_edge() -> None:
+    entries = league({"a": [5, 5], "b": [4, 3]})
+    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=1.0)
+    games = player.play([Pairing("q0", "a", "b"), Pairing("q1", "b", "a")])
+    assert [one.game.winner for one in games] == ["tie", "b"]
+    assert (games[1].score_a, games[1].score_b) == (3.0, 5.0)
+
+
+def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> None:
+    entries = league({"a": [5], "b": [0], "c": [1]})
+    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.0)
+    played, _ = play_tournament(entries, player, Plan())
+    outcomes = {(one.game.agent_a, one.game.agent_b): one.game for one in played}
+    lost = next(game for pair, game in outcomes.items() if set(pair) == {"a", "b"})
+    assert lost.winner is None
+    assert lost.unscored.startswith("b: ")
+    board = make_leaderboard(as_games(played, entries), resamples=0, tournaments=1)
+    assert (board.games, board.unscored) == (1, 2)
+
+
+def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
+    entries, engine = league({"a": [5, 3], "b": [4, 3]}), comparing_engine(biased=True)
+    player = PairPlayer(entries, comparer(), asking(engine).run, lambda *_: ("a passage",))
+    played, _ = play_tournament(entries, player, Plan())
+    assert sum(engine.asked.values()) == 4
+    first, second = played
+    assert {first.game.agent_a, first.game.agent_b} == {"a", "b"}
+    assert first.game.winner == ("a" if first.game.agent_a == "a" else "b")
+    assert first.flipped is False
+    assert second.game.winner == "tie"
+    assert second.flipped is True
+    assert compares(comparer())
+    assert not compares(grader())
+
+
+@pytest.mark.parametrize("one_order", [False, True])
+def test_pair_player_shows_a_game_the_same_way_whatever_the_schedule(one_order: bool) -> None:
+    entries, engine = league({"a": [5, 3, 2, 4] * 3, "b": [4, 3, 5, 5] * 3}), comparing_engine()
+    player = PairPlayer(entries, comparer(), asking(engine).run, lambda *_: (), one_order=one_order)
+    games = [Pairing(f"q{k}", "a", "b") for k in range(12)]
+    forward = player.play(games)
+    asked = dict(engine.asked)
+    backward = player.play([Pairing(game.query_id, game.agent_b, game.agent_a) for game in games])
+    assert set(engine.asked) == set(asked)
+    assert forward == backward
+    assert len(asked) == (12 if one_order else 24)
+    if one_order:
+        assert len({one.game.agent_a for one in forward}) == 2  # not always the same agent first
+
+
+def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
+    def play(qualities: dict[str, list[int | None]], engine: ScriptedEngine) -> int:
+        journal = Journal(tmp_path / "journal.db")
+        lm = open_lm(LMSpec.parse("embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
+        entries = league(qualities)
+        player = PairPlayer(entries, comparer(), Executor(lm).run, lambda *_: ())
+        games = len(play_tournament(entries, player, Plan())[0])
+        journal.close()
+        return games
+
+    one, two, three = comparing_engine(), comparing_engine(), comparing_engine()
+    two_agents: dict[str, list[int | None]] = {"m": [5, 3, 4], "n": [4, 3, 5]}
+    assert play(two_agents, one) == 3
+    assert sum(one.asked.values()) == 6
+    assert play({**two_agents, "b": [1, 2, 3]}, two) == 9
+    assert sum(two.asked.values()) == 12  # two new pairs, three queries, both orders
+    assert play({**two_agents, "b": [1, 2, 3]}, three) == 9
+    assert not three.asked
+
+
+def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> None:
+    entries, engine = league({name: [1, 2, 3, 4] for name in "abcd"}), grading_engine()
+    player = ScorePlayer(entries, grader(), asking(engine).run, tie_band=0.0)
+    played, _ = play_tournament(entries, player, Plan("balanced", games=2, seed=1))
+    assert len(played) == 2
+    assert sum(engine.asked.values()) == 4
+    again = Fixtures.of(entries.answered).balanced(2, 1)
+    assert [one.game.query_id for one in played] == [pairing.query_id for pairing in again]
+
+
+def test_adaptive_plan_stops_when_the_order_is_settled_and_says_so() -> None:
+    entries = league({"a": [5] * 60, "b": [3] * 60, "c": [1] * 60})
+    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.0)
+    played, proposal = play_tournament(entries, player, Plan("adaptive"))
+    assert proposal is not None
+    assert proposal.reason == "settled"
+    assert 6 < len(played) < 180
+    assert [pair.better for pair in proposal.neighbours] == ["a", "b"]
+    capped, _ = play_tournament(entries, player, Plan("adaptive", games=5))
+    assert [one.game for one in capped] == [one.game for one in played[:5]]

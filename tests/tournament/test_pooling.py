@@ -1,0 +1,41 @@
+import re
+
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.registry import judge_module
+from judgec.records.scale import Scale
+from judgec.store.tournament.entries import Entries
+from judgec.tournament.pooling import Showing, given, judge_pool
+from tests.judges.engine import ScriptedEngine, asking, reply
+
+SCALE = Scale(grades=(0, 1, 2))
+ENTRIES = Entries(
+    queries={"q": "Which?"},
+    answers={("q", "x"): "1", ("q", "y"): "2"},
+    documents={"d1": "relevance 2", "d2": "relevance 1", "d3": "unreadable"},
+    retrieved={("q", "x"): ("d1", "d2"), ("q", "y"): ("d2", "d3", "gone")},
+)
+
+
+def test_judge_pool_asks_once_a_query_and_document_and_keeps_failures_apart() -> None:
+    def script(prompt: str, _: int) -> str:
+        found = re.findall(r"> relevance (\d)", prompt)
+        return reply(found[-1], reason="on topic") if found else "?"
+
+    engine = ScriptedEngine(script)
+    judge = CompiledJudge(judge_module("relevance", SCALE, ("grade",), ("query", "document")), SCALE, ("grade",))
+    found = judge_pool(ENTRIES, judge, asking(engine).run)
+    assert found.grades == {("q", "d1"): 2, ("q", "d2"): 1}
+    assert found.reasons["q", "d1"] == "on topic"
+    assert set(found.unscored) == {("q", "d3"), ("q", "gone")}
+    assert len(engine.asked) == 3
+    assert found.judged
+
+
+def test_showing_pools_both_agents_leaves_out_the_irrelevant_and_annotates() -> None:
+    relevance = given({("q", "d1"): 2, ("q", "d2"): 1})
+    assert Showing(ENTRIES, relevance)("q", "x", "y") == ("(document d1; relevance 2)\nrelevance 2", "unreadable")
+    assert Showing(ENTRIES, relevance)("q", "y", "x") == Showing(ENTRIES, relevance)("q", "x", "y")
+    assert len(Showing(ENTRIES, relevance, threshold=1)("q", "x", "y")) == 3
+    assert Showing(ENTRIES, relevance, raw=False)("q", "x", "y") == ("(document d1; relevance 2)",)
+    assert Showing(ENTRIES, relevance, annotations=False)("q", "x", "y") == ("relevance 2", "unreadable")
+    assert Showing(ENTRIES)("q", "x") == ("relevance 2", "relevance 1")

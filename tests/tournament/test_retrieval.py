@@ -1,0 +1,58 @@
+import pytest
+
+from judgec.store.tournament.entries import Entries
+from judgec.tournament.pooling import Relevance, given
+from judgec.tournament.retrieval import measures, retrieval_table
+
+ENTRIES = Entries(
+    queries={"q1": "?", "q2": "?", "q3": "?"},
+    answers={(f"q{k}", agent): "." for k in (1, 2, 3) for agent in ("x", "y")},
+    retrieved={
+        ("q1", "x"): ("a", "b", "c"),
+        ("q2", "x"): ("c", "b", "a"),
+        ("q3", "x"): ("a",),
+        ("q1", "y"): ("c", "a", "b"),
+        ("q2", "y"): ("b", "a", "c"),
+    },
+)
+GRADES = {("q1", "a"): 2, ("q1", "b"): 1, ("q2", "a"): 2, ("q2", "c"): 1, ("q3", "z"): 2}
+
+
+def test_retrieval_means_are_those_worked_out_by_hand() -> None:
+    table = retrieval_table(ENTRIES, given(GRADES), resamples=100)
+    assert table is not None
+    x, y = table.by_agent["x"], table.by_agent["y"]
+    # x at >= 1: first relevant at 1, 1, never; at >= 2: at 1, 3, never. y has no ranking of q3.
+    assert x["MRR(rel=1)@5"].value == pytest.approx((1 + 1 + 0) / 3)
+    assert x["MRR(rel=2)@5"].value == pytest.approx((1 + 1 / 3 + 0) / 3)
+    assert y["MRR(rel=1)@5"].value == pytest.approx((1 / 2 + 1 / 2) / 2)
+    assert x["P(rel=1)@5"].value == pytest.approx((2 / 5 + 2 / 5 + 0) / 3)
+    assert x["MAP(rel=2)"].value == pytest.approx((1 + 1 / 3 + 0) / 3)
+    # q1: (2 + 1/log2(3)) / the same = 1; q2: (1 + 2/2) / (2 + 1/log2(3)); q3: 0.
+    assert x["nDCG@5"].value == pytest.approx((1 + 2 / (2 + 0.63093) + 0) / 3, abs=1e-4)
+    assert (x["nDCG@5"].n, y["nDCG@5"].n) == (3, 2)
+    pair = next(row for row in table.differences if row[2] == "MRR(rel=1)@5")
+    assert pair[:2] == ("x", "y")
+    assert pair[3].value == pytest.approx(0.5)  # on q1 and q2, which both have
+    assert any("1 of 3 queries cannot be measured" in note for note in table.notes)
+
+
+def test_documents_without_a_judgment_take_their_query_out_instead_of_counting_as_irrelevant() -> None:
+    relevance = Relevance(grades=GRADES, reasons={}, unscored={("q1", "c"): "no reply"}, judged=True)
+    table = retrieval_table(ENTRIES, relevance, resamples=100)
+    assert table is not None
+    assert table.by_agent["x"]["MRR(rel=1)@5"].n == 2
+    assert table.by_agent["x"]["MRR(rel=1)@5"].value == pytest.approx(0.5)
+
+
+def test_without_rankings_there_is_no_table_and_binary_grades_have_one_threshold() -> None:
+    assert retrieval_table(Entries({"q": "?"}, {("q", "x"): "."}), given(GRADES)) is None
+    assert measures((0, 1), 10) == ("MRR(rel=1)@10", "P(rel=1)@10", "nDCG@10", "MAP(rel=1)")
+
+
+def test_qrels_that_know_none_of_the_queries_give_no_value_and_say_why() -> None:
+    table = retrieval_table(ENTRIES, given({("other", "a"): 1}))
+    assert table is not None
+    found = table.by_agent["x"]["nDCG@5"]
+    assert found.value is None
+    assert "no query" in found.note

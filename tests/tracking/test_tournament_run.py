@@ -1,0 +1,45 @@
+"""A tournament logged beside the compile of its judge, read back from the database."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from judgec.records.estimate import Estimate
+from judgec.tracking.background import Tracker
+from judgec.tracking.runs import TournamentRun
+from judgec.tracking.store import tracking_store
+from tests.tracking.examples import STARTED, compile_run
+
+
+def tournament(folder: Path, judge: str, version: int) -> TournamentRun:
+    (folder / "report.html").write_text("<p>report", encoding="utf-8")
+    return TournamentRun(
+        name="league",
+        params={"program": judge, "version": f"{version:04d}"},
+        metrics={"rating.agent+v2": Estimate(value=1032.5, low=1000.0), "test.tau_b": Estimate(value=0.5)},
+        artifacts={"report.html": folder / "report.html"},
+        started=STARTED,
+        ended=STARTED + 5,
+        judge=judge,
+        judge_version=version,
+        version_tags={"rating.agent+v2": "1032.5"},
+    )
+
+
+def test_tournament_is_a_run_of_its_own_and_tags_the_version_that_judged(tmp_path: Path) -> None:
+    compiled = compile_run(tmp_path, 1, 0.5).model_copy(update={"params": {"version": "0001"}})
+    with Tracker(tracking_store(tmp_path, None, {}), os.environ) as tracker:
+        tracker.log_compile(compiled)
+        logged = tracker.log_tournament(tournament(tmp_path, "sensors", 1))
+        stranger = tracker.log_tournament(tournament(tmp_path, "unknown", 3))
+    assert logged.model_version == 1
+    assert stranger.model_version is None
+    with closing(sqlite3.connect(tmp_path / "mlruns" / "mlflow.db")) as rows:
+        metrics = dict(rows.execute("SELECT key, value FROM latest_metrics WHERE run_uuid = ?", [logged.run_id]))
+        tags = dict(rows.execute("SELECT key, value FROM tags WHERE run_uuid = ?", [logged.run_id]))
+        on_version = dict(rows.execute("SELECT key, value FROM model_version_tags WHERE version = 1"))
+    assert metrics == {"rating.agent_2Bv2": 1032.5, "rating.agent_2Bv2.low": 1000.0, "test.tau_b": 0.5}
+    assert (tags["judgec.kind"], tags["mlflow.source.name"]) == ("tournament", "judgec evaluate")
+    assert on_version["rating.agent_2Bv2"] == "1032.5"
+    assert on_version["tournament.run_id"] == logged.run_id
