@@ -21,7 +21,7 @@ import aiohttp
 from judgec.tracking.server.ui import compare_url, free_port, ui_server
 from judgec.tracking.store import tracking_store
 
-TIMEOUT = 120  # seconds
+TIMEOUT = 600  # seconds; the page draws a row at a time on a busy machine
 FLAGS = [
     "--headless",
     "--no-sandbox",

@@ -79,7 +79,7 @@ def test_rerun_asks_only_for_what_is_missing(shared: Shared, tmp_path: Path) -> 
         second = run(request(shared.home, items, "world@champion", tmp_path / "two.jsonl", **options))
         assert server.calls - calls <= 1  # at most a preflight
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
-    assert second["journaled"] == 60
+    assert second["journaled"] == 61  # the preflight too
     assert (first["unscored"], second["unscored"]) == (0, 0)
 
 

@@ -154,21 +154,29 @@ def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(tmp_pat
     assert resumed.judge.calibration() == whole.judge.calibration()
 
 
-def test_the_same_compile_again_is_the_same_version_and_the_same_look(server: FakeOpenAI, tmp_path: Path) -> None:
+def test_compile_killed_after_its_version_was_written_finishes_that_version(server: FakeOpenAI, tmp_path: Path) -> None:
     settings = settings_for(server, tmp_path)
     _, first = run(settings)
     calls, family = server.calls, tmp_path / "programs" / "capped"
-    _, second = run(settings)
-    assert server.calls == calls
-    assert outcome(first) == outcome(second)
-    assert programs.versions(tmp_path, "capped") == (1,)
     looks, aliases = read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")
     assert len(looks) == 1
     for lost in ("family.json", "aliases.json"):  # as if the process had died after writing the version
         (family / lost).unlink()
-    _, third = run(settings)
-    assert outcome(first) == outcome(third)
+    _, second = run(settings)
+    assert server.calls == calls
+    assert outcome(first) == outcome(second)
+    assert programs.versions(tmp_path, "capped") == (1,)
     assert (read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")) == (looks, aliases)
+
+
+def test_finished_compile_again_is_a_version_of_its_own_and_another_look(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path)
+    run(settings)
+    calls = server.calls
+    _, again = run(settings)
+    assert server.calls == calls
+    assert (again.card.version, again.card.looks) == (2, 2)
+    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0001", "0002"]
 
 
 @pytest.mark.full
@@ -178,9 +186,6 @@ def test_another_seed_is_another_version_and_another_look(server: FakeOpenAI, tm
     _, other = run(replace(settings, seed=1))
     assert other.card.version == 2
     assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0001", "0002"]
-    aliases = programs.aliases(tmp_path, "capped")
-    run(settings)
-    assert programs.aliases(tmp_path, "capped") == aliases
 
 
 def test_finish_leaves_what_does_not_fit_unanswered_with_the_reason(server: FakeOpenAI, tmp_path: Path) -> None:

@@ -138,7 +138,10 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Pl
 def _earlier(
     dataset: Dataset, settings: CompileSettings, chosen: Candidate, judge: CompiledJudge
 ) -> ProgramCard | None:
-    """The version that this very compile had made before: same labels, split, settings, prompt and calibration."""
+    """The version that this very compile wrote before it was killed: the same content, its look not counted yet.
+
+    A compile that was finished and is asked for again makes a version of its own, which meets the champion.
+    """
     facts: dict[str, object] = {
         "data_digest": dataset.labels.digest,
         "split_digest": dataset.split.digests["test"],
@@ -149,7 +152,9 @@ def _earlier(
         "seed": settings.seed,
     }
     prompt = programs.dump_module(judge.module)
-    return programs.find(settings.home, settings.name, facts, prompt, judge.calibration())
+    found = programs.find(settings.home, settings.name, facts, prompt, judge.calibration())
+    looks = read_family(settings.home, settings.name).looks
+    return None if found and f"{found.version:04d}" in {look.version for look in looks} else found
 
 
 def default_objective(labels: LabelSet) -> str:

@@ -187,7 +187,7 @@ def load(home: Path, reference: str) -> Program:
 
 
 def find(home: Path, name: str, facts: Mapping[str, object], program: Json, calibration: Json) -> ProgramCard | None:
-    """The card of the oldest version with this content, or None: the same compile made again is no new version.
+    """The card of the newest version with this content, or None.
 
     Args:
         home: The folder that holds ``programs/``.
@@ -197,7 +197,7 @@ def find(home: Path, name: str, facts: Mapping[str, object], program: Json, cali
         calibration: Of the judge.
     """
     wanted = json.loads(json.dumps([facts, program, calibration]))  # as it comes back from a file
-    for version in versions(home, name):
+    for version in reversed(versions(home, name)):
         known = load(home, f"{name}@{version}")
         card = known.card.model_dump(mode="json")
         if [{key: card[key] for key in facts}, known.program, known.calibration] == wanted:

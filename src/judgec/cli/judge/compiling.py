@@ -60,6 +60,7 @@ def run(request: Request) -> tuple[Saved, dict[str, object]]:
     started = time.time()
     bar = Bar(shown=not request.quiet)
     labels, settings = _read(request, bar)
+    plan_judge(labels, settings)  # labels that cannot be learned from show before anything is opened or written
     store = tracking_store(request.home, request.tracking_uri, os.environ)
     with (
         Tracker(store, os.environ) as tracker,

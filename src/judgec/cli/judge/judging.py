@@ -24,7 +24,7 @@ NEXT = "Next: judgec agreement {out} --expert COLUMN --judge grade, with the exp
 MOST_REASONS = 5  # for missing judgments, on the screen; the rows have them all
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """The command line of ``judge``, as typed."""
 
@@ -37,7 +37,7 @@ class Request:
     budget: int | None
     max_cost: float | None
     in_flight: int
-    abstain_below: float | None
+    abstain_below: float | None = None
     home: Path
     quiet: bool
 

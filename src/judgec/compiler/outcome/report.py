@@ -35,8 +35,7 @@ class Saved:
 def save(compiled: Compiled, settings: CompileSettings, spent: Spent, *, created: str, seconds: float) -> Saved:
     """Write the version, point the aliases and count the look; all or nothing of each.
 
-    A compile that had made its version before makes no other and is not another look. The look is written last: where
-    it is missing a process was killed before it, and what was left to do is done.
+    The look is written last: where a version has none, a process was killed before it, and what was left to do is done.
 
     One compile of a family at a time: where another one was saved since this one was decided, it is decided again,
     one look later and against the champion that there is now.
