@@ -161,7 +161,7 @@ def test_people_see_stages_a_table_the_verdict_and_the_next_command(tmp_path: Pa
         "labels      labels [1].jsonl",
         "split ",
         "baselines ",
-        "candidates ",
+        "search ",
         "calibrate ",
         "verify ",
         "track ",
