@@ -107,8 +107,8 @@ def test_killed_save_leaves_whole_versions_and_a_lock_that_nobody_holds(
     for version in versions:
         programs.load(tmp_path, f"small@{version}")
     after = compiled_from(tmp_path, ROWS).saved.card
-    assert after.version == len(versions) + 1 if versions else after.version >= 1
-    assert after.looks == len(versions) + 1
+    assert after.version == 1 if versions else after.version >= 1  # what was written whole is finished, not made again
+    assert after.looks == 1
 
 
 def held_elsewhere(lock: Path) -> bool:
