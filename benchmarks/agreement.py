@@ -103,7 +103,7 @@ def folds(labels: LabelSet, n_folds: int, seed: int) -> Iterator[Split]:
 def judge_fold(dataset: Dataset, session: Session, settings: CompileSettings) -> tuple[dict[str, Judgments], str]:
     """Every judge's judgments of the test fold, and the name of the prompt that dev chose."""
     labels = dataset.labels
-    bench = Bench(dataset, session.finish, EvidenceModel.fit(dataset.train.items), settings.seed)
+    bench = Bench(dataset, session.finish, EvidenceModel.fit(dataset.train.items), settings.seed, language_model=False)
     module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
     uncompiled = Candidate(UNCOMPILED, module)
     optimizer = find_optimizer(
@@ -248,7 +248,7 @@ def label_sets(folder: Path, only: Sequence[str]) -> Iterator[tuple[str, LabelSe
         try:
             yield path.stem, read_label_file(str(path)).labels
         except InputError as error:
-            print(f"skipped {path.name}: {error.faults[0]}", file=sys.stderr)
+            print(f"skipped {path.name}: {str(error.faults[0]).replace(str(folder), folder.name)}", file=sys.stderr)
 
 
 def write(text: str) -> None:

@@ -21,7 +21,7 @@ import aiohttp
 from judgec.tracking.server.ui import compare_url, free_port, ui_server
 from judgec.tracking.store import tracking_store
 
-TIMEOUT = 600  # seconds; the page draws a row at a time on a busy machine
+TIMEOUT = 300  # seconds; the page draws a row at a time on a busy machine
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -34,7 +34,7 @@ FLAGS = [
     "--remote-debugging-port=0",
     "--window-size=1300,2100",
 ]
-ROWS = "[...document.querySelectorAll('a')].filter(a => a.textContent.startsWith('test.'))"
+ROWS = "[...document.querySelectorAll('a')].filter(a => /^[a-z_]+[.][a-z_.]+$/.test(a.textContent.trim()))"
 PREPARE = f"""(async () => {{
   const pause = seconds => new Promise(done => setTimeout(done, 1000 * seconds));
   while (!{ROWS}.length) await pause(0.2);

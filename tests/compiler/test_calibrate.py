@@ -38,10 +38,19 @@ def fit(
     target: IntArray,
     cluster: IntArray,
     scale: Scale,
+    *,
+    lm_incumbent: bool = True,
 ) -> Calibrator:
     names = () if evidence is None else tuple(f"f{i}" for i in range(evidence.shape[1]))
     return fit_calibrator(
-        verdicts=verdicts, evidence=evidence, target=target, cluster=cluster, scale=scale, names=names, seed=1
+        verdicts=verdicts,
+        evidence=evidence,
+        target=target,
+        cluster=cluster,
+        scale=scale,
+        names=names,
+        seed=1,
+        lm_incumbent=lm_incumbent,
     )
 
 
@@ -131,6 +140,18 @@ def test_fit_calibrator_weak_lm_gets_help_from_evidence() -> None:
     assert calibrator.source in {"evidence", "both"}
     chosen = next(choice for choice in calibrator.choices if choice.chosen)
     assert chosen.gain > chosen.gain_error > 0.0
+
+
+def test_fit_calibrator_slight_help_waits_behind_a_language_model_only() -> None:
+    """A gain within one standard error keeps a language model's verdict alone; the engine's has no such right."""
+    evidence, target, cluster = world(120, 4, 3, signal=1.3)
+    verdicts = sharp(target, 4, 0.7, 0)
+    kept = fit(evidence, verdicts, target, cluster, FOUR)
+    free = fit(evidence, verdicts, target, cluster, FOUR, lm_incumbent=False)
+    losses = {(choice.source, choice.family): choice.loss for choice in free.choices}
+    assert kept.source == "lm"
+    assert free.source != "lm"
+    assert losses[free.source, free.family] == min(losses.values())
 
 
 def test_fit_calibrator_two_independent_halves_are_mixed() -> None:

@@ -28,12 +28,14 @@ class Bench:
         ask: Sends requests to the LM.
         evidence: Fitted on the train items, or None without evidence.
         seed: Seed of the calibrators' cross-validation.
+        language_model: Whether a language model gives the verdicts; false for the embedded evidence engine.
     """
 
     dataset: Dataset
     ask: Ask
     evidence: EvidenceModel | None
     seed: int
+    language_model: bool = True
 
     @property
     def scale(self) -> Scale:
@@ -88,6 +90,7 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             accept=part.experts.accept[known, j],
             names=() if bench.evidence is None else bench.evidence.names,
             seed=bench.seed,
+            lm_incumbent=bench.language_model,
         )
     return CompiledJudge(candidate.module, bench.scale, bench.aspects, bench.evidence, calibrators)
 

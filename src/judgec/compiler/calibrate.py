@@ -52,6 +52,7 @@ def fit_calibrator(
     names: Sequence[str] = (),
     seed: int = 0,
     evidence_digest: str = "",
+    lm_incumbent: bool = True,
 ) -> Calibrator:
     """Choose by cross-validation and fit the map from verdicts and evidence to the experts' grades.
 
@@ -67,6 +68,8 @@ def fit_calibrator(
         names: Names of the evidence columns.
         seed: Of folds and trees; equal input and seed give an equal calibrator.
         evidence_digest: Digest of the evidence model, kept with the calibrator.
+        lm_incumbent: Whether evidence has to beat the LM alone clearly to replace it or to join it; false where the
+            embedded evidence engine gave the verdicts.
 
     Returns:
         The calibrator with its cross-validation table. Fewer than two queries or a single grade give the smoothed
@@ -84,7 +87,7 @@ def fit_calibrator(
 
     # The matrices are small: a second BLAS thread costs ten times what it saves, more on a busy machine.
     with threadpool_limits(limits=1, user_api="blas"):
-        table, chosen, predicted = choose(data, fit, seed)
+        table, chosen, predicted = choose(data, fit, seed, lm_incumbent=lm_incumbent)
         # Evidence needs no verdict: rows that the LM left unscored teach it too.
         final = everything.rows(target >= 0) if chosen[0] == "evidence" else data
         fitted = dict(_fit_source(final, chosen[0], seed, TREES, (chosen[1],)))[chosen]

@@ -34,7 +34,9 @@ Fit = Callable[[Data, Source], Iterable[tuple[Key, Calibrator]]]
 """Fits every choice of a source."""
 
 
-def choose(data: Data, fit: Fit, seed: int) -> tuple[tuple[Choice, ...], Key, FloatArray | None]:
+def choose(
+    data: Data, fit: Fit, seed: int, *, lm_incumbent: bool = True
+) -> tuple[tuple[Choice, ...], Key, FloatArray | None]:
     """The cross-validation table, the key of the winner and its out-of-fold probabilities.
 
     Out-of-fold predictions are scored by the ranked probability score, which rewards all that ships: the expected
@@ -42,11 +44,13 @@ def choose(data: Data, fit: Fit, seed: int) -> tuple[tuple[Choice, ...], Key, Fl
     LM alone, or without an LM the evidence, has to beat the bare shares of the grades by more than one standard
     error, clustered by query. Evidence or both replace the LM only if they beat it by more than one standard error
     and the grade they ship is not farther from the experts' on average: the mix must never be worse than the LM.
+    Where no language model gave the verdicts there is nothing to protect, and the three sources compete as equals.
 
     Args:
         data: Labelled rows, scored where there is an LM.
         fit: Fits every choice of a source.
         seed: Of the folds, which are made of whole queries.
+        lm_incumbent: Whether the LM alone has to be beaten clearly; false for the embedded evidence engine.
 
     Returns:
         The table is empty and the probabilities are None where there is nothing to cross-validate: a single query, or
@@ -68,12 +72,13 @@ def choose(data: Data, fit: Fit, seed: int) -> tuple[tuple[Choice, ...], Key, Fl
         return _clustered_mean(losses[over] - losses[key], data.cluster)
 
     rival = base
-    if has_lm:
+    if has_lm and lm_incumbent:
         lm = best("lm")
         mean, error = gain(lm, base)
         rival = lm if mean > error else base
     winner = rival
-    for source in ("evidence", "both"):
+    contenders: tuple[Source, ...] = ("evidence", "both") if lm_incumbent else ("lm", "evidence", "both")
+    for source in contenders:
         if not any(key[0] == source for key in losses):
             continue
         contender = best(source)
