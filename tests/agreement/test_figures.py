@@ -78,6 +78,22 @@ def test_histogram_figure_bars_are_shares_of_what_each_rater_graded() -> None:
     assert axes.get_ylabel().endswith("(%)")
 
 
+def test_histogram_figure_of_many_experts_takes_those_together_who_graded_least() -> None:
+    experts = {f"rater {i:02}": np.array([0] * (i % 7 + 1) + [-1] * 30) for i in range(90)}
+    figure = figures.histogram_figure(experts | {"chief": np.array([2] * 40)}, JUDGE, SCALE)
+    (axes,) = figure.axes
+    legend = axes.get_legend()
+    assert legend is not None
+    names = [text.get_text() for text in legend.get_texts()]
+    assert len(names) == figures.MAX_RATERS + 1
+    assert names[-3:] == [
+        "chief (n=40)",
+        f"80 others (n={sum(i % 7 + 1 for i in range(90)) - 70})",
+        "judge (n=5, 1 missing)",
+    ]
+    figures.png(figure)  # warns, which is an error here, when the layout leaves the axes no room
+
+
 def test_confidence_figure_full_confidence_is_in_the_last_bin() -> None:
     confidence = np.array([0.3, 1.0, 0.95, np.nan, 0.0, 0.3])
     axes, bar = figures.confidence_figure(JUDGE, confidence, SCALE).axes

@@ -1,5 +1,7 @@
 """A judge's column of the report against SciPy, scikit-learn and values worked out by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -149,3 +151,20 @@ def test_paired_differences_are_the_plain_ones_and_unscored_rows_count_against_t
     right = ((a.expert == a.judge) & ~lost).mean()
     assert against["exact"].value == pytest.approx(right - (b.expert == b.judge).mean())
     assert against["spearman"].n == 50
+
+
+def test_more_queries_than_pair_sums_can_hold_have_the_same_numbers_and_intervals() -> None:
+    r = ratings(n=5200)  # one item a query
+    found = measure(r, HOW)
+    wanted = stats.kendalltau(r.expert, r.score)
+    estimate = found.estimates["tau_b_score"]
+    assert estimate.value == pytest.approx(wanted.statistic, abs=1e-12)
+    assert estimate.p == pytest.approx(wanted.pvalue)
+    assert found.estimates["spearman"].value == pytest.approx(stats.spearmanr(r.expert, r.score).statistic, abs=1e-12)
+    assert found.n_clusters == 5200
+    rank = replace(r, score=r.judge.astype(np.float64))
+    both = measure(rank, HOW).estimates  # the table's interval has all 5,200 clusters, the score's 1,000 groups of them
+    exact, coarse = both["tau_b"], both["tau_b_score"]
+    assert coarse.value == pytest.approx(exact.value, abs=1e-12)
+    assert None not in {exact.low, exact.high, coarse.low, coarse.high}
+    assert (coarse.high or 0) - (coarse.low or 0) == pytest.approx((exact.high or 0) - (exact.low or 0), rel=0.1)

@@ -143,6 +143,18 @@ def test_one_class_only_and_no_labels_are_refused(tmp_path: Path) -> None:
     assert fault.startswith("t.jsonl:1: all 3 rows are without a label;")
 
 
+def test_words_that_are_no_accept_in_every_row_are_all_named(tmp_path: Path) -> None:
+    text = "query,answer,accept\nq,a,good\nr,b,bad\ns,c,\n"
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError) as error:
+        read_labels(str(tmp_path / "t.csv"))
+    assert ["t.csv:2: accept 'good'" in error.value.faults[0], "t.csv:3: accept 'bad'" in error.value.faults[1]] == [
+        True,
+        True,
+    ]
+    assert len(error.value.faults) == 2
+
+
 def test_duplicate_annotation_is_refused_with_both_lines(tmp_path: Path) -> None:
     rows = "query,answer,annotator,grade\nq,a,x,1\nq,a,y,2\nq,a,x,1\nr,a,,1\nr,a,,1\n"
     faults = faults_of(text(tmp_path, rows))

@@ -27,6 +27,7 @@ BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#6E6E6E"
 EXPERT_COLOURS = ("#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#0072B2", "#F0E442", "#999999")
 DPI = 120
 MAX_NAME = 28  # characters of a rater's or group's name that fit beside an axis
+MAX_RATERS = 12  # experts with bars of their own; more could not be told apart
 BUBBLE = 900.0  # area of the largest bubble, in square points
 
 
@@ -136,6 +137,8 @@ def histogram_figure(
 ) -> Figure:
     """The grades each expert and the judge gave, side by side at each level, as shares of what each graded.
 
+    Of many experts those who graded most have bars of their own; the others are taken together.
+
     Args:
         experts: Grade positions by annotator, each of shape (n_items,), -1 where missing.
         judge: Grade positions, shape (n_items,), -1 where unscored.
@@ -143,7 +146,7 @@ def histogram_figure(
         judge_name: In the legend.
     """
     k = len(scale.grades)
-    raters = [*experts.items(), (judge_name, judge)]
+    raters = [*_most_active(experts).items(), (judge_name, judge)]
     width = 0.84 / len(raters)
     figure, axes = _new(max(6.4, 0.22 * len(raters) * k + 2.5), 4.2)
     for position, (name, grades) in enumerate(raters):
@@ -167,6 +170,16 @@ def histogram_figure(
     axes.legend(frameon=False, fontsize=9)
     axes.margins(y=0.12)
     return figure
+
+
+def _most_active(experts: Mapping[str, IntArray]) -> dict[str, IntArray]:
+    """At most ``MAX_RATERS`` experts, in their order; beyond that the last is all who graded least, together."""
+    if len(experts) <= MAX_RATERS:
+        return dict(experts)
+    ranked = sorted(experts, key=lambda name: int((experts[name] >= 0).sum()), reverse=True)
+    kept, others = set(ranked[: MAX_RATERS - 1]), ranked[MAX_RATERS - 1 :]
+    together = np.concatenate([experts[name][experts[name] >= 0] for name in others])
+    return {name: grades for name, grades in experts.items() if name in kept} | {f"{len(others)} others": together}
 
 
 def confidence_figure(grade: IntArray, confidence: FloatArray, scale: Scale) -> Figure:

@@ -1,6 +1,6 @@
 """Every statistic of a report, for one judge or a panel of graders, with intervals clustered by query."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED
 from judgec.records.ratings import Ratings
+from judgec.stats.agreement.pair_statistic import coarse_clusters
 from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
 from judgec.stats.agreement.statistic import (
     Statistic,
@@ -99,12 +100,11 @@ def statistic_of(name: str, ratings: Ratings) -> Statistic:
         expert, judge, n_grades = r.expert_accept, r.judge_accept, 2
     else:
         expert, judge, n_grades = r.expert, r.judge, r.n_grades
-    of_scores: Mapping[str, Callable[[], Statistic]] = {
-        "tau_b_score": lambda: tau_b_score(expert, r.score, r.cluster, n_clusters=r.n_clusters),
-        "spearman": lambda: spearman_score(expert, r.score, r.cluster, n_clusters=r.n_clusters),
-    }
-    if name in of_scores:
-        return of_scores[name]()
+    if name in {"tau_b_score", "spearman"}:
+        build = tau_b_score if name == "tau_b_score" else spearman_score
+        cluster, n_clusters = coarse_clusters(r.cluster, r.n_clusters)
+        statistic: Statistic = build(expert, r.score, cluster, n_clusters=n_clusters)
+        return statistic
     return table_statistic(name, expert, judge, r.cluster, n_grades=n_grades, n_clusters=r.n_clusters)
 
 
@@ -140,7 +140,7 @@ def _p(name: str, panel: Sequence[Ratings], found: Interval) -> float | None:
     """
     if found.value is None:
         return None
-    if len(panel) == 1 and found.n_clusters == len(panel[0].expert):
+    if len(panel) == 1 and len(np.unique(panel[0].cluster)) == len(panel[0].expert):
         judge = panel[0].judge.astype(np.float64) if name == "tau_b" else panel[0].score
         test = spearman_p if name == "spearman" else tau_b_p
         p = test(panel[0].expert.astype(np.float64), judge)

@@ -64,41 +64,45 @@ def choose(
         return (), only, None
     losses = {key: _loss(p, data) for key, p in predicted.items()}
     errors = {key: float(_grade_error(p, data).mean()) for key, p in predicted.items()}
-
-    def best(source: Source) -> Key:
-        return min((key for key in losses if key[0] == source), key=lambda key: float(losses[key].mean()))
-
-    def gain(key: Key, over: Key) -> tuple[float, float]:
-        return _clustered_mean(losses[over] - losses[key], data.cluster)
-
-    rival = base
-    if has_lm and lm_incumbent:
-        lm = best("lm")
-        mean, error = gain(lm, base)
-        rival = lm if mean > error else base
-    winner = rival
-    contenders: tuple[Source, ...] = ("evidence", "both") if lm_incumbent else ("lm", "evidence", "both")
-    for source in contenders:
-        if not any(key[0] == source for key in losses):
-            continue
-        contender = best(source)
-        mean, error = gain(contender, rival)
-        real = mean > error and (rival == base or errors[contender] <= errors[rival])
-        if real and losses[contender].mean() < losses[winner].mean():
-            winner = contender
+    winner, rival = _winner(losses, errors, base, data.cluster, lm_incumbent=has_lm and lm_incumbent)
     table = tuple(
         Choice(
             source=key[0],
             family=key[1],
             loss=float(losses[key].mean()),
             grade_error=errors[key],
-            gain=gain(key, rival)[0],
-            gain_error=gain(key, rival)[1],
+            gain=gain[0],
+            gain_error=gain[1],
             chosen=key == winner,
         )
         for key in losses
+        for gain in [_clustered_mean(losses[rival] - losses[key], data.cluster)]
     )
     return table, winner, predicted[winner]
+
+
+def _winner(
+    losses: dict[Key, FloatArray], errors: dict[Key, float], base: Key, cluster: IntArray, *, lm_incumbent: bool
+) -> tuple[Key, Key]:
+    """What ships, and the rival that it had to beat."""
+
+    def beats(key: Key, other: Key) -> bool:
+        mean, error = _clustered_mean(losses[other] - losses[key], cluster)
+        return mean > error
+
+    best: dict[Source, Key] = {}
+    for key in sorted(losses, key=lambda key: float(losses[key].mean())):  # stable: ties go to the simpler
+        best.setdefault(key[0], key)
+    rival = base
+    if lm_incumbent and beats(best["lm"], base):
+        rival = best["lm"]
+    winner = rival
+    contenders: tuple[Source, ...] = ("evidence", "both") if lm_incumbent else ("lm", "evidence", "both")
+    for contender in (best[source] for source in contenders if source in best):
+        real = beats(contender, rival) and (rival == base or errors[contender] <= errors[rival])
+        if real and losses[contender].mean() < losses[winner].mean():
+            winner = contender
+    return winner, rival
 
 
 def _out_of_fold(data: Data, fit: Fit, seed: int) -> dict[Key, FloatArray]:

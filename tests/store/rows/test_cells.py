@@ -72,3 +72,10 @@ def test_contexts_are_a_list_a_json_list_or_one_text() -> None:
     assert as_texts("[1]") == (("1",), 1)
     assert as_texts("text") == (("text",), 0)
     assert as_texts("[]") == ((), 0)
+
+
+def test_numbers_beyond_any_scale_are_words_and_never_infinite() -> None:
+    assert as_grade(float("inf")) == "inf"
+    assert as_grade(10**400) == str(10**400)
+    assert as_grade("1" * 400) == "inf"
+    assert as_grade(float("nan")) is None

@@ -119,3 +119,37 @@ def test_missing_column_and_file_without_grades_name_what_there_is(tmp_path: Pat
         read_graded(str(tmp_path / "t.csv"), expert="a", judge="x", score=None, cluster=None, accept_at=None)
     with pytest.raises(InputError, match="no row has a grade in e"):
         graded(tmp_path, "e,j\n,1\n,2\n")
+
+
+def test_judges_words_beside_numbers_are_unscored_and_the_statistics_keep_their_order(tmp_path: Path) -> None:
+    found = graded(tmp_path, "e,j\n1,2\n3,ERROR\n2,I cannot say\n5,5\n4,4\n")
+    assert not found.nominal
+    assert found.ratings.judge.tolist() == [1, -1, -1, 4, 3]
+    assert found.notes == ("2 judge values are no grades (ERROR, I cannot say): unscored",)
+    accepts = graded(tmp_path, "e,j\nyes,yes\nno,maybe\nno,no\n")
+    assert accepts.ratings.judge_accept.tolist() == [1, -1, 0]
+
+
+def test_judge_column_of_words_alone_beside_numbers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="j holds bad, good; the experts' grades are numbers"):
+        graded(tmp_path, "e,j\n1,good\n2,bad\n")
+
+
+def test_judges_accept_beside_experts_grades_is_compared_at_the_threshold(tmp_path: Path) -> None:
+    text = '{"e": 5, "j": true}\n{"e": 3, "j": false}\n{"e": 4, "j": false}\n{"e": 1, "j": null}\n'
+    ratings = graded(tmp_path, text, name="t.jsonl").ratings
+    assert ratings.values == (0.0, 1.0)
+    assert (ratings.expert.tolist(), ratings.judge.tolist()) == ([1, 0, 1, 0], [1, 0, 0, -1])
+    lenient = graded(tmp_path, text, name="t.jsonl", accept_at="3").ratings
+    assert lenient.expert_accept.tolist() == [1, 1, 1, 0]
+    with pytest.raises(UserError, match="e: grades from 0 to 3 beside accept / reject"):
+        graded(tmp_path, "e,j\n0,no\n3,yes\n")
+
+
+def test_judges_grades_beside_experts_accept_keep_their_order_in_the_score(tmp_path: Path) -> None:
+    ratings = graded(tmp_path, "e,j\nyes,5\nno,4\nno,2\nyes,3\nno,\n").ratings
+    assert (ratings.expert.tolist(), ratings.judge.tolist()) == ([1, 0, 0, 1, 0], [1, 1, 0, 0, -1])
+    assert ratings.score[:4].tolist() == [5, 4, 2, 3]
+    share = graded(tmp_path, "e,j\nyes,0.9\nno,0.2\n").ratings
+    assert share.judge_accept.tolist() == [1, 0]
+    assert share.score.tolist() == [0.9, 0.2]

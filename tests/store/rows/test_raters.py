@@ -97,3 +97,17 @@ def test_rename_comes_before_unpivoting(tmp_path: Path) -> None:
     path = wide(tmp_path, "question,answer,Rater 1,Rater 2\nq,a,1,2\n")
     labels = read_labels(path, rename={"question": "query", "Rater 1": "one"}, annotators=("one", "Rater 2"))
     assert [label.annotator for label in labels.labels] == ["one", "Rater 2"]
+
+
+def test_commas_in_raters_names_are_not_between_raters(tmp_path: Path) -> None:
+    path = wide(tmp_path, 'query,answer,"Kim, Bo",Lee,"Ray,  Al.rationale","Ray,  Al"\nq,a,1,3,so,5\nr,b,,2,,1\n')
+    names = ("Kim", "Bo", "Lee", "Ray", "Al")  # as --annotators splits them
+    assert said(path, *names) == [
+        ("q", "Kim, Bo", 1),
+        ("q", "Lee", 3),
+        ("q", "Ray,  Al", 5),
+        ("r", "Lee", 2),
+        ("r", "Ray,  Al", 1),
+    ]
+    with pytest.raises(InputError, match="no column 'Bo'"):
+        said(path, "Bo", "Kim")

@@ -38,3 +38,9 @@ def test_read_unlabelled_without_a_query_names_the_row(tmp_path: Path) -> None:
     file.write_text("item_id,query,answer\n1,,a\n")
     with pytest.raises(InputError, match=r"t.csv:2: no query"):
         read_unlabelled(str(file), task="grade")
+
+
+def test_read_unlabelled_knows_raters_whose_columns_have_dots_and_commas(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text('item_id,query,answer,Dr. Al (1-5),"Kim, Bo"\n1,q,a,4,\n2,r,b,,\n3,s,c,,5\n')
+    assert ids(file, annotators=("Dr. Al (1-5)", "Kim", "Bo")) == (["2"], 2)

@@ -150,16 +150,19 @@ def rank_statistic(expert: IntArray, score: FloatArray, cluster: IntArray, n_clu
     return RankStatistic(cluster[order], signs[0], signs[1], items)
 
 
-def coarse_clusters(cluster: IntArray, most: int = 1000) -> IntArray:
+def coarse_clusters(cluster: IntArray, n_clusters: int, most: int = 1000) -> tuple[IntArray, int]:
     """Clusters merged at random so that at most ``most`` are left; the same codes when there are no more.
 
     Groups of independent clusters are independent too, so intervals stay right; with 1,000 of them Student's
-    t is the normal. Pair sums need 24 ``most`` ** 2 bytes, ranks 16 n_items * ``most``.
+    t is the normal. Pair sums need 24 ``most`` ** 2 bytes, ranks 16 n_items * ``most``. Where a cluster goes
+    depends on its code and ``n_clusters`` alone, so graders of the same queries stay comparable.
+
+    Returns:
+        The new codes, shape (n_items,), and how many there are.
     """
-    codes, dense = np.unique(cluster, return_inverse=True)
-    if codes.size <= most:
-        return cluster
-    return np.random.default_rng(0).permutation(np.arange(codes.size) % most)[dense]
+    if n_clusters <= most:
+        return cluster, n_clusters
+    return np.random.default_rng(0).permutation(np.arange(n_clusters) % most)[cluster], most
 
 
 def _by_cluster(cluster: IntArray) -> tuple[IntArray, IntArray, IntArray]:

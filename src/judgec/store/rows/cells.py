@@ -10,6 +10,8 @@ ACCEPT_WORDS = frozenset({"1", "true", "t", "yes", "y", "accept", "accepted", "p
 REJECT_WORDS = frozenset({"0", "false", "f", "no", "n", "reject", "rejected", "fail", "failed", "incorrect"})
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null"})  # in a label; in a text they are words
 
+LARGEST = 1e15  # of a grade; above it, floats do not tell whole numbers apart
+
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 _SURROGATES = re.compile("[\ud800-\udfff]")  # JSON can escape half a character; UTF-8 cannot store it
 
@@ -57,10 +59,11 @@ def as_grade(value: object) -> Grade | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        number = float(value)
-        if math.isnan(number):
+        if isinstance(value, float) and math.isnan(value):
             return None
-        return int(number) if number.is_integer() else number
+        if abs(value) > LARGEST:
+            return str(value)  # a word: no scale has such a grade
+        return int(value) if isinstance(value, int) or value.is_integer() else value
     text = "" if value is None else as_text(value).strip()
     if text.lower() in MISSING_WORDS:
         return None

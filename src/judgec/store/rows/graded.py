@@ -43,9 +43,10 @@ def read_graded(
     """Read expert and judge columns of any table.
 
     Numbers are ordered grades; where all words say accept or reject (true / false, yes / no, pass / fail) they are
-    1 and 0; any other word makes the grades classes without an order. The scale is the experts': a judge's number
-    that is not on it is a score, whose nearest grade is the judge's grade. An empty judge cell is unscored; rows
-    without an expert grade are left out and counted.
+    1 and 0, and grades in the other column are held against the threshold; any other word makes the grades classes
+    without an order. The scale is the experts': a judge's number that is not on it is a score, whose nearest grade is
+    the judge's grade, and a judge's word beside numbers is none. An empty judge cell is unscored; rows without an
+    expert grade are left out and counted.
 
     Args:
         path: Any file that ``read_table`` reads.
@@ -56,8 +57,10 @@ def read_graded(
         accept_at: The lowest accepted grade; 4 on a 1-5 scale, otherwise unknown, when None.
 
     Raises:
-        InputError: When a score is not a number, nobody graded anything, or there are too many grades for a scale.
-        UserError: When a column is missing, or ``accept_at`` is no number or the grades are classes.
+        InputError: When a score is not a number, nobody graded anything, the judge gave words where experts gave
+            numbers, or there are too many grades for a scale.
+        UserError: When a column is missing, ``accept_at`` is no number or the grades are classes, or grades meet
+            accepts without a threshold.
     """
     table = read_table(path)
     for option, column in (("--expert", expert), ("--judge", judge), ("--score", score), ("--cluster", cluster)):
@@ -65,13 +68,17 @@ def read_graded(
             raise UserError(
                 f"{path}: {option} {column}: no such column; there are {', '.join(table.columns)}. Name one of these."
             )
-    experts, judges, accepts = _numbers_or_words(
-        [_cell(row.get(expert)) for row in table.rows], [_cell(row.get(judge)) for row in table.rows]
-    )
-    kept = [i for i, value in enumerate(experts) if value is not None]
-    if not kept:
-        raise InputError([f"{path}: no row has a grade in {expert}; at least one is needed. Name another --expert."])
     notes = [*table.notes]
+    experts, judges = ([_cell(row.get(column)) for row in table.rows] for column in (expert, judge))
+    if not any(value is not None for value in experts):
+        raise InputError([f"{path}: no row has a grade in {expert}; at least one is needed. Name another --expert."])
+    classes = not _says_accept(experts) and any(isinstance(value, str) for value in experts)
+    numbers = judges = judges if classes else _only_grades(path, judge, judges, experts, notes)
+    if not classes and (_says_accept(experts) or _says_accept(judges)):
+        experts = _as_accepts(expert, experts, accept_at, notes)
+        judges = _as_accepts(judge, judges, accept_at, notes)
+        accept_at = "1"
+    kept = [i for i, value in enumerate(experts) if value is not None]
     if len(kept) < len(experts):
         notes.append(f"{len(experts) - len(kept)} rows have no expert grade: left out")
     codes = _codes(table, kept, cluster, notes)
@@ -85,20 +92,62 @@ def read_graded(
         notes.append(f"classes without an order: {', '.join(words)}")
         return _classes([experts[i] for i in kept], [judges[i] for i in kept], codes, notes)
     own, said = _floats([experts[i] for i in kept]), _floats([judges[i] for i in kept])
-    scores = said if score is None else _floats(_scores(table, kept, score))
-    return _ordered(path, own, said, scores, codes, 1.0 if accepts and accept_at is None else accept_at, notes)
+    given = [judges[i] if isinstance(numbers[i], str) else numbers[i] for i in kept]
+    scores = _floats(given if score is None else _scores(table, kept, score))
+    return _ordered(path, own, said, scores, codes, accept_at, notes)
 
 
-def _numbers_or_words(experts: list[Cell], judges: list[Cell]) -> tuple[list[Cell], list[Cell], bool]:
-    """Both columns, words that say accept or reject as 1 and 0 when no other word occurs, and whether any did."""
-    words = {value for value in (*experts, *judges) if isinstance(value, str)}
-    if not words or any(as_accept(word) is None for word in words):
-        return experts, judges, False
-    as_numbers: list[list[Cell]] = [
-        [float(bool(as_accept(value))) if isinstance(value, str) else value for value in column]
-        for column in (experts, judges)
+def _says_accept(column: Sequence[Cell]) -> bool:
+    """Whether there are words in it, and all of it says accept or reject."""
+    words = {value for value in column if isinstance(value, str)}
+    numbers = {value for value in column if isinstance(value, float)}
+    return bool(words) and numbers <= {0.0, 1.0} and all(as_accept(word) is not None for word in words)
+
+
+def _only_grades(path: str, name: str, judges: list[Cell], experts: Sequence[Cell], notes: list[str]) -> list[Cell]:
+    """The judge's cells; words that cannot be grades, because the experts give numbers or accepts, become unscored.
+
+    Raises:
+        InputError: When no cell is left.
+    """
+    accepts = _says_accept(experts)
+    if _says_accept(judges):
+        return judges
+    kept: list[Cell] = [
+        None if isinstance(value, str) and not (accepts and as_accept(value) is not None) else value for value in judges
     ]
-    return as_numbers[0], as_numbers[1], True
+    words = sorted({old for old, new in zip(judges, kept, strict=True) if isinstance(old, str) and new is None})
+    if words and not any(value is not None for value in kept):
+        what = "say accept or reject" if accepts else "are numbers"
+        raise InputError([f"{path}: {name} holds {_some(words)}; the experts' grades {what}. Name another --judge."])
+    if words:
+        count = sum(value is None for value in kept) - sum(value is None for value in judges)
+        notes.append(f"{count} judge values are no grades ({_some(words)}): unscored")
+    return kept
+
+
+def _as_accepts(name: str, column: Sequence[Cell], accept_at: str | None, notes: list[str]) -> list[Cell]:
+    """The column as 1 and 0, because the other one says accept or reject; numbers from 0 to 1 are left as they are.
+
+    Raises:
+        UserError: When it holds other grades and no threshold is known.
+    """
+    numbers = np.array([value for value in column if isinstance(value, float)])
+    column = [float(bool(as_accept(value))) if isinstance(value, str) else value for value in column]
+    if not len(numbers) or (numbers.min() >= 0 and numbers.max() <= 1):
+        return column
+    threshold = _threshold(accept_at, np.unique(numbers))
+    if threshold is None:
+        raise UserError(
+            f"{name}: grades from {numbers.min():g} to {numbers.max():g} beside accept / reject; a threshold is needed "
+            "to compare them. Give --accept-at GRADE."
+        )
+    notes.append(f"{name}: {threshold:g} and above count as accepted, as the other column says accept / reject")
+    return [None if value is None else float(value >= threshold) for value in column if not isinstance(value, str)]
+
+
+def _some(words: Sequence[str]) -> str:
+    return ", ".join(words[:3]) + (", ..." if len(words) > 3 else "")
 
 
 def _ordered(

@@ -101,7 +101,7 @@ def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
                     ),
                 )
             )
-        labelled = grades or word is not None
+        labelled = grades or accept is not None
         rows.append(RawLabel(grades, accept, _rationale(row)) if labelled else None)
     return RawLabels(tuple(columns) or ("grade",), columns, tuple(rows), tuple(faults), tuple(notes))
 

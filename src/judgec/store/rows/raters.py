@@ -32,7 +32,8 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
     """
     if not annotators:
         return table
-    columns = {name: _columns_of(name, table.columns) for name in annotators}
+    annotators = rejoined(annotators, table.columns)
+    columns = {name: columns_of(name, table.columns) for name in annotators}
     faults = [
         f"{table.path}:1: no column {name!r} or '{name}.<aspect>'; the columns are {listed(table.columns)}. "
         "Correct --annotators."
@@ -57,7 +58,25 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
     return _long(table, theirs, note)
 
 
-def _columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
+def rejoined(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Names that were split at a comma of their own, put together again: ``"Lee"``, ``"Kim"`` where there is a
+    column ``"Lee, Kim"`` and none ``"Lee"``.
+    """
+    whole: dict[tuple[str, ...], str] = {}
+    for column in columns:
+        for name in (column, *(column[:at] for at, mark in enumerate(column) if mark == ".")):
+            whole.setdefault(tuple(part for piece in name.split(",") if (part := piece.strip())), name)
+    found: list[str] = []
+    at = 0
+    while at < len(names):
+        ends = (end for end in range(at + 1, len(names) + 1) if tuple(names[at:end]) in whole)
+        end = next(ends, None)
+        found.append(names[at] if end is None else whole[tuple(names[at:end])])
+        at = at + 1 if end is None else end
+    return tuple(found)
+
+
+def columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
     """The rater's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself."""
     return {
         column: column[len(name) + 1 :]

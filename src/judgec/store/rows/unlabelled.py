@@ -8,6 +8,7 @@ from judgec.records.label import Item, Task
 from judgec.store.rows.cells import as_grade
 from judgec.store.rows.columns import TASKS, aspect_columns, renamed, require_columns
 from judgec.store.rows.items import collect_items
+from judgec.store.rows.raters import columns_of, rejoined
 from judgec.store.tables import Table, read_table
 
 
@@ -54,5 +55,10 @@ def read_unlabelled(
 
 
 def _label_columns(table: Table, task: Task, annotators: Sequence[str]) -> list[str]:
-    own = [name for name in table.columns if name.partition(".")[0] in annotators and not name.endswith(".rationale")]
+    own = [
+        column
+        for name in rejoined(annotators, table.columns)
+        for column, field in columns_of(name, table.columns).items()
+        if field != "rationale"
+    ]
     return [*own, *aspect_columns(table.columns), *(name for name in TASKS[task].labels if name in table.columns)]
