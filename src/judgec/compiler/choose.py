@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from judgec.compiler.assemble import Bench
+from judgec.compiler.assemble import Bench, calibration_data, fitted
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.plan import Plan
 from judgec.compiler.search.race import Standing
@@ -10,6 +10,7 @@ from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.search.task import Task
 from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Watch
+from judgec.judges.judge import CompiledJudge
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import Objective
 
@@ -96,8 +97,30 @@ def choose_prompt(
             notes.note(f"no search: the caps leave {task.room()} calls for one; the judge is calibrated as it is")
     if not standings:
         standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
+    if chosen.name != uncompiled.name and not _informs(bench, chosen, uncompiled):
+        notes.note(f"prompt {chosen.name} won on dev, but calibrated it tells less than the uncompiled one: not used")
+        chosen = uncompiled
     scored = tuple(Scored(one, at.value, at.unscored, at.items) for one, at in standings.values())
     return Choice(chosen, scored, tuple(notes.said))
+
+
+def _informs(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> bool:
+    """Whether the chosen prompt, calibrated, predicts train's experts at least as well as the uncompiled one does.
+
+    A prompt can rank dev better as it is and still carry less that a calibrator can use. Both calibrators are
+    cross-validated on the same items, none of which the prompt was made from; their verdicts are needed anyway.
+    """
+    part, raw = calibration_data(bench, chosen)
+    mine, bare = (
+        fitted(bench, one, part, said) for one, said in ((chosen, raw), (uncompiled, bench.raw(uncompiled, part)))
+    )
+    return _loss(mine) <= _loss(bare)
+
+
+def _loss(judge: CompiledJudge) -> float:
+    """Mean out-of-fold loss of the calibrators; 0 where nothing could be cross-validated."""
+    losses = [choice.loss for one in judge.calibrators.values() for choice in one.choices if choice.chosen]
+    return sum(losses) / len(losses) if losses else 0.0
 
 
 def _standing(task: Task, raw: Judgments) -> Standing:
