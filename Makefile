@@ -38,6 +38,7 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/bootstrap.py
+	$(BIN)/python benchmarks/rating.py
 	$(BIN)/python benchmarks/agreement.py --data ../shared/data/labels
 
 clean:

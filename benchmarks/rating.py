@@ -2,15 +2,18 @@
 
     python benchmarks/rating.py [--ragelo-python PATH] [--leagues 100]
 
-``--ragelo-python`` is the interpreter of an environment with ragelo 0.7.0; without it that row is left out.
+``--ragelo-python`` is the interpreter of an environment with ragelo 0.7.0; without it that row is left out. The tables
+are printed and written into benchmarks/README.md.
 """
 
 import argparse
 import json
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
+from pathlib import Path
 from statistics import median
 
 import evalica
@@ -19,15 +22,20 @@ from scipy import stats
 
 from judgec.records.game import Games
 from judgec.records.label import FloatArray
+from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT
 from judgec.stats.rating.elo import elo
 from judgec.stats.rating.pairwise import standings
 from judgec.stats.rating.ratings import bradley_terry
 from judgec.stats.rating.win_table import win_table
-from judgec.tournament.adaptive import propose
+from judgec.tournament.adaptive import Proposal, propose
 from judgec.tournament.schedule import Fixtures
 
 ROUNDS = 5  # medians of
 SHARES = (0.25, 0.5, 0.75)
+GRID = np.arange(1, 41) / 40
+RESOLUTIONS = (20.0, 50.0, 100.0)
+README = Path(__file__).with_name("README.md")
+START, END = "<!-- rating: start -->", "<!-- rating: end -->"
 WINNERS = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
 # Only RAGElo's own loop is timed: no reading, no experiment.
 RAGELO = """
@@ -39,10 +47,10 @@ seconds = []
 for _ in range(rounds):
     ranker = EloRanker(EloAgentRankerConfig(tournaments=500, elo_k=32, initial_score=1000))
     ranker.evaluations = games
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(500):
         ranker.run_tournament()
-    seconds.append(time.perf_counter() - begin)
+    seconds.append(time.process_time() - begin)
 print(statistics.median(seconds))
 """
 
@@ -62,17 +70,22 @@ def league(strengths: FloatArray, n_queries: int, rng: np.random.Generator, quer
 
 
 def seconds(work: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Median time of ``work`` after one run to warm up."""
+    """Median CPU seconds of ``work`` after one run to warm up: other programs on the machine do not count."""
     work()
     times = []
     for _ in range(rounds):
-        begin = time.perf_counter()
+        begin = time.process_time()
         work()
-        times.append(time.perf_counter() - begin)
+        times.append(time.process_time() - begin)
     return median(times)
 
 
-def speed(ragelo_python: str | None) -> None:
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
+    return f"{title}\n\n" + "\n".join(lines) + "\n"
+
+
+def speed(ragelo_python: str | None) -> str:
     games = league(np.linspace(-0.6, 0.6, 6), 200, np.random.default_rng(0))
     names = games.agents
     columns = (
@@ -80,76 +93,77 @@ def speed(ragelo_python: str | None) -> None:
         [names[i] for i in games.b],
         [WINNERS[float(score)] for score in games.score],
     )
-    print(f"{len(games.a)} games of {len(names)} agents on {len(games.queries)} queries, median of {ROUNDS}")
     ours = seconds(lambda: elo(games))
     compat = seconds(lambda: elo(games, ragelo_compat=True))
-    print(f"  Elo, 500 tournaments                {ours * 1e3:9.1f} ms   (ragelo_compat {compat * 1e3:.1f} ms)")
 
     def evalica_elo() -> None:
         for _ in range(500):
             evalica.elo(*columns, k=32.0, initial=500.0)
 
     theirs = seconds(evalica_elo, 3)
-    print(f"  evalica.elo called 500 times        {theirs * 1e3:9.1f} ms   {theirs / ours:6.1f} x  (aim 5)")
-    if ragelo_python:
-        words = {1.0: "A", 0.0: "B", 0.5: "C"}
-        rows = [["q", a, b, words[float(s)]] for a, b, s in zip(*columns[:2], games.score, strict=True)]
-        done = subprocess.run(
-            [ragelo_python, "-c", RAGELO],
-            input=json.dumps([rows, 3]),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        ragelo = float(done.stdout)
-        print(
-            f"  ragelo 0.7.0's loop, 500 tournaments{ragelo * 1e3:9.1f} ms   {ragelo / ours:6.1f} x  "
-            f"(aim 15; against ragelo_compat {ragelo / compat:.1f} x)"
-        )
-    else:
-        print("  ragelo: left out, give --ragelo-python")
     fit = seconds(lambda: bradley_terry(games))
-    print(f"  Bradley-Terry, 1,000 bootstraps     {fit * 1e3:9.1f} ms   (by query)")
     boot = seconds(
         lambda: evalica.bootstrap(
             evalica.bradley_terry, *columns, n_resamples=1000, bootstrap_method="percentile", random_state=0
         ),
         1,
     )
-    print(f"  evalica.bootstrap, 1,000            {boot * 1e3:9.1f} ms   {boot / fit:6.1f} x  (aim 50; by game)")
+    rows = [
+        ["Elo, 500 tournaments: `evalica.elo` 500 times", _ms(ours), _ms(theirs), f"{theirs / ours:.1f}", "5"],
+        ["Bradley-Terry, 1,000 bootstraps: `evalica.bootstrap`", _ms(fit), _ms(boot), f"{boot / fit:.0f}", "50"],
+    ]
+    if ragelo_python:
+        ragelo = _ragelo(ragelo_python, columns, games)
+        rows.append(["Elo, 500 tournaments: ragelo 0.7.0", _ms(ours), _ms(ragelo), f"{ragelo / ours:.1f}", "15"])
+        label = "Elo with `--ragelo-compat`: ragelo 0.7.0"
+        rows.append([label, _ms(compat), _ms(ragelo), f"{ragelo / compat:.1f}", ""])
+    title = (
+        f"{len(games.a):,} games of {len(names)} agents on {len(games.queries)} queries, CPU time, median of {ROUNDS}."
+    )
+    if not ragelo_python:
+        title += " ragelo is left out: give `--ragelo-python`."
+    return table(title, ["what: compared with", "judgec", "other", "times as fast", "aim"], rows)
 
 
-def scale() -> None:
+def _ragelo(python: str, columns: tuple[list[str], list[str], list[evalica.Winner]], games: Games) -> float:
+    words = {1.0: "A", 0.0: "B", 0.5: "C"}
+    rows = [["q", a, b, words[float(s)]] for a, b, s in zip(*columns[:2], games.score, strict=True)]
+    done = subprocess.run(
+        [python, "-c", RAGELO], input=json.dumps([rows, 3]), capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
+
+
+def scale() -> str:
     games = league(np.linspace(-1.0, 1.0, 50), 817, np.random.default_rng(0))
-    print(f"{len(games.a):,} games of 50 agents on 817 queries, one run each")
-    begin = time.perf_counter()
+    begin = time.process_time()
     ratings = bradley_terry(games)
-    fitted = time.perf_counter()
+    fitted = time.process_time()
     standings(games, ratings)
     win_table(games)
-    done = time.perf_counter()
-    print(f"  Bradley-Terry, 1,000 bootstraps     {fitted - begin:9.2f} s")
-    print(f"  ranks, 1,225 pairs, win table       {done - fitted:9.2f} s")
+    rows = [
+        ["Bradley-Terry, 1,000 bootstraps over queries", f"{fitted - begin:.1f}"],
+        ["ranks, significance of 1,225 pairs, win table", f"{time.process_time() - fitted:.1f}"],
+    ]
     for tournaments in (1, 500):
-        begin = time.perf_counter()
+        begin = time.process_time()
         elo(games, tournaments=tournaments)
-        print(f"  Elo, {tournaments:3d} tournament(s)             {time.perf_counter() - begin:9.2f} s")
+        rows.append([f"Elo, {tournaments} tournament{'s' * (tournaments > 1)}", f"{time.process_time() - begin:.1f}"])
+    title = f"{len(games.a):,} games of 50 agents on 817 queries, one run each, seconds of CPU."
+    return table(title, ["what", "CPU seconds"], rows)
 
 
 class Run:
-    """One simulated league, played adaptively and at random."""
+    """One simulated league: every result is known beforehand, and games are asked for one batch at a time."""
 
-    def __init__(self, seed: int, n_agents: int = 10, n_queries: int = 60) -> None:
+    def __init__(self, seed: int, n_agents: int, n_queries: int) -> None:
         rng = np.random.default_rng(seed)
+        self.seed = seed
         self.truth = 0.6 * rng.standard_normal(n_agents)
         self.all = league(self.truth, n_queries, rng, query_effect=0.5)
-        total = len(self.all.a)
-        self.marks = [round(share * total) for share in SHARES]
-        self.random = self._curve(rng.permutation(total))
-        adaptive, self.stopped_at = self._adaptive(seed, total)
-        self.adaptive = self._curve(adaptive)
+        self.shuffled = rng.permutation(len(self.all.a))
 
-    def _curve(self, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[float]:
+    def curve(self, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[float]:
         """Rating tau against the truth after every 2.5 % of all games, in this order."""
         total = len(self.all.a)
         return [self._tau(order[: round(share * total)]) for share in GRID]
@@ -160,15 +174,15 @@ class Run:
         rating = bradley_terry(self.all.only(kept), resamples=0).rating
         return float(stats.kendalltau(rating, self.truth).statistic)
 
-    def _adaptive(self, seed: int, total: int) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], int | None]:
-        """Rows in the order in which the schedule asks for them, and where it would stop."""
+    def adaptive(self, resolution: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], Proposal]:
+        """Rows in the order in which the schedule asks for them, and its last word."""
         fixtures = Fixtures.of(dict.fromkeys(self.all.queries, self.all.agents))
         row = {
             (self.all.queries[q], frozenset((self.all.agents[a], self.all.agents[b]))): position
             for position, (q, a, b) in enumerate(zip(self.all.query, self.all.a, self.all.b, strict=True))
         }
         asked: list[int] = []
-        while len(asked) < total:
+        while True:
             chosen = np.array(asked, dtype=np.int64)
             played = Games(
                 self.all.agents,
@@ -178,50 +192,79 @@ class Run:
                 self.all.query[chosen],
                 self.all.score[chosen],
             )
-            proposal = propose(fixtures, played, seed=seed)
+            proposal = propose(fixtures, played, seed=self.seed, resolution=resolution)
             if not proposal.pairings:
-                return chosen, len(asked)
+                return chosen, proposal
             asked += [row[p.query_id, frozenset((p.agent_a, p.agent_b))] for p in proposal.pairings]
-        return np.array(asked, dtype=np.int64), None
 
-
-GRID = np.arange(1, 41) / 40
-
-
-def adaptive(leagues: int) -> None:
-    begin = time.perf_counter()
-    runs = [Run(seed) for seed in range(leagues)]
-    chance = np.array([run.random for run in runs])
-    chosen = np.array([run.adaptive for run in runs])
-    print(
-        f"{leagues} leagues of 10 agents (strengths N(0, .6) logits, form by query N(0, .5)), 60 queries, "
-        f"2,700 games; {time.perf_counter() - begin:.0f} s"
-    )
-    print("  rating tau against the true strengths, mean [95 % interval over leagues]")
-    for share in SHARES:
-        at = int(np.argmin(np.abs(GRID - share)))
-        gain = chosen[:, at] - chance[:, at]
-        print(
-            f"  {share:4.0%} of games   random {_mean(chance[:, at])}   adaptive {_mean(chosen[:, at])}   "
-            f"gain {_mean(gain)}"
+    def false(self, proposal: Proposal, resolution: float) -> bool:
+        """Whether a statement about two neighbours is wrong."""
+        elo_of = dict(zip(self.all.agents, self.truth * ELO_PER_LOGIT, strict=True))
+        gaps = [(pair, elo_of[pair.better] - elo_of[pair.worse]) for pair in proposal.neighbours]
+        return any(
+            (pair.settled == "separated" and gap < 0) or (pair.settled == "close" and abs(gap) > resolution)
+            for pair, gap in gaps
         )
+
+
+def adaptive(leagues: int) -> str:
+    runs = [Run(seed, 10, 60) for seed in range(leagues)]
+    chance = np.array([run.curve(run.shuffled) for run in runs])
+    chosen = np.array([run.curve(run.adaptive(20.0)[0]) for run in runs])
     rng = np.random.default_rng(0)
     draws = rng.integers(leagues, size=(2000, leagues))
+    rows = []
     for share in SHARES:
+        at = int(np.argmin(np.abs(GRID - share)))
         saved = _saved(chance.mean(axis=0), chosen.mean(axis=0), share)
         resampled = [_saved(chance[draw].mean(axis=0), chosen[draw].mean(axis=0), share) for draw in draws]
         low, high = np.quantile(resampled, [0.025, 0.975])
-        print(
-            f"  tau of random at {share:4.0%}: adaptive needs {saved:4.0%} fewer games "
-            f"[{low:.0%}, {high:.0%}] (aim 20 %)"
+        gain = _mean(chosen[:, at] - chance[:, at])
+        needs = f"{saved:.0%} [{low:.0%}, {high:.0%}]"
+        rows.append([f"{share:.0%}", _mean(chance[:, at]), _mean(chosen[:, at]), gain, needs])
+    title = (
+        f"`--adaptive`: {leagues} leagues of 10 agents (strengths N(0, .6) logits, an agent's form by query N(0, .5)), "
+        "60 queries, 2,700 games. Rating tau against the true strengths, 95 % intervals over leagues; the last column "
+        "is how many games fewer adaptive needs for the tau that random games have there (aim 20 %)."
+    )
+    return table(title, ["share of games", "random", "adaptive", "gain", "fewer games"], rows)
+
+
+def stopping(leagues: int) -> str:
+    rows = []
+    for resolution in RESOLUTIONS:
+        stopped, shares, false = 0, [], 0
+        for seed in range(leagues):
+            run = Run(seed, 6, 200)
+            asked, last = run.adaptive(resolution)
+            false += run.false(last, resolution)
+            if last.reason == "settled":
+                stopped += 1
+                shares.append(len(asked) / len(run.all.a))
+        rows.append(
+            [
+                f"{resolution:.0f}",
+                f"{stopped} of {leagues}",
+                f"{np.mean(shares):.0%}" if shares else "-",
+                f"{false} of {leagues}",
+            ]
         )
-    stopped = [run.stopped_at for run in runs if run.stopped_at is not None]
-    print(f"  stopped before the last game, order settled: {len(stopped)} of {leagues}")
+    title = (
+        f"Where `--adaptive` stops: {leagues} leagues of 6 agents, 200 queries, 3,000 games, drawn as above. It stops "
+        "when every two neighbours are separated or known to be closer than the resolution, at 95 % for all statements "
+        "ever made together."
+    )
+    head = ["resolution, Elo", "stopped early", "games played by then", "leagues with a false statement"]
+    return table(title, head, rows)
 
 
 def _mean(values: FloatArray) -> str:
     half = stats.t.isf(0.025, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return f"{values.mean():+.3f} [{values.mean() - half:+.3f}, {values.mean() + half:+.3f}]"
+
+
+def _ms(value: float) -> str:
+    return f"{1e3 * value:,.0f} ms"
 
 
 def _saved(chance: FloatArray, chosen: FloatArray, share: float) -> float:
@@ -238,14 +281,35 @@ def _saved(chance: FloatArray, chosen: FloatArray, share: float) -> float:
     return float(1.0 - needed / share)
 
 
+def write(text: str) -> None:
+    """Put the tables between the markers of the README."""
+    whole = README.read_text(encoding="utf-8")
+    before, start, rest = whole.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        sys.exit(f"{README}: the markers {START} and {END} are not both there. Put them where the tables belong.")
+    README.write_text(f"{before}{START}\n{text}{END}{after}", encoding="utf-8")
+
+
+def tables(ragelo_python: str | None, leagues: int) -> Iterator[str]:
+    yield speed(ragelo_python)
+    yield scale()
+    yield adaptive(leagues)
+    yield stopping(max(1, leagues // 5))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ragelo-python", help="interpreter of an environment with ragelo 0.7.0")
-    parser.add_argument("--leagues", type=int, default=100)
+    parser.add_argument(
+        "--leagues", type=int, default=100, help="of the comparison with random games; the rest take a fifth"
+    )
     options = parser.parse_args()
-    speed(options.ragelo_python)
-    scale()
-    adaptive(options.leagues)
+    parts = []
+    for part in tables(options.ragelo_python, options.leagues):
+        parts.append(part)
+        print(part, flush=True)
+    write("\n".join(parts))
 
 
 if __name__ == "__main__":

@@ -4,10 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from judgec.cli.app import main
+from judgec.store import programs
+from judgec.store.rows.items import digest
+from judgec.store.tournament.preferences import learned_queries
 from judgec.store.tournament.reading import Sources, read_entries
 
 ROOT = Path(__file__).parents[2]
@@ -94,15 +99,43 @@ def test_gate_exits_1_with_its_reason_after_writing_everything(home: Path) -> No
     assert "agent" in done.stdout
 
 
-def test_bad_input_is_refused_before_anything_is_judged(home: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--queries", "queries.csv", "--answers", "solo.csv", "--judge", "flags"), "one agent only (solo)"),
+        ((*GIVEN, "flags", "--gate", "new>=old"), "not of the form NEW>=OLD-30"),
+        ((*GIVEN, "flags", "--out", "queries.csv"), "--out queries.csv: a file"),
+        ((*GIVEN, "flags", "--adaptive", "--sample", "3"), "not with --adaptive"),
+        ((*GIVEN, "nobody"), "there is no judge 'nobody'"),
+        ((*GIVEN, "flags", "--seed", "-1"), "--seed"),
+        ((*GIVEN, "flags", "--preferences", "learned.csv"), "were in the judge's train or dev labels (t1)"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_judged(
+    home: Path,
+    arguments: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (home / "solo.csv").write_text("qid,agent,answer\nt0,solo,red\n")
-    cases = {
-        ("--queries", "queries.csv", "--answers", "solo.csv", "--judge", "flags"): "one agent only (solo)",
-        (*GIVEN, "flags", "--gate", "new>=old"): "not of the form NEW>=OLD-30",
-    }
-    for arguments, said in cases.items():
-        assert said in run(home, "evaluate", *arguments, "--out", "refused", code=2).stderr
+    (home / "learned.csv").write_text("query_id,agent_a,agent_b,preference\nt1,old,bad,a\n")
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(sys, "argv", ["judgec", "evaluate", "--out", "refused", *arguments, "--home", str(home)])
+    # As if the judge had learned from the tournament's second query.
+    monkeypatch.setattr("judgec.cli.tournament.evaluating.learned_queries", lambda *_: frozenset({"t1"}))
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
     assert not (home / "refused").exists()
+
+
+def test_learned_queries_are_known_by_id_and_by_text(home: Path) -> None:
+    program = programs.load(home, "flags")
+    queries = {"q0": "Something else", "t0": "?", "t1": "Which colours has flag 1?"}
+    split = {"q0": "train", digest("?")[:16]: "dev", digest("Which colours has flag 1?")[:16]: "test"}
+    assert learned_queries(replace(program, split={"queries": split}), queries) == {"q0", "t0"}
 
 
 @pytest.mark.full

@@ -47,6 +47,11 @@ def test_read_games_ragelo_columns_are_read_as_they_are(tmp_path: Path) -> None:
     assert games.score.tolist() == [1.0, 0.5, 0.0]
 
 
+def test_read_games_expert_preferences_are_winners_and_win_over_an_answer_column(tmp_path: Path) -> None:
+    path = _file(tmp_path, "query_id,agent_a,agent_b,preference,answer\n1,x,y,b,A\n1,y,x,tie,A\n")
+    assert read_games(path).score.tolist() == [0.0, 0.5]
+
+
 @pytest.mark.parametrize("rename", [{"verdict": "winner"}, {"verdict": "winner", "q": "query_id"}])
 def test_read_games_renamed_columns(tmp_path: Path, rename: dict[str, str]) -> None:
     query = "q" if "q" in rename else "query_id"

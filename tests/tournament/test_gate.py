@@ -40,4 +40,13 @@ def test_gate_that_stays_shut_says_worse_or_how_many_queries() -> None:
     assert gate.verdict(difference(-31.0, -60.0))[1].startswith("worse: ")
     # Half-width 80 with 25 queries; 40 Elo of room need a quarter of the variance: 4 * 25 = 100, and one to pass.
     assert gate.verdict(difference(10.0, -70.0))[1].startswith("too few queries: about 101 needed, there are 25")
-    assert gate.verdict(difference(10.0, None))[1].startswith("too few queries: ")
+    assert gate.verdict(difference(10.0, None))[1].startswith("too few queries: about 26 needed, there are 25")
+
+
+def test_gate_never_opens_on_fewer_queries_than_a_clean_sweep_would_need() -> None:
+    # .457 is the chance of a win 30 points behind: .457^4 = .044, .457^5 = .020 < .025.
+    gate = Gate("new", "old", -30.0)
+    assert gate.verdict(difference(10.0, 5.0, queries=5))[0]
+    opened, said = gate.verdict(difference(10.0, 5.0, queries=4))
+    assert not opened
+    assert said.startswith("too few queries: about 5 needed, there are 4")

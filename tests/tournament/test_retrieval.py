@@ -38,7 +38,7 @@ def test_retrieval_means_are_those_worked_out_by_hand() -> None:
 
 
 def test_documents_without_a_judgment_take_their_query_out_instead_of_counting_as_irrelevant() -> None:
-    relevance = Relevance(grades=GRADES, reasons={}, unscored={("q1", "c"): "no reply"}, judged=True)
+    relevance = Relevance(grades=GRADES, reasons={}, unscored={("q1", "c"): "no reply"}, judged=True, best=2)
     table = retrieval_table(ENTRIES, relevance, resamples=100)
     assert table is not None
     assert table.by_agent["x"]["MRR(rel=1)@5"].n == 2
@@ -47,7 +47,15 @@ def test_documents_without_a_judgment_take_their_query_out_instead_of_counting_a
 
 def test_without_rankings_there_is_no_table_and_binary_grades_have_one_threshold() -> None:
     assert retrieval_table(Entries({"q": "?"}, {("q", "x"): "."}), given(GRADES)) is None
-    assert measures((0, 1), 10) == ("MRR(rel=1)@10", "P(rel=1)@10", "nDCG@10", "MAP(rel=1)")
+    assert measures(1, 10) == ("MRR(rel=1)@10", "P(rel=1)@10", "nDCG@10", "MAP(rel=1)")
+
+
+def test_judge_of_three_grades_has_both_thresholds_even_where_no_document_is_very_relevant() -> None:
+    relevance = Relevance(grades={("q1", "a"): 1, ("q2", "a"): 0}, reasons={}, unscored={}, judged=True, best=2)
+    table = retrieval_table(ENTRIES, relevance, resamples=100)
+    assert table is not None
+    assert table.by_agent["x"]["MRR(rel=2)@5"].value == 0.0
+    assert table.by_agent["x"]["MAP(rel=1)"].value == pytest.approx(1 / 2)
 
 
 def test_qrels_that_know_none_of_the_queries_give_no_value_and_say_why() -> None:

@@ -24,6 +24,7 @@ from judgec.errors import UserError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
+from judgec.judges.tasks.preference import weighing
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
@@ -87,7 +88,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     family = read_family(settings.home, settings.name)
     dataset, objective = _prepare(labels, settings, family.salt)
     watch.stage("split", _sizes(dataset))
-    module = _module(labels, settings.instructions)
+    module = _module(labels, settings)
     optimizer, plan = _planned(dataset, module, settings)
     watch.stage("plan", plan.shown())
     session.preflight(reflects=plan.reflects)
@@ -132,7 +133,7 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Pl
         UserError: As ``compile_judge`` before its first call.
     """
     dataset, _ = _prepare(labels, settings, read_family(settings.home, settings.name).salt)
-    module = _module(labels, settings.instructions)
+    module = _module(labels, settings)
     return dataset, _planned(dataset, module, settings)[1]
 
 
@@ -168,14 +169,21 @@ def fields_of(labels: LabelSet) -> tuple[str, ...]:
     return tuple(sorted({name for item in labels.items for name, value in item.inputs.items() if value}))
 
 
-def _module(labels: LabelSet, instructions: str | None) -> dspy.Module:
+def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
     module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
-    if instructions is not None:
+    if settings.instructions is not None:
         state = dump_module(module)
         for predictor in state.values():
-            predictor["signature"]["instructions"] = instructions
+            predictor["signature"]["instructions"] = settings.instructions
         load_module(module, state, "instructions")
-    return module
+    if not (settings.weighs.factors or settings.weighs.citations):
+        return module
+    if labels.task != "preference":
+        raise UserError(
+            f"--factors, --has-citations: these labels are of task {labels.task}; only a judge of preference, which "
+            "compares two answers, weighs them. Leave them out."
+        )
+    return weighing(module, factors=settings.weighs.factors, citations=settings.weighs.citations)
 
 
 def _prepare(labels: LabelSet, settings: CompileSettings, salt: str) -> tuple[Dataset, Objective]:

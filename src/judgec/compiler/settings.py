@@ -13,6 +13,19 @@ MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means litt
 
 
 @dataclass(frozen=True, slots=True)
+class Weighs:
+    """What a judge that compares two answers is told to weigh.
+
+    Args:
+        factors: Instead of its own; empty keeps them.
+        citations: Answers cite the documents, and wrong citations count.
+    """
+
+    factors: str = ""
+    citations: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CompileSettings:
     """Everything that decides the outcome of a compile besides the labels.
 
@@ -34,6 +47,7 @@ class CompileSettings:
         risk: The chance that the promise may be wrong.
         learning_curve: Whether agreement is measured for fewer labels too.
         instructions: What the uncompiled prompt says, or None for the task's own.
+        weighs: What a preference judge is told to weigh.
         source: How the labels were read, for the report: what ``read_labels`` was given.
     """
 
@@ -54,6 +68,7 @@ class CompileSettings:
     risk: float = 0.1
     learning_curve: bool = False
     instructions: str | None = None
+    weighs: Weighs = Weighs()
     source: Mapping[str, object] = field(default_factory=dict)
 
 

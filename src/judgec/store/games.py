@@ -11,7 +11,7 @@ from judgec.store.rows.columns import listed, renamed
 from judgec.store.tables import Table, read_table
 
 COLUMNS = ("query_id", "agent_a", "agent_b", "winner")
-RAGELO_COLUMNS = {"qid": "query_id", "answer": "winner"}
+THEIR_COLUMNS = {"qid": "query_id", "preference": "winner", "answer": "winner"}  # RAGElo's, and expert labels'
 
 WORDS = {"a": SCORE_OF_A["a"], "b": SCORE_OF_A["b"], "tie": SCORE_OF_A["tie"]}
 RAGELO_WORDS = {"A": SCORE_OF_A["a"], "B": SCORE_OF_A["b"], "C": SCORE_OF_A["tie"]}
@@ -20,8 +20,8 @@ RAGELO_WORDS = {"A": SCORE_OF_A["a"], "B": SCORE_OF_A["b"], "C": SCORE_OF_A["tie
 def read_games(path: str, rename: Mapping[str, str] | None = None) -> Games:
     """Read games with the columns ``query_id, agent_a, agent_b, winner``; every row is one game.
 
-    ``winner`` is a, b, tie or empty (unscored). RAGElo's ``qid`` and ``answer`` (A, B, C = tie) are read
-    where ours are missing.
+    ``winner`` is a, b, tie or empty (unscored). RAGElo's ``qid`` and ``answer`` (A, B, C = tie), and ``preference``
+    as experts label it, are read where ours are missing.
 
     Args:
         path: Any file that ``read_table`` reads.
@@ -30,9 +30,17 @@ def read_games(path: str, rename: Mapping[str, str] | None = None) -> Games:
     Raises:
         InputError: Missing columns, an empty id, an agent against itself, an unknown word; with the line.
     """
-    rename = dict(rename or {})
-    table = renamed(read_table(path), rename)
-    theirs = {old: new for old, new in RAGELO_COLUMNS.items() if old in table.columns and new not in table.columns}
+    return games_of(read_table(path), rename)
+
+
+def games_of(table: Table, rename: Mapping[str, str] | None = None) -> Games:
+    """The games of a table; as ``read_games``."""
+    rename, path = dict(rename or {}), table.path
+    table = renamed(table, rename)
+    theirs: dict[str, str] = {}
+    for old, new in THEIR_COLUMNS.items():
+        if old in table.columns and new not in table.columns and new not in theirs.values():
+            theirs[old] = new
     table = renamed(table, theirs)
     missing = [name for name in COLUMNS if name not in table.columns]
     if missing:

@@ -24,22 +24,32 @@ class Gate:
 
         It opens only if the lower bound of the paired difference is above the margin. If not, it says ``worse``
         where the estimate itself is not above it, and else how many queries would be needed for this estimate,
-        the interval narrowing with their square root.
+        the interval narrowing with their square root. It never opens on fewer queries than would be needed by an
+        agent that wins them all.
 
         Args:
             difference: Rating of ``agent`` minus that of ``other``.
         """
         said = f"{self.agent} - {self.other}"
-        if difference.value is None or difference.low is None:
-            return False, f"too few queries: {said} has no lower bound ({difference.note or 'no interval'})"
-        shown = f"{said} = {difference.value:+.0f} Elo, at least {difference.low:+.0f}, margin {self.margin:+g}"
-        if difference.low > self.margin:
-            return True, shown
+        there, fewest = difference.n_clusters, _fewest(self.margin, difference.level)
+        if difference.value is None:
+            return False, f"too few queries: about {fewest} needed; {difference.note}"
+        bound = "no lower bound" if difference.low is None else f"at least {difference.low:+.0f}"
+        shown = f"{said} = {difference.value:+.0f} Elo, {bound}, margin {self.margin:+g}"
         room = difference.value - self.margin
         if room <= 0:
             return False, f"worse: {shown}"
-        needed = math.ceil(difference.n_clusters * ((difference.value - difference.low) / room) ** 2) + 1
-        return False, f"too few queries: about {needed} needed, there are {difference.n_clusters}; {shown}"
+        if there >= fewest and difference.low is not None:
+            if difference.low > self.margin:
+                return True, shown
+            fewest = max(fewest, math.ceil(there * ((difference.value - difference.low) / room) ** 2) + 1)
+        return False, f"too few queries: about {max(fewest, there + 1)} needed, there are {there}; {shown}"
+
+
+def _fewest(margin: float, level: float) -> int:
+    """Queries at which winning all of them first shows a difference above ``margin`` Elo points."""
+    chance = 1.0 / (1.0 + 10.0 ** (-margin / 400.0))
+    return math.ceil(math.log((1.0 - level) / 2.0) / math.log(chance)) if 0.0 < chance < 1.0 else 1
 
 
 def parse_gate(text: str, agents: Collection[str]) -> Gate:

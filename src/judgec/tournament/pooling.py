@@ -22,12 +22,14 @@ class Relevance:
         reasons: In the judge's words, by query and document.
         unscored: Why the judge gave no grade, by query and document.
         judged: False when the grades are given (qrels): a document without one then counts as not relevant.
+        best: The highest grade that there can be.
     """
 
     grades: Mapping[Cell, int]
     reasons: Mapping[Cell, str]
     unscored: Mapping[Cell, str]
     judged: bool
+    best: int
 
 
 def judge_pool(entries: Entries, judge: CompiledJudge, ask: Ask) -> Relevance:
@@ -49,12 +51,13 @@ def judge_pool(entries: Entries, judge: CompiledJudge, ask: Ask) -> Relevance:
         reasons={cell: judged.rationale[i] for i, cell in enumerate(known) if scored[i]},
         unscored=unscored,
         judged=True,
+        best=len(judge.scale.grades) - 1,
     )
 
 
 def given(qrels: Mapping[Cell, int]) -> Relevance:
     """Relevance as somebody else judged it."""
-    return Relevance(grades=qrels, reasons={}, unscored={}, judged=False)
+    return Relevance(grades=qrels, reasons={}, unscored={}, judged=False, best=max(qrels.values(), default=1))
 
 
 @dataclass(frozen=True, slots=True)

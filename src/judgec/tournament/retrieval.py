@@ -45,9 +45,9 @@ class RetrievalTable:
         ]
 
 
-def measures(grades: Sequence[int], cutoff: int = CUTOFF) -> tuple[str, ...]:
-    """The measures for these grades: at both thresholds where a grade above 1 occurs, else at one."""
-    thresholds = (1, 2) if max(grades, default=0) > 1 else (1,)
+def measures(best: int, cutoff: int = CUTOFF) -> tuple[str, ...]:
+    """The measures for grades up to ``best``: at both thresholds where that is above 1, else at one."""
+    thresholds = (1, 2) if best > 1 else (1,)
     names = [name for rel in thresholds for name in (f"MRR(rel={rel})@{cutoff}", f"P(rel={rel})@{cutoff}")]
     return (*names, f"nDCG@{cutoff}", *(f"MAP(rel={rel})" for rel in thresholds))
 
@@ -70,7 +70,7 @@ def retrieval_table(
     """
     if not entries.retrieved:
         return None
-    names = measures(tuple(relevance.grades.values()), cutoff)
+    names = measures(relevance.best, cutoff)
     values = {agent: _values(entries, relevance, agent, names) for agent in entries.agents}
     queries = list(entries.queries)
     by_agent: dict[str, dict[str, Estimate]] = {}

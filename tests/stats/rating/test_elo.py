@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from judgec.errors import UserError
 from judgec.records.game import Game, Games
-from judgec.stats.rating.elo import elo
+from judgec.stats.rating.elo import _tournaments, elo
 from tests.stats.rating.leagues import any_games, league, mirrored, renamed
 
 
@@ -108,8 +108,24 @@ def test_elo_mean_over_many_shuffles_is_bradley_terry_spread_a_little() -> None:
     assert 1.0 < slope < 1.07
 
 
-@pytest.mark.parametrize("options", [{"tournaments": 0}, {"k": 0.0}, {"k": float("nan")}])
+@pytest.mark.parametrize(
+    "options", [{"tournaments": 0}, {"k": 0.0}, {"k": float("nan")}, {"k": float("inf")}, {"initial": float("inf")}]
+)
 def test_elo_impossible_options_are_refused(options: dict[str, float]) -> None:
     games = Games.of([Game("q", "x", "y", "a")])
-    with pytest.raises(UserError, match="--tournaments or --k"):
-        elo(games, tournaments=int(options.get("tournaments", 5)), k=options.get("k", 32.0))
+    with pytest.raises(UserError, match="--tournaments, --k or --initial"):
+        elo(
+            games,
+            tournaments=int(options.get("tournaments", 5)),
+            k=options.get("k", 32.0),
+            initial=options.get("initial"),
+        )
+
+
+@pytest.mark.parametrize("ragelo_compat", [False, True])
+def test_elo_of_one_tournament_is_that_of_many_in_the_same_order(*, ragelo_compat: bool) -> None:
+    games = league(np.array([0.9, 0.1, -0.2, -0.8]), 50, np.random.default_rng(3))
+    alone = elo(games, order="file", ragelo_compat=ragelo_compat).rating
+    start = 1000.0 if ragelo_compat else 500.0
+    side_by_side = _tournaments(games, 2, 32.0, start, None, truncate=ragelo_compat)
+    np.testing.assert_allclose(np.column_stack([alone, alone]), side_by_side, rtol=0, atol=1e-9)

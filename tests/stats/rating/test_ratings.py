@@ -81,7 +81,20 @@ def test_bradley_terry_an_agent_that_lost_everything_has_the_sign_test_bound_and
     p = 1.0 - 0.025 ** (1 / 8)
     assert ratings.high[z] == pytest.approx(1000 + ELO_PER_LOGIT * math.log(p / (1 - p)), abs=1e-3)
     assert any("z lost all its games (16): the data set no lower bound" in note for note in ratings.notes)
-    assert ratings.difference("x", "z").low is None
+    found = ratings.difference("x", "z")
+    assert found.low is not None
+    assert found.low == pytest.approx(ELO_PER_LOGIT * math.log((1 - p) / p))  # eight wins of eight
+    assert found.high is None
+    turned = ratings.difference("z", "x")
+    assert (turned.low, turned.high) == (None, -found.low)
+
+
+def test_bradley_terry_difference_without_a_common_game_has_no_bound() -> None:
+    rows = [("q1", "x", "y"), ("q2", "x", "y"), ("q3", "v", "w"), ("q4", "v", "w"), ("q4", "v", "w")]
+    ratings = bradley_terry(Games.of([Game(query, a, b, "a") for query, a, b in rows]))
+    assert (ratings.difference("x", "w").low, ratings.difference("x", "w").high) == (None, None)
+    # Two games of one query count once: winning q3 and q4 has probability p^2 = .025.
+    assert ratings.difference("v", "w").low == pytest.approx(ELO_PER_LOGIT * math.log(0.025**0.5 / (1 - 0.025**0.5)))
 
 
 def test_bradley_terry_an_agent_that_won_everything_mirrors_one_that_lost_everything() -> None:

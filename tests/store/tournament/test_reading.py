@@ -67,6 +67,13 @@ def test_unknown_queries_are_errors_with_their_lines_all_at_once(tmp_path: Path)
     ]
 
 
+def test_agents_that_never_answered_the_same_query_are_refused(tmp_path: Path) -> None:
+    rows = [{"query_id": str(q), "query": "?", "agent": agent, "answer": "x"} for q, agent in enumerate("ab")]
+    answers = write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match="no two agents answered the same query"):
+        read_entries(Sources(answers=((answers, ""),)))
+
+
 def test_one_agent_only_is_refused(tmp_path: Path) -> None:
     answers = write(tmp_path, "a.jsonl", json.dumps({"query_id": "1", "query": "?", "agent": "solo", "answer": "x"}))
     with pytest.raises(InputError, match=r"one agent only \(solo\); a tournament needs at least two"):

@@ -10,13 +10,14 @@ from scipy import stats
 from judgec.records.estimate import Estimate
 from judgec.store.games import read_games
 from judgec.store.tournament.folder import write_folder
+from judgec.tournament.adaptive import Neighbours, Proposal
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import Mark, Plan, ScorePlayer, as_games, play_tournament
 from judgec.tournament.report.aspects import aspect_tests
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
 from judgec.tournament.report.page import page
 from judgec.tournament.report.run import run_of
-from judgec.tournament.report.tables import csv_tables
+from judgec.tournament.report.tables import FILES, csv_tables
 from tests.judges.engine import asking
 from tests.records.test_card import make_card
 from tests.tournament.league import grader, grading_engine, league
@@ -87,6 +88,20 @@ def test_games_csv_gives_rank_the_same_games(found: Evaluation, tmp_path: Path) 
     assert (again.games, again.unscored) == (found.board.games, found.board.unscored)
 
 
+def test_folder_of_an_earlier_evaluation_keeps_none_of_its_tables_but_the_experts_sheet(
+    found: Evaluation, tmp_path: Path
+) -> None:
+    (tmp_path / "retrieval.csv").write_text("of another judge")
+    (tmp_path / "sample.csv").write_text("labels")
+    (tmp_path / "notes.txt").write_text("mine")
+    write_folder(tmp_path, csv_tables(found), {"report.html": "x"}, stale=FILES)
+    files = {path.name for path in tmp_path.iterdir()}
+    assert files == {"report.html", "leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv"} | {
+        "sample.csv",
+        "notes.txt",
+    }
+
+
 def test_run_names_the_judge_and_leaves_unknown_numbers_undefined(found: Evaluation, tmp_path: Path) -> None:
     run = run_of(found, folder=tmp_path, started=1.0, ended=2.0)
     assert run.params["program"] == "sensors"
@@ -137,3 +152,17 @@ def test_aspect_tests_are_scipys_and_only_for_two_agents() -> None:
     assert found.signed_rank.n == 5
     assert found.note.startswith("5 queries differ: Wilcoxon's p cannot fall below 0.0625")
     assert aspect_tests(marks, ("a", "b", "c")) == {}
+
+
+def test_adaptive_tournament_says_in_json_what_is_settled_and_unknown_bounds_are_null(found: Evaluation) -> None:
+    pairs = (
+        Neighbours("x", "y", 50.0, 10.0, 90.0, "separated"),
+        Neighbours("y", "z", 300.0, -math.inf, math.inf, "unsure"),
+    )
+    report = replace(found, proposal=Proposal((), pairs, "exhausted")).to_json(None)
+    json.dumps(report, allow_nan=False)
+    adaptive = report["adaptive"]
+    assert isinstance(adaptive, dict)
+    assert adaptive["stopped"] == "exhausted"
+    assert [pair["settled"] for pair in adaptive["neighbours"]] == ["separated", "unsure"]
+    assert (adaptive["neighbours"][0]["low"], adaptive["neighbours"][1]["low"]) == (10.0, None)

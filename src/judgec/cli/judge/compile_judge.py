@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SEARCH = "Search"
 ABSTAIN = "Leaving items to a human"
+PAIRS = "Judges that compare two answers"
 LabelsArgument = Annotated[
     str, typer.Argument(help="Expert labels: CSV, TSV, JSONL, Parquet, a folder, hf:owner/name, mlflow:EXPERIMENT.")
 ]
@@ -79,6 +80,12 @@ AssessmentOption = Annotated[
     str | None,
     typer.Option("--assessment", metavar="NAME", help="The human feedback to read from mlflow:EXPERIMENT."),
 ]
+FactorsOption = Annotated[
+    str, typer.Option("--factors", metavar="TEXT", help="What to weigh, instead of its own.", rich_help_panel=PAIRS)
+]
+CitationsOption = Annotated[
+    bool, typer.Option("--has-citations", help="Answers cite documents; wrong citations count.", rich_help_panel=PAIRS)
+]
 EvidenceOption = Annotated[
     bool, typer.Option("--evidence/--no-evidence", help="Use evidence features.", rich_help_panel=SEARCH)
 ]
@@ -107,6 +114,8 @@ def compile_judge(
     risk: RiskOption = 0.1,
     learning_curve: CurveOption = False,
     assessment: AssessmentOption = None,
+    factors: FactorsOption = "",
+    has_citations: CitationsOption = False,
     rename: MapOption = None,
     annotators: AnnotatorsOption = None,
     home: HomeOption = Path(),
@@ -134,6 +143,7 @@ def compile_judge(
         risk=risk,
         learning_curve=learning_curve,
         assessment=assessment,
+        weighs=(factors, has_citations),
         rename=tuple(rename or ()),
         annotators=annotators,
         home=home,

@@ -16,7 +16,7 @@ from judgec.compiler.outcome.render import outcome_notes, outcome_tables
 from judgec.compiler.outcome.report import Saved, check_name, save, with_run
 from judgec.compiler.outcome.track import run_of
 from judgec.compiler.session import Session
-from judgec.compiler.settings import CompileSettings, reflection_spec
+from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
 from judgec.lm.spec import LMSpec
 from judgec.records.agreement import Agreement
 from judgec.records.label import LabelSet
@@ -49,6 +49,7 @@ class Request:
     risk: float = 0.1
     learning_curve: bool = False
     assessment: str | None = None
+    weighs: tuple[str, bool] = ("", False)  # factors, citations
     rename: tuple[str, ...] = ()
     annotators: str | None = None
     tracking_uri: str | None = None
@@ -151,6 +152,7 @@ def _read(request: Request, bar: Bar) -> tuple[LabelSet, CompileSettings]:
         promise=request.promise,
         risk=request.risk,
         learning_curve=request.learning_curve,
+        weighs=Weighs(*request.weighs),
         source=read.to_json(),
     )
 

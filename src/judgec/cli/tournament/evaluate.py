@@ -8,6 +8,7 @@ import typer
 from judgec.cli.options import ApiBaseOption, HomeOption, JsonOption, MapOption, TrackingOption
 
 INPUT, GAMES, PAIRS = "Input", "Games", "Judges that compare two answers"
+RATINGS = "Corrections of the ratings"
 
 ManifestArgument = Annotated[
     str | None,
@@ -46,7 +47,9 @@ AdaptiveOption = Annotated[
 ResolutionOption = Annotated[
     float, typer.Option("--resolution", min=0.0, help="Elo points that need no order.", rich_help_panel=GAMES)
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Of subset, shuffles and resamples.", rich_help_panel=GAMES)]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="Of subset, shuffles and resamples.", rich_help_panel=GAMES)
+]
 CutoffOption = Annotated[int, typer.Option("--cutoff", min=1, help="k of MRR@k, nDCG@k, P@k.", rich_help_panel=INPUT)]
 OneOrderOption = Annotated[
     bool, typer.Option("--one-order", help="Ask each pair in one order only.", rich_help_panel=PAIRS)
@@ -65,6 +68,30 @@ FactorsOption = Annotated[
 ]
 CitationsOption = Annotated[
     bool, typer.Option("--has-citations", help="Answers cite documents; wrong citations count.", rich_help_panel=PAIRS)
+]
+LengthOption = Annotated[
+    bool, typer.Option("--length-control", help="Also rate at equal length of answers.", rich_help_panel=RATINGS)
+]
+PreferencesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--preferences",
+        metavar="FILE",
+        help="Experts' query_id, agent_a, agent_b, preference of sampled games: corrects win rates.",
+        rich_help_panel=RATINGS,
+    ),
+]
+SampleOption = Annotated[
+    int | None,
+    typer.Option("--sample", min=1, metavar="N", help="Write N games for experts to label.", rich_help_panel=RATINGS),
+]
+RandomOption = Annotated[
+    bool,
+    typer.Option(
+        "--random-sample",
+        help="My word that --preferences were drawn at random, though not by --sample.",
+        rich_help_panel=RATINGS,
+    ),
 ]
 LmOption = Annotated[str | None, typer.Option("--lm", help="Another model than the judge was compiled for.")]
 BudgetOption = Annotated[int | None, typer.Option("--budget", metavar="CALLS", help="Most LM calls.")]
@@ -97,6 +124,10 @@ def evaluate(
     annotations: AnnotationsOption = True,
     factors: FactorsOption = "",
     has_citations: CitationsOption = False,
+    length_control: LengthOption = False,
+    preferences: PreferencesOption = None,
+    sample: SampleOption = None,
+    random_sample: RandomOption = False,
     lm: LmOption = None,
     api_base: ApiBaseOption = None,
     budget: BudgetOption = None,
@@ -105,7 +136,8 @@ def evaluate(
     tracking_uri: TrackingOption = None,
 ) -> None:
     """Rank RAG agents from their answers with a compiled judge; an interrupted run goes on where it was."""
-    from judgec.cli.tournament.evaluating import Asking, Request, Sight, plan_of, run_evaluation
+    from judgec.cli.tournament.evaluating import run_evaluation
+    from judgec.cli.tournament.request import Asking, Corrections, Judges, Places, Request, Sight, plan_of
     from judgec.store.rows.columns import as_rename
     from judgec.store.tournament.reading import Sources
 
@@ -114,17 +146,14 @@ def evaluate(
         Request(
             manifest=tournament,
             sources=Sources(queries, files, documents, tuple(run or ()), qrels, as_rename(rename or ())),
-            judge=judge,
-            relevance_judge=relevance_judge,
-            out=out,
-            unproven=unproven,
+            judges=Judges(judge, relevance_judge, unproven),
             gate=gate,
             json=json,
             cutoff=cutoff,
             plan=plan_of(games, resolution, seed, adaptive=adaptive),
             sight=Sight(one_order, threshold, raw_documents, annotations, factors, has_citations),
+            corrections=Corrections(length_control, preferences, random_sample, sample),
             asking=Asking(lm, api_base, budget, max_cost),
-            home=home,
-            tracking_uri=tracking_uri,
+            places=Places(home, out, tracking_uri),
         )
     )

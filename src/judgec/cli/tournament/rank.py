@@ -45,7 +45,7 @@ CompatOption = Annotated[
         rich_help_panel=ELO,
     ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed of the shuffles and of the resampled queries.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the shuffles and of the resampled queries.")]
 
 
 def rank(

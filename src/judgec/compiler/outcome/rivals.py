@@ -9,6 +9,7 @@ from judgec.agreement.measure import Resampling
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.outcome.promote import Decision, decide
 from judgec.compiler.outcome.verify import BASELINES, Verification, ratings_of
+from judgec.compiler.preference.columns import LONGEST
 from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import JudgecError, ServiceError
@@ -132,10 +133,10 @@ def _baselines(verification: Verification, *, embedded: bool) -> dict[str, Ratin
 
     A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival; an uncompiled judge
     that is the compiled one is its rival: then compiling brought nothing. Without an LM there is none to save, so
-    evidence alone is no rival.
+    evidence alone is no rival. A judge of preferences has to beat the longer answer, too.
     """
     ratings = verification.ratings
-    names = [name for name in BASELINES if name in ratings]
+    names = [name for name in (*BASELINES, LONGEST) if name in ratings]
     if _same(ratings["compiled_prompt"], ratings["compiled"]):
         names.remove("compiled_prompt")
     if embedded and "evidence_only" in names:

@@ -9,7 +9,7 @@ from judgec.agreement.ceiling import ONE_ANNOTATOR, expert_panel, judge_panel
 from judgec.agreement.measure import Resampling, measure, with_aspects
 from judgec.compiler.assemble import Bench, calibrated, evidence_only
 from judgec.compiler.dataset import Dataset, Part
-from judgec.compiler.preference.columns import with_preference_columns
+from judgec.compiler.preference.columns import LONGEST, longest, with_preference_columns
 from judgec.compiler.search.candidates import Candidate
 from judgec.judges.judge import CompiledJudge
 from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
@@ -84,6 +84,7 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
         agreements[name] = with_aspects(whole, by_aspect, resampling, nominal=nominal)
     if labels.task == "preference":
         agreements = with_preference_columns(agreements, dataset, judgments, resampling)
+        ratings[LONGEST] = ratings_of(dataset, test, longest(test.items, labels.scale))
     return Verification(agreements, ratings, judgments)
 
 

@@ -74,14 +74,14 @@ def elo(
             published numbers.
 
     Raises:
-        UserError: When ``tournaments`` is below 1 or ``k`` is not a positive number.
+        UserError: When ``tournaments`` is below 1, ``k`` is not a positive number or ``initial`` is not finite.
     """
-    if tournaments < 1 or not k > 0:
-        raise UserError(
-            f"elo: tournaments {tournaments}, k {k}; at least 1 tournament and a k above 0 are needed. "
-            "Change --tournaments or --k."
-        )
     start = initial if initial is not None else COMPAT_INITIAL if ragelo_compat else FLOAT_INITIAL
+    if tournaments < 1 or not 0 < k < math.inf or not math.isfinite(start):
+        raise UserError(
+            f"elo: tournaments {tournaments}, k {k}, initial {start}; at least 1 tournament, a k above 0 and finite "
+            "numbers are needed. Change --tournaments, --k or --initial."
+        )
     played = games.only(games.scored)
     lanes = 1 if order == "file" else tournaments
     final = _tournaments(played, lanes, k, start, seed if order == "shuffled" else None, truncate=ragelo_compat)
@@ -127,23 +127,34 @@ def _play(
 ) -> None:
     """Play ``len(a)`` games in every lane, in place; ``a``, ``b``, ``score`` have shape (games, lanes)."""
     lanes = ratings.shape[1]
+    if lanes == 1:  # plain numbers are twenty times faster than arrays of one
+        ratings[:, 0] = _play_alone(ratings[:, 0].tolist(), a.ravel(), b.ravel(), score.ravel(), k, truncate=truncate)
+        return
     flat = ratings.reshape(-1)
     lane = np.arange(lanes)
     a = a * lanes + lane
     b = b * lanes + lane
+    scale = math.log(10.0) / 400.0
+    buffer = np.empty(lanes)
     if truncate:
-        for one, two, points in zip(a, b, score, strict=True):
+        won = k * score
+        for one, two, points in zip(a, b, won, strict=True):
             mine, theirs = flat[one], flat[two]
-            expected = 1.0 / (1.0 + 10.0 ** ((theirs - mine) / 400.0))
-            flat[one] = np.trunc(mine + k * (points - expected))
-            flat[two] = np.trunc(theirs + k * ((1.0 - points) - (1.0 - expected)))
+            np.subtract(theirs, mine, out=buffer)
+            buffer *= scale
+            np.exp(buffer, out=buffer)
+            buffer += 1.0
+            np.divide(k, buffer, out=buffer)
+            np.subtract(points, buffer, out=buffer)
+            mine += buffer
+            theirs -= buffer
+            flat[one] = np.trunc(mine, out=mine)
+            flat[two] = np.trunc(theirs, out=theirs)
         return
     # Units of logits: the step is two gathers, one exponential and two scatters.
-    scale = math.log(10.0) / 400.0
     flat *= scale
     stake = k * scale
     won = stake * score
-    buffer = np.empty(lanes)
     for one, two, points in zip(a, b, won, strict=True):
         mine, theirs = flat[one], flat[two]
         np.subtract(theirs, mine, out=buffer)
@@ -156,3 +167,21 @@ def _play(
         flat[one] = mine
         flat[two] = theirs
     flat /= scale
+
+
+def _play_alone(
+    ratings: list[float],
+    a: NDArray[np.intp],
+    b: NDArray[np.intp],
+    score: FloatArray,
+    k: float,
+    *,
+    truncate: bool,
+) -> list[float]:
+    """The same for one tournament."""
+    for one, two, points in zip(a.tolist(), b.tolist(), score.tolist(), strict=True):
+        mine, theirs = ratings[one], ratings[two]
+        gain = k * points - k / (1.0 + 10.0 ** ((theirs - mine) / 400.0))
+        mine, theirs = mine + gain, theirs - gain
+        ratings[one], ratings[two] = (math.trunc(mine), math.trunc(theirs)) if truncate else (mine, theirs)
+    return ratings

@@ -43,6 +43,7 @@ class Ratings:
             are paired.
         strengths: The fit behind the ratings of the agents that played, in the order of ``agents``.
         wins: Points of the row over the column, shape (n_agents, n_agents).
+        met: Queries with a scored game of the row against the column, same shape.
         n_games: Scored games.
         n_queries: Queries with a scored game.
         level: Coverage of the intervals.
@@ -57,6 +58,7 @@ class Ratings:
     resampled: FloatArray
     strengths: Strengths
     wins: FloatArray
+    met: IntArray
     n_games: int
     n_queries: int
     level: float
@@ -64,22 +66,30 @@ class Ratings:
     notes: tuple[str, ...]
 
     def difference(self, agent: str, other: str) -> Estimate:
-        """Rating of ``agent`` minus that of ``other``, with the paired interval over queries."""
+        """Rating of ``agent`` minus that of ``other``, with the paired interval over queries.
+
+        Where one of the two won all their games, or results do not connect them both ways, the interval is open on
+        that side; the other bound is the difference at which winning all their games has probability
+        (1 - level) / 2, a query counting once.
+        """
         i, j = self.agents.index(agent), self.agents.index(other)
         value = float(self.rating[i] - self.rating[j])
         known = ~np.isnan(self.rating)
         position = np.cumsum(known) - 1
         component = self.strengths.component
         note = ""
+        low: float | None = None
+        high: float | None = None
         if math.isnan(value):
             note = f"{agent if not known[i] else other} has no scored game"
         elif component[position[i]] != component[position[j]]:
             note = "no interval: the results do not bound this difference on both sides"
+            if self.met[i, j]:
+                least = _least_of_a_sweep(int(self.met[i, j]), self.level)
+                low, high = (None, -least) if self.wins[i, j] == 0 else (least, None)
         elif self.n_queries < 2 or not len(self.resampled):
             note = "no interval: it needs scored games of at least two queries"
-        low: float | None = None
-        high: float | None = None
-        if not note:
+        else:
             low, high = map(float, _bounds(self.resampled[:, i] - self.resampled[:, j], self.n_queries, self.level))
         return Estimate(
             value=None if math.isnan(value) else value,
@@ -135,6 +145,7 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
         resampled=resampled,
         strengths=strengths,
         wins=wins,
+        met=_met(played, codes),
         n_games=len(played.a),
         n_queries=n_queries,
         level=level,
@@ -180,6 +191,20 @@ def _bounds(resampled: FloatArray, n_queries: int, level: float) -> FloatArray:
     z = math.sqrt(n_queries / (n_queries - 1.0)) * float(stats.t.isf(tail, n_queries - 1))
     tail = float(stats.norm.sf(z))
     return np.quantile(resampled, [tail, 1.0 - tail], axis=0)
+
+
+def _met(games: Games, codes: IntArray) -> IntArray:
+    """Queries on which each pair met, shape (n_agents, n_agents)."""
+    n = len(games.agents)
+    low, high = np.minimum(games.a, games.b), np.maximum(games.a, games.b)
+    once = np.unique((codes * n + low) * n + high) % (n * n)
+    counts = np.bincount(once, minlength=n * n).reshape(n, n)
+    return counts + counts.T
+
+
+def _least_of_a_sweep(queries: int, level: float) -> float:
+    """Elo points that an agent is ahead at least that won all games on so many queries."""
+    return ELO_PER_LOGIT * float(special.logit(((1.0 - level) / 2.0) ** (1.0 / queries)))
 
 
 def _queries_of(games: Games, codes: IntArray) -> FloatArray:

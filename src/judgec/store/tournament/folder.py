@@ -9,14 +9,23 @@ from judgec.errors import UserError
 from judgec.store.splits import write_whole
 
 
-def write_folder(folder: Path, tables: Mapping[str, Sequence[Sequence[object]]], texts: Mapping[str, str]) -> None:
+def write_folder(
+    folder: Path,
+    tables: Mapping[str, Sequence[Sequence[object]]],
+    texts: Mapping[str, str],
+    stale: Sequence[str] = (),
+) -> None:
     """Write each table as ``NAME.csv`` and each text under its name, every file whole or not at all.
+
+    ``stale`` names files of an earlier run: those that are not written now are removed.
 
     Raises:
         UserError: When the folder cannot be written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for name in set(stale) - {*texts, *(f"{name}.csv" for name in tables)}:
+            (folder / name).unlink(missing_ok=True)
         for name, rows in tables.items():
             out = io.StringIO(newline="")
             csv.writer(out, lineterminator="\n").writerows(rows)

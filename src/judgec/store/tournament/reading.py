@@ -225,6 +225,8 @@ class _Reader:
         if len(agents) < 2 and not self._faults:
             said = f"one agent only ({agents[0]})" if agents else "no answers"
             self._faults.append(f"{path}: {said}; a tournament needs at least two. Add another agent's answers.")
+        if not self._faults and len({query_id for query_id, _ in self._answers}) == len(self._answers):
+            self._faults.append(f"{path}: no two agents answered the same query; games need that. Check the query ids.")
         if self._faults:
             raise InputError(self._faults)
         strangers = sorted({agent for _, agent in self._retrieved} - set(agents))

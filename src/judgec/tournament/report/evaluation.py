@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.rating.length_control import LengthControlled
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.adaptive import Proposal
 from judgec.tournament.leaderboard import Leaderboard
 from judgec.tournament.play import Cell, Mark, Played
 from judgec.tournament.pooling import Relevance
 from judgec.tournament.report.aspects import AspectTest
+from judgec.tournament.report.rates import Corrected, length_json
 from judgec.tournament.retrieval import RetrievalTable
 
 TEST_NAME = {"accept": "accept_agreement"}  # objectives that the card calls otherwise
@@ -33,6 +36,9 @@ class Evaluation:
         relevance: Grades of the documents, or None.
         aspects: Paired tests where exactly two agents play, by aspect.
         proposal: Why an adaptive tournament stopped, or None.
+        corrected: Win rates corrected by experts, or None.
+        lengths: Ratings at equal length, or None.
+        learned: Queries that the judge has learned from.
         notes: What the reader has to know, one sentence each.
     """
 
@@ -47,6 +53,9 @@ class Evaluation:
     relevance: Relevance | None = None
     aspects: Mapping[str, AspectTest] = field(default_factory=dict)
     proposal: Proposal | None = None
+    corrected: Corrected | None = None
+    lengths: LengthControlled | None = None
+    learned: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
     @property
@@ -80,11 +89,22 @@ class Evaluation:
         report["flip_rate"] = self.flip_rate
         if self.aspects:
             report["aspects"] = {name: test.to_json() for name, test in self.aspects.items()}
+        if self.corrected is not None:
+            report |= self.corrected.to_json()
+        if self.lengths is not None:
+            report |= length_json(self.lengths)
         if self.proposal is not None:
             report["adaptive"] = {
                 "stopped": self.proposal.reason,
                 "neighbours": [
-                    {"better": pair.better, "worse": pair.worse, "settled": pair.settled}
+                    {
+                        "better": pair.better,
+                        "worse": pair.worse,
+                        "settled": pair.settled,
+                        "difference": pair.difference,
+                        "low": pair.low if isfinite(pair.low) else None,
+                        "high": pair.high if isfinite(pair.high) else None,
+                    }
                     for pair in self.proposal.neighbours
                 ],
             }

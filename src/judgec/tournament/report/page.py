@@ -8,6 +8,7 @@ from typing import NamedTuple
 from judgec.records.estimate import Estimate
 from judgec.tournament.report.drill import queries_section
 from judgec.tournament.report.evaluation import Evaluation
+from judgec.tournament.report.rates import length_rows, rate_rows
 from judgec.tournament.report.style import STYLE
 
 NAMES = {
@@ -48,6 +49,8 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
         _leaderboard(found),
         _wins(found),
         _aspects(found),
+        _lengths(found),
+        _experts(found),
         _retrieval(found),
         queries_section(found),
     ]
@@ -95,11 +98,12 @@ def _judge(found: Evaluation) -> str:
     flips = (
         "" if found.flip_rate is None else f"<p>Verdict changed with the order in {found.flip_rate:.1%} of games.</p>"
     )
+    reason = "" if found.unproven else f"<p>{escape(card.reason)}</p>"
     notes = "".join(f"<li>{escape(note)}" for note in (*found.board.notes, *found.notes))
     return (
         f"<section><h2>The judge: {escape(card.name)}@{card.version}</h2>{stamp}"
         f"<p>Task {escape(card.task)}, {escape(model)}. Agreement with {kind}{on}, 95 % intervals over queries:</p>"
-        f"{table(['statistic', 'agreement'], rows, 'narrow')}<p>{escape(card.reason)}</p>{bands}{flips}"
+        f"{table(['statistic', 'agreement'], rows, 'narrow')}{reason}{bands}{flips}"
         f"{f'<ul class=notes>{notes}</ul>' if notes else ''}</section>"
     )
 
@@ -188,6 +192,27 @@ def _aspects(found: Evaluation) -> str:
     ]
     head = ["aspect", escape(one), escape(other), "difference", "p, paired t", "p, Wilcoxon", "queries", ""]
     return f"<section><h2>Aspect by aspect</h2>{table(head, rows)}</section>"
+
+
+def _lengths(found: Evaluation) -> str:
+    if found.lengths is None:
+        return ""
+    head, rows = length_rows(found.lengths)
+    return (
+        "<section><h2>At equal length</h2><p class=quiet>Bradley-Terry ratings with the effect of the answers' length "
+        f"taken out.</p>{table(list(map(escape, head)), [list(map(escape, row)) for row in rows])}</section>"
+    )
+
+
+def _experts(found: Evaluation) -> str:
+    if found.corrected is None:
+        return ""
+    head, rows = rate_rows(found.corrected.rates)
+    said = f"Experts decided {found.corrected.labelled} of {found.corrected.games} games: {found.corrected.sample}."
+    return (
+        f"<section><h2>Corrected by experts</h2><p class=quiet>Points per game, PPI++ over queries. {escape(said)}</p>"
+        f"{table(list(map(escape, head)), [list(map(escape, row)) for row in rows])}</section>"
+    )
 
 
 def _retrieval(found: Evaluation) -> str:

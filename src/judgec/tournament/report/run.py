@@ -5,9 +5,10 @@ from pathlib import Path
 
 from judgec.records.estimate import Estimate
 from judgec.tournament.report.evaluation import Evaluation, judge_agreement
+from judgec.tournament.report.tables import FILES
 from judgec.tracking.runs import TournamentRun
 
-ARTIFACTS = ("report.html", "leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv", "retrieval.csv")
+ARTIFACTS = ("report.html", *(name for name in FILES if name != "report.json"))  # which names the run
 
 
 def run_of(found: Evaluation, *, folder: Path, started: float, ended: float) -> TournamentRun:
@@ -59,6 +60,14 @@ def _metrics(found: Evaluation) -> dict[str, Estimate | float]:
     if found.retrieval is not None:
         for agent, row in found.retrieval.by_agent.items():
             metrics |= {f"retrieval.{agent}.{name}": one for name, one in row.items()}
+    if found.corrected is not None:
+        rates = found.corrected.rates
+        for i, agent in enumerate(rates.agents):
+            metrics |= {f"win_rate.raw.{agent}": rates.raw[i], f"win_rate.corrected.{agent}": rates.corrected[i]}
+    if found.lengths is not None:
+        lengths = found.lengths
+        metrics |= {f"length_controlled.{agent}": float(lengths.rating[i]) for i, agent in enumerate(lengths.agents)}
+        metrics["length_effect"] = lengths.length_effect
     if found.flip_rate is not None:
         metrics["flip_rate"] = found.flip_rate
     return metrics

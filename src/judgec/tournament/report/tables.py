@@ -2,9 +2,17 @@
 
 import math
 
+from judgec.stats.rating.expert_sample import sample_order
+from judgec.stats.rating.prediction_powered import CorrectedRates
+from judgec.tournament.play import as_games
 from judgec.tournament.report.evaluation import Evaluation
 
 Rows = list[list[object]]
+
+FILES = (  # that an evaluation writes beside its page; sample.csv is not one, experts fill it in
+    *("leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv", "retrieval.csv", "retrieval_pairs.csv"),
+    *("win_rates.csv", "length_controlled.csv", "relevance.qrels", "report.json"),
+)
 
 
 def csv_tables(found: Evaluation) -> dict[str, Rows]:
@@ -42,7 +50,56 @@ def csv_tables(found: Evaluation) -> dict[str, Rows]:
                 for name, one in row.items()
             ),
         ]
+        tables["retrieval_pairs"] = [
+            ["agent", "other", "measure", "difference", "low", "high", "p", "p_holm"],
+            *(
+                [one, other, name, *map(_cell, (gap.value, gap.low, gap.high, gap.p, p))]
+                for one, other, name, gap, p in found.retrieval.differences
+            ),
+        ]
+    if found.corrected is not None:
+        tables["win_rates"] = _win_rates(found.corrected.rates)
+    if found.lengths is not None:
+        lengths = found.lengths
+        tables["length_controlled"] = [
+            ["agent", "rating", "low", "high"],
+            *(
+                [agent, *(_number(column[i]) for column in (lengths.rating, lengths.low, lengths.high))]
+                for i, agent in enumerate(lengths.agents)
+            ),
+        ]
     return tables
+
+
+def sample_sheet(found: Evaluation, count: int) -> Rows:
+    """The first games of the random order, to be labelled by experts in this order.
+
+    The judge's verdict is not in it: experts would anchor on it. Games of queries that the judge has learned from
+    are left out.
+
+    Args:
+        found: The evaluation.
+        count: How many games; all if fewer were played.
+    """
+    entries = found.entries
+    fresh = [one for one in found.played if one.game.query_id not in found.learned]
+    head: list[object] = ["query_id", "agent_a", "agent_b", "preference", "annotator", "query", "answer_a", "answer_b"]
+    rows: Rows = [head]
+    for game in (fresh[position].game for position in sample_order(as_games(fresh, entries))[:count]):
+        query = game.query_id
+        texts = (entries.answers[query, game.agent_a], entries.answers[query, game.agent_b])
+        rows.append([query, game.agent_a, game.agent_b, "", "", entries.queries[query], *texts])
+    return rows
+
+
+def _win_rates(rates: CorrectedRates) -> Rows:
+    head: list[object] = ["agent", "raw", "raw_low", "raw_high", "corrected", "low", "high", "weight"]
+    rows: Rows = [head]
+    for i, agent in enumerate(rates.agents):
+        both = (rates.raw[i], rates.corrected[i])
+        numbers = [_cell(x) for one in both for x in (one.value, one.low, one.high)]
+        rows.append([agent, *numbers, _number(rates.weight[i])])
+    return rows
 
 
 def qrels_lines(found: Evaluation) -> str:

@@ -1,0 +1,82 @@
+"""What ``judgec evaluate`` tells: the notes of the report, and the screen."""
+
+from pathlib import Path
+
+from judgec.cli.output import print_table, say
+from judgec.cli.tournament.request import Request
+from judgec.store.tournament.entries import Entries
+from judgec.tournament.render import leaderboard_rows, retrieval_rows, win_rows
+from judgec.tournament.report.evaluation import Evaluation
+from judgec.tournament.report.rates import length_rows, rate_rows
+
+MOST_COLUMNS = 12  # agents in a win table that still fits a screen
+WHY_STOPPED = {"settled": "all neighbours are settled", "exhausted": "no game was left"}
+INPUT_FIELDS = ("reference", "contexts")  # that a judge may have learned to lean on
+
+
+def notes_of(request: Request, found: Evaluation) -> tuple[str, ...]:
+    """What the reader of an evaluation has to know, one sentence each."""
+    card, entries = found.card, found.entries
+    notes = list(entries.notes)
+    answered = len(entries.answered)
+    if len(entries.queries) > answered:
+        notes.append(f"{len(entries.queries) - answered} queries have no answer of anybody.")
+    notes += [f"{agent} has no answer to {count} of {answered} queries." for agent, count in entries.missing.items()]
+    if found.skipped:
+        notes.append(f"{found.skipped} games were not played because an answer is missing; they count for nobody.")
+    has = {"reference": bool(entries.references), "contexts": bool(entries.retrieved or entries.shared)}
+    lacks = [name for name in INPUT_FIELDS if name in card.fields and not has[name]]
+    if lacks:
+        notes.append(
+            f"The judge was compiled with {' and '.join(lacks)}, which these answers lack: its known agreement says "
+            "little about them."
+        )
+    if has["contexts"] and "contexts" not in card.fields:
+        notes.append("The judge was compiled without contexts: it does not see the documents.")
+    if card.labels:
+        notes.append("The judge learned from constructed labels: no expert gave them.")
+    if request.asking.lm is not None:
+        notes.append(f"Judged with {request.asking.lm}; the judge was measured with {card.lm.get('model')}.")
+    if request.sight.factors or request.sight.has_citations:
+        notes.append("The judge's prompt was changed (--factors, --has-citations); it was measured without that.")
+    if request.sources.qrels and request.judges.documents:
+        notes.append("--relevance-judge was not used: --qrels grades the documents.")
+    if found.proposal is not None:
+        pairs, why = found.proposal.neighbours, WHY_STOPPED.get(found.proposal.reason, "--games was reached")
+        settled = sum(pair.settled != "unsure" for pair in pairs)
+        notes.append(
+            f"Adaptive: stopped after {len(found.played)} games because {why}; {settled} of {len(pairs)} neighbours "
+            f"are separated or known to be within {request.plan.resolution:g} Elo."
+        )
+    return tuple(notes)
+
+
+def seen_note(seen: frozenset[str], entries: Entries) -> tuple[str, ...]:
+    """Said where the judge has learned from labels of these very queries."""
+    if not seen:
+        return ()
+    return (f"{len(seen)} of {len(entries.answered)} queries were in the judge's train or dev labels.",)
+
+
+def show(found: Evaluation, out: Path) -> None:
+    """Print the tables and the notes."""
+    board = found.board
+    title = f"{board.games} games on {board.ratings.n_queries} queries"
+    columns, rows = leaderboard_rows(board)
+    print_table(f"{title}: Bradley-Terry ratings, 95 % intervals over queries", columns, rows)
+    if len(board.agents) <= MOST_COLUMNS:
+        print_table("Wins", *win_rows(board))
+    if found.lengths is not None:
+        print_table("At equal length", *length_rows(found.lengths))
+    if found.corrected is not None:
+        print_table("Points per game, as judged and as experts correct them", *rate_rows(found.corrected.rates))
+    if found.retrieval is not None:
+        print_table("Retrieval", *retrieval_rows(found.retrieval))
+    say(
+        *([f"UNPROVEN JUDGE: {found.unproven}."] if found.unproven else []),
+        "Agents that share a letter are not separable at 5 % (all pairs, Holm).",
+        *board.notes,
+        *found.notes,
+        *(found.retrieval.notes if found.retrieval else ()),
+        f"Next: open {out / 'report.html'}; judgec rank {out / 'games.csv'}; judgec ui",
+    )

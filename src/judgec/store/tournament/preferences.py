@@ -1,0 +1,45 @@
+"""Expert preferences between agents' answers: a file of games that experts decided."""
+
+from collections.abc import Mapping
+
+from judgec.errors import InputError
+from judgec.records.game import Games
+from judgec.store.games import games_of
+from judgec.store.programs import Program
+from judgec.store.rows.cells import as_text, is_missing
+from judgec.store.rows.items import digest
+from judgec.store.tables import read_table
+
+RANDOM = "random"  # the stratum of ``judgec labels --next`` that is a random sample
+
+
+def read_preferences(path: str, rename: Mapping[str, str] | None = None) -> Games:
+    """Games with ``query_id, agent_a, agent_b, preference`` (a, b, tie, or empty), a row an expert.
+
+    Args:
+        path: Any file that ``read_table`` reads.
+        rename: New names by the file's own column names.
+
+    Raises:
+        InputError: As ``read_games``; and rows of a stratum that was chosen, not drawn.
+    """
+    table = read_table(path)
+    chosen = [
+        f"{table.where(index)}: stratum {as_text(row['stratum'])!r}; only games that were drawn at random can correct "
+        "win rates. Leave the others out."
+        for index, row in enumerate(table.rows)
+        if not is_missing(row.get("stratum")) and as_text(row["stratum"]) != RANDOM
+    ]
+    if chosen:
+        raise InputError(chosen)
+    return games_of(table, rename)
+
+
+def learned_queries(program: Program, queries: Mapping[str, str]) -> frozenset[str]:
+    """Ids of the queries that were in the judge's train or dev labels, by their id or, without one, their text."""
+    split = program.split.get("queries", {})
+    return frozenset(
+        query_id
+        for query_id, text in queries.items()
+        if {split.get(query_id), split.get(digest(text)[:16])} & {"train", "dev"}
+    )

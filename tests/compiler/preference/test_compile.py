@@ -1,0 +1,59 @@
+"""Compiling a judge of preferences: what it has to beat, and what it is told to weigh."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.compiler.compile import Compiled, compile_judge
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Silent, Weighs
+from judgec.errors import UserError
+from judgec.lm.spec import LMSpec
+from judgec.store.labels import read_labels
+from tests.compiler.small import write
+
+
+def rows(queries: int) -> list[dict[str, object]]:
+    """Experts who prefer the longer answer."""
+    texts = ("short", "a little longer", "by far the longest of the answers", "tiny")
+    made: list[dict[str, object]] = []
+    for q in range(queries):
+        a, b = texts[q % 4], texts[(q * 3 + q // 4) % 4]
+        better = "a" if len(a) > len(b) else "b" if len(b) > len(a) else "tie"
+        inputs = {"query": f"Question {q}?", "answer_a": f"{q}: {a}", "answer_b": f"{q}: {b}", "reference": "a longer"}
+        made.append({"item_id": f"i{q}", "query_id": f"q{q}", **inputs, "preference": better})
+    return made
+
+
+def compiled(folder: Path, weighs: Weighs | None = None) -> Compiled:
+    settings = CompileSettings("pairs", folder, LMSpec.parse("embedded"), "kappa", resamples=200, evidence=False)
+    labels = read_labels(str(write(folder / "pairs.jsonl", rows(80))))
+    with Session(settings.lm, folder) as session:
+        return compile_judge(labels, replace(settings, weighs=weighs or Weighs()), session, Silent())
+
+
+def test_judge_of_preferences_has_to_beat_the_longer_answer(tmp_path: Path) -> None:
+    outcome = compiled(tmp_path)
+    assert outcome.verification.agreements["longest"].estimates["exact"].value == 1.0
+    assert outcome.decision.rival == "longest"
+    assert "against longest" in outcome.decision.reason
+    assert not outcome.decision.promoted
+
+
+def test_factors_and_citations_are_in_the_compiled_prompt(tmp_path: Path) -> None:
+    outcome = compiled(tmp_path, Weighs("brevity alone", citations=True))
+    prompt = outcome.chosen.module.predictors()[0].signature.instructions
+    assert "Weigh brevity alone." in prompt
+    assert "depth" not in prompt
+    assert "cite the documents in brackets" in prompt
+
+
+def test_factors_for_a_judge_of_single_answers_are_refused(tmp_path: Path) -> None:
+    graded = [{"query": f"Question {q}?", "answer": str(q), "reference": "1", "grade": 1 + q % 3} for q in range(40)]
+    (tmp_path / "graded.jsonl").write_text("".join(json.dumps(row) + "\n" for row in graded))
+    settings = CompileSettings("graded", tmp_path, LMSpec.parse("embedded"), weighs=Weighs("tone"))
+    labels = read_labels(str(tmp_path / "graded.jsonl"), accept_at="3")
+    with Session(settings.lm, tmp_path) as session, pytest.raises(UserError, match="only a judge of preference"):
+        compile_judge(labels, settings, session, Silent())

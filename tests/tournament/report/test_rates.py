@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from judgec.errors import UserError
+from judgec.records.game import Games
+from judgec.stats.rating.expert_sample import sample_order
+from judgec.tournament.play import Plan, ScorePlayer, as_games, play_tournament
+from judgec.tournament.report.rates import correct, equal_lengths, length_json, length_rows, rate_rows
+from tests.judges.engine import asking
+from tests.stats.rating.leagues import league as simulated
+from tests.tournament.league import grader, grading_engine, league
+
+TRUTH = simulated(np.array([0.8, 0.0, -0.8]), 200, np.random.default_rng(0))
+
+
+def biased(games: Games) -> Games:
+    """A judge that gives agent 02 every second game that it did not win."""
+    last, rows = games.agents[-1], np.arange(len(games.a)) % 2 == 0
+    code = games.agents.index(last)
+    score = np.where(rows & (games.b == code), 0.0, games.score)
+    return Games(games.agents, games.queries, games.a, games.b, games.query, score)
+
+
+def test_correct_moves_a_flattered_agent_back_to_what_experts_say_of_all_games() -> None:
+    judged = biased(TRUTH)
+    sample = TRUTH.only(np.isin(np.arange(len(TRUTH.a)), sample_order(TRUTH)[:150]))
+    found = correct(judged, sample, "f", claimed=False, seed=0)
+    last = len(TRUTH.agents) - 1
+    mine = TRUTH.b == last
+    truth = float((1.0 - TRUTH.score[mine]).mean())
+    raw, corrected = found.rates.raw[last], found.rates.corrected[last]
+    assert raw.value is not None
+    assert raw.value > truth + 0.2
+    assert corrected.low is not None
+    assert corrected.high is not None
+    assert corrected.low < truth < corrected.high < raw.value
+    assert (found.games, found.labelled) == (600, 150)
+    report = found.to_json()
+    assert set(report) == {"win_rates", "expert_sample"}
+    head, rows = rate_rows(found.rates)
+    assert len(head) == len(rows[0])
+    assert [row[0] for row in rows] == list(TRUTH.agents)
+
+
+def test_correct_of_a_chosen_sample_is_refused() -> None:
+    with pytest.raises(UserError, match="no random sample"):
+        correct(TRUTH, TRUTH.only(TRUTH.query < 20), "f", claimed=False, seed=0)
+
+
+def test_equal_lengths_takes_out_what_length_alone_won() -> None:
+    # The judge's grade is the digit in the answer; padding makes "long" longer where it is better.
+    qualities: dict[str, list[int | None]] = {
+        "long": [4, 4, 4, 3, 4, 2],
+        "short": [3, 3, 3, 4, 3, 3],
+        "z": [1, 5, 2, 3, 4, 2],
+    }
+    entries = league(qualities)
+    answers = {
+        key: text + "!" * (50 * (key[1] == "long" and "good 4" in text)) for key, text in entries.answers.items()
+    }
+    padded = type(entries)(queries=entries.queries, answers=answers)
+    played, _ = play_tournament(padded, ScorePlayer(padded, grader(), asking(grading_engine()).run, 0.5), Plan())
+    found, _ = equal_lengths(as_games(played, padded), padded)
+    assert found is not None
+    assert found.length_effect.value is not None
+    assert found.length_effect.value > 0
+    rating = dict(zip(found.agents, found.rating, strict=True))
+    assert list(length_json(found)["length_controlled"]) == sorted(rating, key=lambda agent: -rating[agent])  # type: ignore[call-overload]  # JSON
+    assert length_rows(found)[1][-1][0] == "(a much longer answer gains)"
+
+
+def test_equal_lengths_of_equally_long_answers_say_why_there_are_none() -> None:
+    entries = league({"x": [1, 2], "y": [2, 1]})
+    played, _ = play_tournament(entries, ScorePlayer(entries, grader(), asking(grading_engine()).run, 0.5), Plan())
+    found, notes = equal_lengths(as_games(played, entries), entries)
+    assert found is None
+    assert notes[0].startswith("No length-controlled ratings: length control: all length differences are equal")
