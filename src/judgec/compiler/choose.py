@@ -85,15 +85,9 @@ def choose_prompt(
         watch=notes,
         standings=standings,
     )
-    chosen = uncompiled
     with session.keeping_back(plan.kept_back, plan.kept_back_usd):
-        if plan.searches:
-            found = [uncompiled, *optimizer.search(task)]
-            raced = task.race(found)
-            chosen = found[raced.chosen]
-            if raced.stopped:
-                notes.note(f"the race was cut short: {raced.stopped}")
-        else:
+        chosen = _winner(task, uncompiled, optimizer, notes) if plan.searches else uncompiled
+        if not plan.searches:
             notes.note(f"no search: the caps leave {task.room()} calls for one; the judge is calibrated as it is")
     if not standings:
         standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
@@ -102,6 +96,14 @@ def choose_prompt(
         chosen = uncompiled
     scored = tuple(Scored(one, at.value, at.unscored, at.items) for one, at in standings.values())
     return Choice(chosen, scored, tuple(notes.said))
+
+
+def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: "_Notes") -> Candidate:
+    found = [uncompiled, *optimizer.search(task)]
+    raced = task.race(found)
+    if raced.stopped:
+        notes.note(f"the race was cut short: {raced.stopped}")
+    return found[raced.chosen]
 
 
 def _informs(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> bool:
