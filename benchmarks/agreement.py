@@ -251,14 +251,14 @@ def label_sets(folder: Path, only: Sequence[str]) -> Iterator[tuple[str, LabelSe
             print(f"skipped {path.name}: {str(error.faults[0]).replace(str(folder), folder.name)}", file=sys.stderr)
 
 
-def write(text: str) -> None:
-    """Put the tables between the markers of the README."""
+def write(text: str, opening: str = START, closing: str = END) -> None:
+    """Put the tables between two markers of the README."""
     whole = README.read_text(encoding="utf-8")
-    before, start, rest = whole.partition(START)
-    _, end, after = rest.partition(END)
+    before, start, rest = whole.partition(opening)
+    _, end, after = rest.partition(closing)
     if not start or not end:
-        sys.exit(f"{README}: the markers {START} and {END} are not both there. Put them where the tables belong.")
-    README.write_text(f"{before}{START}\n{text}{END}{after}", encoding="utf-8")
+        sys.exit(f"{README}: the markers {opening} and {closing} are not both there. Put them where the tables belong.")
+    README.write_text(f"{before}{opening}\n{text}{closing}{after}", encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

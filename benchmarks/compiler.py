@@ -4,7 +4,9 @@
 same judge, see the same train and dev items, call the same models through the same meter, and are measured on the
 same test items by what their prompt alone says; the last row of a block adds judgec's calibrator. MLflow's optimizers
 run as ``judge.align`` runs them (its settings, its metric, no dev set), on this DSPy judge instead of one made by
-``make_judge``; MemAlign needs an embedding model and is left out.
+``make_judge``; MemAlign, which has no DSPy program, runs on a judge made by ``make_judge`` and on traces
+(``memalign.py``), where there is an endpoint that embeds. A whole run writes the table into benchmarks/README.md;
+``--items`` prints alone.
 
 Arena 1: a simulated grader in which the prompt that ranks perfectly is a grade too harsh and the one that matches
 most ranks badly (``tests/service/ranking_world.py``). Arena 2: human labels of clapnq with the embedded engine, which
@@ -12,6 +14,7 @@ reads demonstrations but no instructions, so that whoever rewrites instructions 
 """
 
 import argparse
+import json
 import os
 import tempfile
 import time
@@ -19,13 +22,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from urllib.request import urlopen
 
 import dspy
 from tests.compiler.search import plain
 from tests.compiler.search.world import labels as world_labels
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.ranking_world import grader
 
+from benchmarks.agreement import write
+from benchmarks.memalign import aligned_judgments, endpoint
 from judgec.agreement.measure import Resampling, measure
 from judgec.agreement.render import show
 from judgec.compiler.assemble import Bench, calibrated
@@ -47,7 +52,8 @@ from judgec.records.label import LabelSet
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.labels import read_labels
 
-WORLD_ITEMS = 240
+WORLD_ITEMS, CLAPNQ_ITEMS = 240, 600
+START, END = "<!-- compiler: start -->", "<!-- compiler: end -->"
 CLAPNQ = "clapnq_faithfulness.jsonl"
 MLFLOW = ("GEPAAlignmentOptimizer", "SIMBAAlignmentOptimizer")
 
@@ -88,33 +94,44 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data/labels"))
-    parser.add_argument("--items", type=int, default=600, help="of clapnq")
+    parser.add_argument("--items", type=int, default=None, help=f"of clapnq; default: {CLAPNQ_ITEMS}")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # LiteLLM would ask the internet for its prices
-    print(f"{'':<54}{'test tau-b':>20}{'LM calls':>10}{'CPU s':>8}{'wall s':>8}")
-    with FakeOpenAI(grader) as server:
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)  # MLflow's own LMs would answer from it
+    lines = [say(f"{'':<54}{'test tau-b':>20}{'LM calls':>10}{'CPU s':>8}{'wall s':>8}")]
+    with FakeOpenAI(endpoint) as server:
         spec = LMSpec.parse("openai/fake", api_base=server.base_url)
-        block(Arena("simulated grader", world_labels(WORLD_ITEMS, options.seed), spec, options.seed))
+        lines += block(Arena("simulated grader", world_labels(WORLD_ITEMS, options.seed), spec, options.seed))
     path = options.data / CLAPNQ
     if not path.is_file():
         print(f"clapnq: left out, {path} is not there; name its folder with --data")
         return
-    labels = sample(read_labels(str(path)), options.items)
-    block(Arena("clapnq faithfulness, embedded engine", labels, LMSpec.parse("embedded"), options.seed))
+    labels = sample(read_labels(str(path)), options.items or CLAPNQ_ITEMS)
+    lines += block(Arena("clapnq faithfulness, embedded engine", labels, LMSpec.parse("embedded"), options.seed))
+    if options.items is None:
+        write("```\n" + "\n".join(line.rstrip() for line in lines) + "\n```\n", START, END)
 
 
-def block(arena: Arena) -> None:
+def say(line: str) -> str:
+    """Print a line as soon as it is known, and keep it."""
+    print(line, flush=True)
+    return line
+
+
+def block(arena: Arena) -> list[str]:
     """One arena's rows, as they are finished."""
     parts = arena.dataset
-    print(f"{arena.name}: train {len(parts.train)}, dev {len(parts.dev)}, test {len(parts.test)} items")
+    lines = [say(f"{arena.name}: train {len(parts.train)}, dev {len(parts.dev)}, test {len(parts.test)} items")]
     for name, act in contestants(arena):
         try:
             row = timed(arena, name, act)
         except Exception as error:  # noqa: BLE001 - a library that cannot do it is a row of the table
-            print(f"  {name:<52}could not run: {str(error).splitlines()[0][:70]}", flush=True)
+            lines.append(say(f"  {name:<52}could not run: {str(error).splitlines()[0][:70]}"))
         else:
-            print(f"  {row.name:<52}{row.tau_b:>20}{row.calls:>10,}{row.cpu:>8.1f}{row.wall:>8.1f}", flush=True)
+            numbers = f"{row.tau_b:>20}{row.calls:>10,}{row.cpu:>8.1f}{row.wall:>8.1f}"
+            lines.append(say(f"  {row.name:<52}{numbers}"))
+    return lines
 
 
 Prompt = Callable[[Session, Dataset, Arena, dspy.Module], dspy.Module]
@@ -130,6 +147,8 @@ def contestants(arena: Arena) -> Iterator[tuple[str, Act]]:
         yield f"dspy {name}, exact match", after(partial(theirs, name))
     for name in MLFLOW:
         yield f"mlflow {name}", after(partial(mlflows, name))
+    if not arena.spec.embedded:
+        yield "mlflow MemAlignOptimizer", memalign
     for name, optimizer in OPTIMIZERS.items():
         if not (arena.spec.embedded and optimizer.needs_reflection):
             yield f"judgec {name}, tau-b", after(partial(ours, name))
@@ -194,6 +213,23 @@ def mlflows(name: str, session: Session, parts: Dataset, arena: Arena, module: d
         judge = module.deepcopy()
         judge.set_lm(session.lm)
         return optimizer._dspy_optimize(judge, both, agrees)  # noqa: SLF001 - what ``align`` calls
+
+
+def memalign(session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> Judgments:  # noqa: ARG001 - an Act
+    """MLflow's MemAlign, which asks the endpoint past the session: the endpoint's count goes to the meter."""
+    url = str(arena.spec.api_base)
+    before = answered(url)
+    with tempfile.TemporaryDirectory() as folder:
+        judged = aligned_judgments(parts, arena.labels.scale, url, Path(folder))
+    for _ in range(answered(url) - before):
+        session.usage.paid(0, 0, None)
+    return judged
+
+
+def answered(url: str) -> int:
+    """How many calls the fake endpoint has answered."""
+    with urlopen(f"{url}/stats") as reply:  # noqa: S310 - our own server
+        return int(json.loads(reply.read())["answered"])
 
 
 def ours(name: str, session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> dspy.Module:

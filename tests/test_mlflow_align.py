@@ -8,11 +8,13 @@ from typing import Any, Literal
 import pytest
 
 from judgec.errors import InputError, UserError
+from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.store import programs
+from judgec.tracking.runs import Logged
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.grading_world import stubborn, teachable
-from tests.service.replies import Call, Outcome, Text
+from tests.service.grading_world import KEY_PHRASE, MILD_PHRASE, stubborn, teachable
+from tests.service.replies import Call, Outcome, Text, answer
 from tests.tracking.feedback import ASSESSMENT, EXPERIMENT, environment, write_feedback
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's imports warn; they are not ours to mend
@@ -70,10 +72,96 @@ def test_align_returns_a_judge_that_carries_demonstrations_and_can_be_called(
     assert any("How good is `answer` as an answer to `query`? Grade it 1 to 5." in text for text in asked)
     assert (feedback.value, feedback.error) == (4, None)
     assert "Example 1" in last
-    assert programs.load(tmp_path, f"{ASSESSMENT}@latest").card.looks == 1
+    card = programs.load(tmp_path, f"{ASSESSMENT}@latest").card
+    assert card.looks == 1
+    assert card.objective == "qwk"  # MLflow's judge applies no calibrator: a constant bias must cost something
+    gain = optimizer.report["raw_gain"]
+    assert isinstance(gain, dict)
+    tested = optimizer.report["test"]
+    assert isinstance(tested, dict)
+    raw = [tested[name]["qwk"]["value"] for name in ("compiled_prompt", "uncompiled")]
+    assert gain["value"] == pytest.approx(raw[0] - raw[1])
+    assert gain["value"] > 0
     split = optimizer.report["split"]
     assert isinstance(split, dict)
     assert sum(split.values()) == N
+
+
+@pytest.mark.full
+def test_align_is_a_run_of_mlflows_current_store_beside_what_the_user_has_running(
+    traces: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
+
+    from judgec.mlflow_align import JudgecAlignmentOptimizer
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with FakeOpenAI(mlflow_too) as server, mlflow.start_run() as running:
+        optimizer = JudgecAlignmentOptimizer(home=tmp_path, api_base=server.base_url, optimizer="labeled")
+        make().align(traces, optimizer=optimizer)
+        active = mlflow.active_run()
+        assert active is not None
+        assert active.info.run_id == running.info.run_id
+    logged = mlflow.get_run(str(optimizer.report["mlflow_run_id"]))
+    assert logged.info.run_id != running.info.run_id
+    assert logged.info.status == "FINISHED"
+    tested = optimizer.report["test"]
+    assert isinstance(tested, dict)
+    assert logged.data.metrics["test.compiled_prompt.qwk"] == pytest.approx(tested["compiled_prompt"]["qwk"]["value"])
+    assert logged.data.params["program"] == ASSESSMENT
+
+
+def test_align_with_reflection_rewrites_the_instructions_in_names_that_the_template_shows(
+    traces: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from judgec.mlflow_align import JudgecAlignmentOptimizer
+
+    def reflecting(call: Call) -> Outcome:
+        if any(output.name == "new_instruction" for output in call.prompt.outputs):
+            return answer(call, {"new_instruction": f"Grade the `answer`: {KEY_PHRASE}, {MILD_PHRASE}."})
+        return teachable(call)
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with FakeOpenAI(reflecting) as server:
+        optimizer = JudgecAlignmentOptimizer(home=tmp_path, api_base=server.base_url, optimizer="gepa")
+        aligned = make().align(traces, optimizer=optimizer)
+    assert optimizer.report["aligned"] is True
+    assert aligned.instructions.startswith(f"Grade the `answer`: {KEY_PHRASE}, {MILD_PHRASE}.")
+    assert "Grades" in aligned.instructions  # the rubric stays
+    assert aligned.instructions.endswith("answer: {{ outputs }}\nquery: {{ inputs }}")
+
+
+@pytest.mark.parametrize("cap", [{"budget": 10}, {"max_cost": 0.0001, "lm": "openai/gpt-4o-mini"}])
+def test_align_that_does_not_fit_its_caps_asks_nothing(
+    traces: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap: dict[str, Any]
+) -> None:
+    from judgec.mlflow_align import JudgecAlignmentOptimizer
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with FakeOpenAI(teachable) as server:
+        optimizer = JudgecAlignmentOptimizer(home=tmp_path, api_base=server.base_url, **cap)
+        with pytest.raises(UserError, match="judging every label once"):
+            make().align(traces, optimizer=optimizer)
+        assert server.calls == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("low", "shown"), [(-0.01, False), (None, False), (0.0, True)])
+def test_align_where_a_gain_has_to_be_shown_goes_by_its_interval(
+    traces: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, low: float | None, shown: bool
+) -> None:
+    from judgec import mlflow_align
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr(mlflow_align, "log_compile", lambda *_: Logged(run_id="r", experiment_id="e"))
+    gain = Estimate(value=0.1, low=low, high=None if low is None else 0.2, note="")
+    monkeypatch.setattr(mlflow_align, "_raw_gain", lambda *_: gain)
+    judge = make()
+    with FakeOpenAI(teachable) as server:
+        for required in (False, True):
+            options: dict[str, Any] = {"home": tmp_path, "api_base": server.base_url, "require_shown": required}
+            aligned = judge.align(traces, optimizer=mlflow_align.JudgecAlignmentOptimizer(**options))
+            assert (aligned is not judge) is (shown or not required)
 
 
 @pytest.mark.full
@@ -97,6 +185,7 @@ def test_align_passes_the_labels_of_all_raters_on(traces: list[Any]) -> None:
     assert len(labels.items) == N
     assert sum(label.annotator == "bob" for label in labels.labels) == N // 3
     assert set(labels.items[0].inputs) == {"query", "answer"}
+    assert labels_of(make(), traces[::-1]) == labels  # whatever order a search gives them in
 
 
 def test_align_of_a_judge_that_reads_the_trace_shows_the_contexts(traces: list[Any]) -> None:

@@ -9,26 +9,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+import mlflow
 from mlflow.entities import Trace
 from mlflow.genai.judges import make_judge
 from mlflow.genai.judges.base import AlignmentOptimizer, Judge
 
-from judgec.compiler.compile import Compiled, compile_judge, default_objective
-from judgec.compiler.outcome.report import save, with_run
+from judgec.compiler.compile import Compiled, compile_judge
+from judgec.compiler.outcome.report import Saved, save, with_run
+from judgec.compiler.outcome.track import run_of
 from judgec.compiler.search.candidates import UNCOMPILED, first_predictor
 from judgec.compiler.session import Session
-from judgec.compiler.settings import CompileSettings, Silent
+from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
 from judgec.errors import UserError
 from judgec.judges.fencing import unfence
 from judgec.judges.signatures import REASON, grade_fields, rubric
 from judgec.lm.spec import LMSpec
+from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet, Text
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.intervals.bootstrap import difference_interval
 from judgec.store.datasheet import Datasheet
 from judgec.store.labels import label_file
 from judgec.store.rows.cells import as_accept, as_grade
 from judgec.store.rows.feedback import feedback_table
+from judgec.tracking.compile_run import log_compile
+from judgec.tracking.runs import Logged
+from judgec.tracking.store import tracking_store
 from judgec.tracking.traces import feedback_of
 
 FIELD_OF = {"inputs": "query", "outputs": "answer", "expectations": "reference", "trace": "contexts"}
@@ -43,22 +50,30 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
 
     The feedback named as the judge is the label, that of every rater. Labels are split by query, the prompt is searched
     on train and dev by an agreement statistic, and on the test traces, which the search never saw, the found prompt is
-    compared with the judge as it was. Only a prompt that agrees better there is returned. MLflow's judge applies no
-    calibrator, so it is the raw verdicts that are compared. The compile is saved like any other (``judgec compare``
-    and ``judgec judge`` work on it) and its look at the test traces is counted.
+    compared with the judge as it was. Only a prompt that agrees better there is returned, or with ``require_shown``
+    only one whose paired 95 % interval says so.
+
+    What is returned is a prompt: MLflow's judge applies no calibrator, and one that did could not be registered. So it
+    is the raw verdicts that are compared, and the default objective is one that a constant bias lowers. The compile is
+    saved and logged to MLflow's current store like any other: ``judgec judge`` and ``judgec compare`` run the same
+    judge with its calibrator, and its look at the test traces is counted. Judgments are asked for with judgec's
+    rendering of the prompt, within the caps; how MLflow's own rendering of it agrees is not measured.
 
     Args:
-        objective: As ``--objective``; default ``tau_b`` for ordered values, ``kappa`` for classes.
+        objective: As ``--objective``; default ``qwk`` for ordered values, ``kappa`` for classes.
         optimizer: As ``--optimizer``.
         lm: The model to compile for, in judgec's spelling; default: the judge's own.
+        reflection_lm: As ``--reflection-lm``: the model that rewrites prompts; default: that of ``lm``.
         api_base: An OpenAI-compatible endpoint; default: ``OPENAI_API_BASE`` or ``OPENAI_BASE_URL``.
         seed: Of the search.
         budget: Most LM calls.
         max_cost: Most US dollars.
+        require_shown: Return the judge as it was unless the found prompt is shown to be better.
         home: Folder that holds ``programs/`` and ``.judgec/``.
 
     Attributes:
-        report: What the last ``align`` found out; the keys of ``judgec compile-judge --json``, and ``aligned``.
+        report: What the last ``align`` found out; the keys of ``judgec compile-judge --json``, ``aligned``, and
+            ``raw_gain``: the objective of the found prompt minus that of the judge as it was, on test, uncalibrated.
     """
 
     def __init__(
@@ -67,17 +82,20 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
         objective: str | None = None,
         optimizer: str = "bootstrap",
         lm: str | None = None,
+        reflection_lm: str | None = None,
         api_base: str | None = None,
         seed: int = 0,
         budget: int | None = None,
         max_cost: float | None = None,
+        require_shown: bool = False,
         home: str | Path = ".",
     ) -> None:
         super().__init__()
         self.report: dict[str, object] = {}
         self._objective, self._optimizer, self._seed = objective, optimizer, seed
-        self._lm, self._api_base = lm, api_base
+        self._lm, self._reflection_lm, self._api_base = lm, reflection_lm, api_base
         self._budget, self._max_cost, self._home = budget, max_cost, Path(home)
+        self._require_shown = require_shown
 
     def align(self, judge: Judge, traces: list[Trace]) -> Judge:
         """A new judge whose instructions carry what the compile found, or ``judge`` where that was not better.
@@ -90,25 +108,27 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
         started = time.time()
         labels = labels_of(judge, traces)
         start = _instructions(judge, labels)
-        settings = CompileSettings(
-            name=re.sub(r"[^A-Za-z0-9._-]+", "-", judge.name).strip("-._")[:64] or "judge",
-            home=self._home,
-            lm=self._spec(judge),
-            objective=self._objective or default_objective(labels),
-            optimizer=self._optimizer,
-            seed=self._seed,
-            budget=self._budget,
-            max_cost=self._max_cost,
-            evidence=False,  # MLflow's judge could not read it
-            instructions=start,
-        )
-        with Session(settings.lm, self._home, budget=self._budget, max_cost=self._max_cost) as session:
+        settings = self._settings(judge, labels, start)
+        with Session(
+            settings.lm, self._home, reflection=settings.reflection, budget=self._budget, max_cost=self._max_cost
+        ) as session:
             compiled = compile_judge(labels, settings, session, Silent())
             ended = time.time()
             created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
-            saved = save(compiled, settings, session.spent, created=created, seconds=ended - started)
-        aligned = _better(compiled, settings.objective)
-        self.report = {**with_run(saved, None), "aligned": aligned}
+            logged: list[Logged] = []
+
+            def track(saved: Saved) -> None:
+                store = tracking_store(self._home, mlflow.get_tracking_uri(), {})
+                source = f"traces of {judge.name}"
+                run = run_of(saved.compiled, saved, settings, source=source, started=started, ended=ended)
+                logged.append(log_compile(store, run))
+
+            saved = save(compiled, settings, session.spent, created=created, seconds=ended - started, track=track)
+        gain = _raw_gain(compiled, settings)
+        aligned = compiled.chosen.name != UNCOMPILED and (gain.value or 0) > 0
+        if self._require_shown:
+            aligned = aligned and gain.low is not None and gain.low >= 0
+        self.report = {**with_run(saved, logged[0].run_id), "aligned": aligned, "raw_gain": gain.to_json()}
         _logger.info("%s: %s", judge.name, "aligned" if aligned else "no prompt agreed better on test: left as it was")
         if not aligned:
             return judge
@@ -121,6 +141,24 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
             inference_params=judge.inference_params,
             base_url=getattr(judge, "_base_url", None),  # MLflow has no public way to it
             extra_headers=getattr(judge, "_extra_headers", None),
+        )
+
+    def _settings(self, judge: Judge, labels: LabelSet, start: str) -> CompileSettings:
+        spec = self._spec(judge)
+        reflection, no_reflection = reflection_spec(spec, self._reflection_lm)
+        return CompileSettings(
+            name=re.sub(r"[^A-Za-z0-9._-]+", "-", judge.name)[:64].strip("-._") or "judge",
+            home=self._home,
+            lm=spec,
+            objective=self._objective or ("kappa" if labels.scale.level == "nominal" else "qwk"),
+            optimizer=self._optimizer,
+            seed=self._seed,
+            budget=self._budget,
+            max_cost=self._max_cost,
+            evidence=False,  # MLflow's judge could not read it
+            reflection=reflection,
+            no_reflection=no_reflection,
+            instructions=start,
         )
 
     def _spec(self, judge: Judge) -> LMSpec:
@@ -148,7 +186,8 @@ def labels_of(judge: Judge, traces: Sequence[Trace]) -> LabelSet:
     if "conversation" in variables:
         raise UserError(f"judge {judge.name}: it reads a conversation; single turns are valid. Align another.")
     where = f"traces of {judge.name}"
-    found = feedback_of(traces, judge.name, where)
+    ordered = sorted(traces, key=lambda trace: str(trace.info.trace_id))  # as ``read_feedback`` gives them
+    found = feedback_of(ordered, judge.name, where)
     hidden = {"reference", "contexts"} - {FIELD_OF[variable] for variable in variables}
     rows = [{name: value for name, value in row.items() if name not in hidden} for row in found.rows]
     table = feedback_table(rows, where, notes=found.notes, column="grade")
@@ -188,11 +227,12 @@ def instructions_of(judge: Judge, compiled: Compiled, start: str) -> str:
     """
     predict = first_predictor(compiled.chosen.module)
     instructions = str(judge.instructions)
-    if predict.signature.instructions != start:
-        variables = dict.fromkeys(VARIABLE.findall(judge.instructions))
-        shown = "\n".join(f"{name}: {{{{ {name} }}}}" for name in variables)
-        instructions = f"{_literal(predict.signature.instructions)}\n\n{shown}"
     names = {field: variable for variable, field in FIELD_OF.items()}
+    if predict.signature.instructions != start:  # these speak of our fields
+        variables = dict.fromkeys(VARIABLE.findall(judge.instructions))
+        shown = "\n".join(f"{FIELD_OF[name]}: {{{{ {name} }}}}" for name in variables)
+        instructions = f"{_literal(predict.signature.instructions)}\n\n{shown}"
+        names = {field: field for field in names}
     grade = grade_fields(predict)[0]
     examples = []
     for number, demo in enumerate(predict.demos, 1):
@@ -211,11 +251,16 @@ def _instructions(judge: Judge, labels: LabelSet) -> str:
     return f"{text}\n\n{rubric(labels.scale)}"
 
 
-def _better(compiled: Compiled, objective: str) -> bool:
-    if compiled.chosen.name == UNCOMPILED:
-        return False
-    measure, ratings = parse_objective(objective), compiled.verification.ratings
-    return measure.value(ratings["compiled_prompt"]) > measure.value(ratings["uncompiled"])
+def _raw_gain(compiled: Compiled, settings: CompileSettings) -> Estimate:
+    """The objective of the found prompt minus that of the uncompiled one on test, as they are."""
+    objective, ratings = parse_objective(settings.objective), compiled.verification.ratings
+    found = difference_interval(
+        objective.statistic(ratings["compiled_prompt"]),
+        objective.statistic(ratings["uncompiled"]),
+        resamples=settings.resamples,
+        seed=settings.seed,
+    )
+    return found.estimate(len(ratings["uncompiled"].expert))
 
 
 def _joined(text: Text) -> str:

@@ -1,5 +1,6 @@
 """``judgec compile-judge`` as a user runs it: what it prints, writes and tracks."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -156,7 +157,7 @@ def test_bad_usage_exits_two_and_writes_nothing(tmp_path: Path, arguments: list[
 @pytest.mark.full
 def test_people_see_stages_a_table_the_verdict_and_the_next_command(tmp_path: Path) -> None:
     write(tmp_path / "labels [1].jsonl", grading_world.rows(40, per_query=1))
-    done = judgec(tmp_path, "compile-judge", "labels [1].jsonl", "--no-evidence")
+    done = judgec(tmp_path, "compile-judge", "labels [1].jsonl", "--no-evidence", "--home", "my home")
     for stage in (
         "labels      labels [1].jsonl",
         "split ",
@@ -167,9 +168,44 @@ def test_people_see_stages_a_table_the_verdict_and_the_next_command(tmp_path: Pa
         "track ",
     ):
         assert stage in done.stderr
-    assert "labels-1-@1 on" in done.stdout
+    assert "labels-1@1 on" in done.stdout
     assert "judge: embedded evidence engine, no language model" in done.stderr
-    assert "Next: judgec judge FILE --judge labels-1" in done.stderr
+    assert "Next: judgec judge FILE --judge labels-1@latest --out judged.jsonl --home 'my home'\n" in done.stderr
+    assert "judgec ui --home 'my home'\n" in done.stderr
+
+
+RATED_WORDS = ("bad", "poor", "fair", "good", "great")
+
+
+@pytest.mark.full
+def test_one_column_a_rater_in_words_under_other_names_compiles_to_a_judge_of_these_words(tmp_path: Path) -> None:
+    sheet = tmp_path / "rated.datasheet.toml"
+    sheet.write_text(f'[scale]\nname = "tone"\ngrades = {list(RATED_WORDS)}\naccept_at = "good"\n')
+    world = grading_world.rows(60, per_query=2)
+    with (tmp_path / "rated.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["q_no", "Question", "Reply", "alice", "bob", "alice.rationale"])
+        for number, row in enumerate(world):
+            grade = int(str(row["grade"])) - 1
+            other = "" if number % 5 == 0 else RATED_WORDS[max(grade - (number % 3 == 0), 0)].upper()
+            said = [RATED_WORDS[grade], other, "so I say"]
+            writer.writerow([row["query_id"], row["query"], row["answer"], *said])
+    renamed = ["--map", "Question=query", "--map", "Reply=answer", "--map", "q_no=query_id"]
+    options = [*renamed, "--annotators", "alice,bob", "--no-evidence", "--json"]
+    report = json.loads(judgec(tmp_path, "compile-judge", "rated.csv", *options).stdout)
+    assert sum(report["split"].values()) == len(world)
+    assert report["task"] == "grade"
+    assert report["objective"] == "tau_b"
+    ceiling = report["test"]["ceiling"]
+    both = [n for n, row in enumerate(world) if n % 5 and split_of(str(row["query_id"]), "rated") == "test"]
+    assert ceiling["n"] == 2 * len(both)  # two raters against each other, where both graded
+    assert 0.5 < ceiling["exact"]["value"] < 1  # bob is one word lower on every third
+    assert report["test"]["compiled"]["accept_agreement"]["value"] is not None
+    card = json.loads((tmp_path / "programs" / "rated" / "0001" / "card.json").read_text())
+    assert card["scale"]["grades"] == list(RATED_WORDS)
+    assert report["source"]["annotators"] == ["alice", "bob"]
+    program = (tmp_path / "programs" / "rated" / "0001" / "program.json").read_text()
+    assert all(word in program for word in RATED_WORDS)
 
 
 @pytest.mark.full

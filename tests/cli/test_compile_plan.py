@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judgec.cli.judge.compiling import statistics_of
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader, rows
 
@@ -41,6 +42,19 @@ def test_dry_run_makes_no_request_writes_nothing_and_prints_one_json_object(labe
     assert plan["tokens"] > 90 * 100
     assert plan["usd"] > 0
     assert {"name": "uncompiled judge", "calls": 90}.items() <= plan["stages"][1].items()
+
+
+@pytest.mark.parametrize(
+    ("objective", "shown"),
+    [
+        ("accept", ["accept_agreement"]),
+        ("0.5*tau_b+accept", ["tau_b", "accept_agreement"]),
+        ("balanced_accuracy+qwk", ["qwk"]),
+        ("balanced_accuracy", ["exact"]),
+    ],
+)
+def test_statistics_of_an_objective_are_those_that_the_report_has(objective: str, shown: list[str]) -> None:
+    assert statistics_of(objective) == shown
 
 
 def test_optimizer_that_needs_a_model_is_refused_with_the_embedded_engine(labels: Path, tmp_path: Path) -> None:

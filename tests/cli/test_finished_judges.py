@@ -2,6 +2,9 @@
 
 import csv
 import json
+import shlex
+import shutil
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Protocol
@@ -10,12 +13,16 @@ import numpy as np
 import pytest
 
 from judgec.cli.app import main
+from judgec.cli.labels.next import datasheet
 from judgec.compiler.outcome.abstain import EXACT, graded_rows
 from judgec.compiler.outcome.report import Saved
 from judgec.compiler.outcome.track import run_of
 from judgec.compiler.settings import CompileSettings
+from judgec.lm.prices import price
 from judgec.lm.spec import LMSpec
+from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store import programs
+from judgec.store.datasheet import read_datasheet
 from judgec.store.labels import read_labels
 from judgec.store.splits import read_family, split_of
 from tests.cli.conftest import Home
@@ -31,7 +38,8 @@ class Run(Protocol):
 @pytest.fixture
 def run(home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*arguments: str, code: int = 0) -> tuple[str, str]:
-        monkeypatch.setattr(sys, "argv", ["judgec", *arguments, "--home", str(home.folder)])
+        given = () if "--home" in arguments else ("--home", str(home.folder))
+        monkeypatch.setattr(sys, "argv", ["judgec", *arguments, *given])
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         monkeypatch.setenv("COLUMNS", "120")
         with pytest.raises(SystemExit) as end:
@@ -83,11 +91,85 @@ def test_compare_on_other_labels_leaves_out_what_either_was_compiled_on(home: Ho
     assert report["lm_calls"] > 0
 
 
+def unseen(folder: Path, start: int, graded: bool = True) -> Path:
+    """Thirty items of queries that no judge here has seen, from query ``start`` on; ``start`` keeps calls apart."""
+    made = [row for row in rows(2 * start + 30, per_query=2) if int(str(row["query_id"])[1:]) >= start]
+    kept = made if graded else [{key: value for key, value in row.items() if key != "grade"} for row in made]
+    labelled = [] if graded else rows(2, per_query=2)
+    file = folder / "unseen.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in [*kept, *labelled]))
+    return file
+
+
+@pytest.fixture
+def priced(home: Home, tmp_path: Path) -> Path:
+    """The home again, its judges compiled for a model that has a list price."""
+    copy = tmp_path / "priced"
+    shutil.copytree(home.folder / "programs", copy / "programs")
+    for card in copy.glob("programs/*/*/card.json"):
+        card.write_text(card.read_text().replace("openai/fake", "openai/gpt-4o-mini"))
+    return copy
+
+
+def test_compare_keeps_both_judges_together_within_the_budget(home: Home, run: Run, tmp_path: Path) -> None:
+    options = ["--labels", str(unseen(tmp_path, 200)), "--api-base", home.server.base_url]
+    before = home.server.calls
+    _, stderr = run("compare", "world@1", "world@2", *options, "--budget", "40", code=3)
+    assert home.server.calls - before == 40  # of sixty
+    assert "--budget: 40 calls made; 40 are allowed" in stderr
+
+
+@pytest.mark.parametrize("command", ["compare", "next"])
+def test_max_cost_is_never_passed_and_is_the_whole_commands(
+    home: Home, run: Run, priced: Path, tmp_path: Path, command: str
+) -> None:
+    file = unseen(tmp_path, {"compare": 300, "next": 400}[command], graded=command == "compare")
+    cap = 0.006
+    arguments = {
+        "compare": ("compare", "world@1", "world@2", "--labels", str(file)),
+        "next": ("labels", str(file), "--next", "3", "--judge", "world@1", "--out", str(tmp_path / "next.csv")),
+    }[command]
+    before = len(home.server.bodies)
+    at = ("--api-base", home.server.base_url, "--home", str(priced))
+    _, stderr = run(*arguments, *at, "--max-cost", str(cap), code=3)
+    assert "--max-cost: $" in stderr
+    bodies = home.server.bodies[before:]
+    assert len(bodies) > 1
+    rate = price("openai/gpt-4o-mini")
+    assert rate is not None
+    with sqlite3.connect(priced / ".judgec" / "journal.db") as journal:
+        (spent,) = journal.execute("SELECT SUM(usd) FROM replies").fetchone()
+    assert 0 < spent <= cap
+
+
+def test_max_cost_of_a_model_without_a_list_price_is_refused(home: Home, run: Run) -> None:
+    before = home.server.calls
+    options = ["--api-base", home.server.base_url, "--max-cost", "1"]
+    _, stderr = run("compare", "world@1", "world@2", *options, code=2)
+    assert "no list price for openai/fake" in stderr
+    assert home.server.calls == before
+
+
 def test_compare_shows_tables_for_people_and_the_next_command(home: Home, run: Run) -> None:
     stdout, stderr = run("compare", "world@1", "world@2", "--api-base", home.server.base_url)
     assert "difference" in stdout
     assert "world@1 against world@2" in stdout
     assert "2 looks at this test split have spent 0.033 of .05" in stderr
+
+
+def test_compare_of_judges_that_differ_names_the_command_that_writes_where(
+    home: Home, run: Run, tmp_path: Path
+) -> None:
+    folder = tmp_path / "with a space"
+    shutil.copytree(home.folder, folder)
+    calibration = folder / "programs" / "world" / "0002" / "calibration.json"
+    bare = json.loads(calibration.read_text())
+    bare["calibrators"]["grade"] |= {"family": "prior", "prior": [1.0, 0.0, 0.0, 0.0, 0.0]}
+    calibration.write_text(json.dumps(bare))
+    options = ["--api-base", home.server.base_url]
+    _, stderr = run("compare", "world@1", "world@2", *options, "--home", str(folder))
+    assert f"Next: {shlex.join(['judgec', 'compare', 'world@1', 'world@2', *options])} --out items.jsonl" in stderr
+    assert f"--home '{folder}'\n" in stderr
 
 
 def test_compare_after_the_label_file_changed_says_so(home: Home, run: Run, tmp_path: Path) -> None:
@@ -122,13 +204,27 @@ def test_labels_next_writes_a_sheet_that_reads_back_as_the_same_items(home: Home
     drawn = [float(row["inclusion_probability"]) for row in sheet if row["stratum"] == "random"]
     assert drawn == pytest.approx([1 / 14] * 10, rel=1e-5)
     for number, row in enumerate(sheet):
-        row["grade"] = str(1 + number % 5)
+        row["grade"] = str(2 + number % 2)  # the scale is more than what these few show
     with out.open("w", newline="", encoding="utf-8") as lines:
         writer = csv.DictWriter(lines, list(sheet[0]))
         writer.writeheader()
         writer.writerows(sheet)
     originals = {item.item_id: item for item in read_labels(str(file)).items}
-    assert list(read_labels(str(out)).items) == [originals[item_id] for item_id in report["item_ids"]]
+    filled = read_labels(str(out))
+    assert list(filled.items) == [originals[item_id] for item_id in report["item_ids"]]
+    assert (filled.task, filled.scale) == ("grade", programs.load(home.folder, "world@1").card.scale)
+    assert report["datasheet"] == str(tmp_path / "next.datasheet.toml")
+
+
+def test_datasheet_of_a_sheet_reads_back_as_the_judges_scale(home: Home, tmp_path: Path) -> None:
+    card = programs.load(home.folder, "world@1").card
+    words = Scale(name='how "good"', grades=("übel", "so\\so", "good"), meanings=("a\nb", "c", "d"), accept_at="good")
+    for scale in (words, Scale(name="half", grades=(0, 0.5, 1)), Scale(name="n", level="nominal", grades=("x", "y"))):
+        (tmp_path / "next.datasheet.toml").write_text(datasheet(card.model_copy(update={"scale": scale})))
+        read = read_datasheet(str(tmp_path / "next.csv"))
+        assert (read.task, read.scale, read.notes) == ("grade", scale, ())
+    (tmp_path / "next.datasheet.toml").write_text(datasheet(card.model_copy(update={"scale": ACCEPT_SCALE})))
+    assert read_datasheet(str(tmp_path / "next.csv")).scale is None
 
 
 def test_labels_next_without_a_judge_says_what_is_missing(home: Home, run: Run) -> None:

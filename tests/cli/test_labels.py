@@ -66,7 +66,9 @@ def test_tables_on_stdout_and_notes_and_next_command_on_stderr(tmp_path: Path) -
     ):
         assert part in stdout
     assert "note: Task grade, inferred from the columns query, answer, grade." in stderr
-    assert f"Next: judgec compile-judge mine.csv {shlex.join(options)}" in stderr
+    assert f"Next: judgec compile-judge mine.csv {shlex.join(options)}\n" in stderr
+    _, stderr = run(tmp_path, "mine.csv", *options, "--home", "my home")
+    assert f"Next: judgec compile-judge mine.csv {shlex.join(options)} --home 'my home'\n" in stderr
 
 
 @pytest.mark.parametrize(

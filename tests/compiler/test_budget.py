@@ -1,7 +1,7 @@
 """Caps, resuming and rerunning of whole compiles, against the fake endpoint and the real client."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSe
     return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
 
 
-def run(settings: CompileSettings) -> tuple[Compiled, Saved]:
+def run(settings: CompileSettings, track: Callable[[Saved], None] | None = None) -> tuple[Compiled, Saved]:
     with Session(
         settings.lm,
         settings.home,
@@ -49,7 +49,8 @@ def run(settings: CompileSettings) -> tuple[Compiled, Saved]:
         max_cost=settings.max_cost,
     ) as session:
         compiled = compile_judge(LABELS, settings, session, Silent())
-        return compiled, save(compiled, settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)
+        created = "2026-01-01T00:00:00+00:00"
+        return compiled, save(compiled, settings, session.spent, created=created, seconds=1.0, track=track)
 
 
 def outcome(saved: Saved) -> dict[str, object]:
@@ -167,6 +168,52 @@ def test_compile_killed_after_its_version_was_written_finishes_that_version(serv
     assert outcome(first) == outcome(second)
     assert programs.versions(tmp_path, "capped") == (1,)
     assert (read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")) == (looks, aliases)
+
+
+def test_compile_killed_before_it_was_tracked_is_tracked_by_its_rerun(server: FakeOpenAI, tmp_path: Path) -> None:
+    def killed(saved: Saved) -> None:
+        raise KeyboardInterrupt
+
+    settings, tracked = settings_for(server, tmp_path), list[Saved]()
+    with pytest.raises(KeyboardInterrupt):
+        run(settings, track=killed)
+    assert read_family(tmp_path, "capped").looks == ()
+    calls = server.calls
+    _, saved = run(settings, track=tracked.append)
+    assert server.calls == calls
+    assert [each.card.version for each in tracked] == [saved.card.version] == [1]
+    assert saved.card.looks == len(read_family(tmp_path, "capped").looks) == 1
+
+
+def test_version_that_is_finished_late_does_not_take_the_alias_of_a_later_one(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    settings, later = settings_for(server, tmp_path), settings_for(server, tmp_path, seed=1)
+    run(settings)
+    (tmp_path / "programs" / "capped" / "family.json").unlink()  # as if killed before the look
+    run(later)
+    aliases = programs.aliases(tmp_path, "capped")
+    _, saved = run(settings)
+    assert saved.card.version == 1
+    assert programs.aliases(tmp_path, "capped") == aliases
+    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0002", "0001"]
+
+
+def test_compile_that_finds_an_equal_one_being_saved_makes_a_version_of_its_own(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    settings, second = settings_for(server, tmp_path), list[Compiled]()
+
+    def meanwhile(saved: Saved) -> None:
+        with Session(settings.lm, tmp_path, reflection=settings.reflection) as session:
+            second.append(compile_judge(LABELS, settings, session, Silent()))
+
+    run(settings, track=meanwhile)
+    assert second[0].earlier is not None  # whose look was not written yet
+    with Session(settings.lm, tmp_path, reflection=settings.reflection) as session:
+        # Its own session is closed; that of the contest is asked for nothing, all verdicts being saved.
+        saved = save(second[0], settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)
+    assert (saved.card.version, saved.card.looks) == (2, 2)
 
 
 def test_finished_compile_again_is_a_version_of_its_own_and_another_look(server: FakeOpenAI, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.service.policies import POLICIES, Policy
-from tests.service.replies import Garbage, Hang, Reset, Status, Text, completion, read_call
+from tests.service.replies import Garbage, Hang, Reset, Status, Text, completion, embeddings, read_call
 
 JsonObject = dict[str, object]
 
@@ -107,6 +107,8 @@ class FakeOpenAI:
         if start.startswith("GET"):
             stats = {"calls": self.calls, "answered": self.answered, "paid_twice": self.paid_twice}
             return await self._send(writer, 200, json.dumps(stats).encode())
+        if start.split(" ")[1].endswith("/embeddings"):
+            return await self._send(writer, 200, json.dumps(embeddings(json.loads(body))).encode())
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

@@ -62,7 +62,7 @@ def grader(call: Call) -> Outcome:
     if not graded:
         return answer(call, {})
     text = " ".join(unquote(call.prompt.inputs.get("answer", "")))
-    grade = str(_grade(style(call.instructions, call.prompt), text))
+    grade = str(graded_as(style(call.instructions, call.prompt), text))
     # The whole belief on the grade: a spread would tell a calibrator what the grade does not say.
     said = answer(call, dict.fromkeys(graded, grade))
     return Text(said.text, {name: {grade: 1.0} for name in graded})
@@ -80,7 +80,8 @@ def style(instructions: str, prompt: Prompt) -> str:
     return STRICT if "north" in prompt.demonstrations[0].inputs.get("answer", "") else LENIENT
 
 
-def _grade(style_: str, text: str) -> int:
+def graded_as(style_: str, text: str) -> int:
+    """The grade that a style gives to an answer."""
     worth = len(re.findall(r"\*", text))
     if style_ == STRICT:
         return worth - 1

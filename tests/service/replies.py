@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from judgec.lm.embedded.prompt import Output, Prompt, read_prompt
 
 JsonObject = dict[str, object]
+EMBEDDED = 64  # numbers of an embedding
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,20 @@ def completion(call: Call, reply: Text) -> JsonObject:
         "choices": [choice],
         "usage": {"prompt_tokens": prompt, "completion_tokens": spoken, "total_tokens": prompt + spoken},
     }
+
+
+def embeddings(body: Mapping[str, object]) -> JsonObject:
+    """The body of an embedding response: words hashed into counts, so that texts that share words are near."""
+    texts = body.get("input")
+    vectors = []
+    for text in texts if isinstance(texts, list) else [texts]:
+        counts = [0.0] * EMBEDDED
+        for word in re.findall(r"\w+", str(text)):
+            counts[digest(word) % EMBEDDED] += 1.0
+        vectors.append(counts)
+    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+    usage = {"prompt_tokens": 0, "total_tokens": 0}
+    return {"object": "list", "data": data, "model": body.get("model"), "usage": usage}
 
 
 def digest(*texts: str) -> int:

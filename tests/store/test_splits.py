@@ -126,7 +126,7 @@ def test_name_that_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "family"),
     [
-        ("data/My labels (v2).csv", "My-labels-v2-"),
+        ("data/My labels (v2).csv", "My-labels-v2"),
         ("trainsets/sensors/labels.jsonl", "sensors"),
         ("hf:owner/name@train", "name"),
         ("x.tar.csv", "x.tar"),

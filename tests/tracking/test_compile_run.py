@@ -43,6 +43,20 @@ def test_log_compile_failure_half_way_marks_the_run_failed(tmp_path: Path) -> No
         assert rows.execute("SELECT status FROM runs").fetchall() == [("FAILED",)]
 
 
+def test_log_compile_of_a_run_with_a_key_that_is_logged_already_returns_that_run(tmp_path: Path) -> None:
+    from judgec.tracking.compile_run import log_compile
+
+    store = tracking_store(tmp_path, None, {})
+    run = compile_run(tmp_path, 1, 0.5, "champion").model_copy(update={"key": "0a1b"})
+    gone = run.model_copy(update={"artifacts": {"report.json": tmp_path / "missing.json"}})
+    with pytest.raises(ServiceError):
+        log_compile(store, gone)
+    first = log_compile(store, run)  # what failed half-way does not count
+    assert log_compile(store, run) == first
+    assert first.model_version == 1
+    assert log_compile(store, run.model_copy(update={"key": "2c3d"})).run_id != first.run_id
+
+
 def test_log_compile_deleted_experiment_says_how_to_restore_it(tmp_path: Path) -> None:
     from judgec.tracking.compile_run import log_compile, open_store
 

@@ -1,8 +1,10 @@
 """What commands print: one JSON object on stdout, or tables and notes for people."""
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 
 def print_json(report: Mapping[str, object]) -> None:
@@ -18,6 +20,12 @@ def say(*notes: str) -> None:
     """Print notes for people on stderr, one a line, so that stdout stays data."""
     for note in notes:
         print(note, file=sys.stderr)
+
+
+def command(*arguments: str, home: Path) -> str:
+    """A judgec command to type next, with ``--home`` where the user gave one."""
+    given = [] if home == Path() else ["--home", str(home)]
+    return shlex.join(["judgec", *arguments, *given])
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -88,7 +88,8 @@ def choose_prompt(
     with session.keeping_back(plan.kept_back, plan.kept_back_usd):
         chosen = _winner(task, uncompiled, optimizer, notes) if plan.searches else uncompiled
         if not plan.searches:
-            notes.note(f"no search: the caps leave {task.room()} calls for one; the judge is calibrated as it is")
+            why = f"the caps leave {task.room()} calls for one" if len(task.dev) else "no label falls into dev"
+            notes.note(f"no search: {why}; the judge is calibrated as it is")
     if not standings:
         standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
     if chosen.name != uncompiled.name and not _informs(bench, chosen, uncompiled):

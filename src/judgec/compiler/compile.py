@@ -194,14 +194,18 @@ def _prepare(labels: LabelSet, settings: CompileSettings, salt: str) -> tuple[Da
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "
             f"{', '.join(map(str, labels.scale.grades))}. Name the lowest accepted one with --accept-at."
         )
-    for part in (dataset.train, dataset.dev, dataset.test):
-        target = part.experts.accept if labels.accept_only else part.experts.grade
-        if not labelled(part, target) and part.name == "train":
-            raise UserError(
-                f"{part.name} split: {len(part)} items with one grade only; two different grades are needed to "
-                "learn from. Add labels of items that differ."
-            )
+    train = dataset.train
+    if not labelled(train, train.experts.accept if labels.accept_only else train.experts.grade):
+        held = f"{len(train)} items, all of one grade" if len(train) else "no items"
+        raise UserError(
+            f"train split: {held}; of {len(labels.items)} items of {_queries(labels)} queries half the queries fall "
+            "into it, and at least two different grades are needed there to learn from. Label items of further queries."
+        )
     return dataset, objective
+
+
+def _queries(labels: LabelSet) -> int:
+    return len({item.query_id for item in labels.items})
 
 
 def _planned(dataset: Dataset, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, Plan]:

@@ -124,7 +124,7 @@ def default_family(path: str) -> str:
     else:
         file = Path(path).resolve()
         stem = file.name if file.is_dir() else file.parent.name if file.stem == "labels" else file.stem
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).lstrip("._-") or "judge"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("._-") or "judge"
 
 
 def as_family(name: str) -> str:

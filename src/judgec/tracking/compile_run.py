@@ -26,6 +26,7 @@ from judgec.tracking.store import SQLITE, TrackingStore
 
 JUDGE_FOLDER = "judge"  # artifact path of the registered version
 METRICS_TABLE = "metrics.json"
+KEY_TAG = "judgec.key"
 KEPT_SUFFIXES = (".json", ".html")
 BATCH = {"metrics": 800, "params": 100, "tags": 100}  # mlflow.utils.validation: 1000 entities in all
 MAX_DIGEST = 36  # mlflow.utils.validation.MAX_DATASET_DIGEST_SIZE
@@ -59,7 +60,7 @@ def open_store(store: TrackingStore) -> MlflowClient:
 
 
 def log_compile(store: TrackingStore, run: runs.CompileRun) -> runs.Logged:
-    """Log a compile, and register the judge it made.
+    """Log a compile, and register the judge it made; one that was logged already is not logged again.
 
     The parent run is marked failed when logging stops half-way.
 
@@ -70,6 +71,8 @@ def log_compile(store: TrackingStore, run: runs.CompileRun) -> runs.Logged:
     client = open_store(store)
     try:
         experiment_id = _experiment(client, run.experiment, store.artifacts)
+        if run.key and (known := _logged(client, experiment_id, run.key)) is not None:
+            return known
         run_id = _start(client, experiment_id, run.name, run.started, _parent_tags(run))
         try:
             _log_values(client, run_id, run.params, run.metrics, run.ended)
@@ -85,6 +88,16 @@ def log_compile(store: TrackingStore, run: runs.CompileRun) -> runs.Logged:
     except (MlflowException, OSError) as error:
         raise _unreachable(store, error) from error
     return runs.Logged(run_id=run_id, experiment_id=experiment_id, model_version=version)
+
+
+def _logged(client: MlflowClient, experiment_id: str, key: str) -> runs.Logged | None:
+    """The finished run with this key, or None."""
+    wanted = f"attributes.status = 'FINISHED' AND tags.`{KEY_TAG}` = '{key}'"
+    for found in client.search_runs([experiment_id], wanted, max_results=1):
+        registered = client.search_model_versions(f"run_id = '{found.info.run_id}'")
+        version = int(registered[0].version) if registered else None
+        return runs.Logged(run_id=found.info.run_id, experiment_id=experiment_id, model_version=version)
+    return None
 
 
 def _unreachable(store: TrackingStore, error: Exception) -> ServiceError:
@@ -145,6 +158,7 @@ def _parent_tags(run: runs.CompileRun) -> dict[str, str]:
     tags = {encode_metric(key): value for key, value in run.tags.items()}
     tags |= {"mlflow.source.name": f"judgec {command}", "mlflow.source.type": "LOCAL"}
     tags |= {"judgec.kind": run.kind, "mlflow.note.content": run.description}
+    tags |= {KEY_TAG: run.key} if run.key else {}
     tags["mlflow.loggedArtifacts"] = json.dumps([{"path": METRICS_TABLE, "type": "table"}])
     return tags | undefined_tags(run.metrics)
 

@@ -104,6 +104,7 @@ class CompileRun(_Record):
         ended: POSIX seconds.
         description: Markdown shown on the run's page.
         experiment: The MLflow experiment.
+        key: What tells this run from any other, or empty; a run with a key is logged once.
     """
 
     kind: Literal["compile", "tournament"] = "compile"
@@ -120,6 +121,7 @@ class CompileRun(_Record):
     version: ModelVersion | None = None
     description: str = ""
     experiment: str = "judgec"
+    key: str = ""
 
 
 class TournamentRun(CompileRun):

@@ -6,6 +6,7 @@ import pytest
 
 from judgec.agreement import figures
 from judgec.compiler.outcome.track import _groups, run_of
+from judgec.store import programs
 from judgec.tracking.runs import CompileRun
 from tests.compiler.small import Outcome, Rows, compiled_from
 from tests.service import grading_world
@@ -36,6 +37,20 @@ def test_metrics_are_the_report_under_its_names_and_undefined_ones_make_no_tag(t
     assert agreements["compiled"].estimates["tau_b"].value is None  # every verdict on this world is the same
     assert "test.tau_b" not in version.tags
     assert "None" not in version.tags.values()
+
+
+def test_aliases_of_the_registered_version_are_those_on_disk(tmp_path: Path) -> None:
+    outcome = compiled_from(tmp_path, WORLD)
+    compiled_from(tmp_path, WORLD, seed=1)
+
+    def aliases() -> tuple[str, ...]:
+        run = run_of(outcome.compiled, outcome.saved, outcome.settings, source="labels.jsonl", started=1, ended=2)
+        assert run.version is not None
+        return run.version.aliases
+
+    assert aliases() == ()  # the later version has the challenger's by now
+    programs.set_aliases(tmp_path, "small", {"champion": 1})
+    assert aliases() == ("champion",)
 
 
 def test_each_aspect_has_its_own_figures_with_its_own_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,12 @@ def compare(
         Path | None, typer.Option("--out", metavar="OUT.jsonl", help="Where the items go on which they differ.")
     ] = None,
     api_base: ApiBaseOption = None,
-    budget: Annotated[int | None, typer.Option("--budget", min=1, metavar="CALLS", help="Most LM calls.")] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=1, metavar="CALLS", help="Most LM calls, of both judges together.")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Most dollars, of both judges together.")
+    ] = None,
     task: TaskOption = None,
     rename: MapOption = None,
     annotators: AnnotatorsOption = None,
@@ -50,6 +55,7 @@ def compare(
             out=out,
             api_base=api_base,
             budget=budget,
+            max_cost=max_cost,
             task=task,
             rename=tuple(rename or ()),
             annotators=annotators,

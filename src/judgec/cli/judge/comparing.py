@@ -9,12 +9,12 @@ from judgec.agreement.compare import Comparison, Differing
 from judgec.agreement.compare import compare as compared
 from judgec.agreement.render import notes, paired_table, print_tables
 from judgec.cli.judge.source import LabelSource, read_source
-from judgec.cli.output import say
+from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
 from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
@@ -41,6 +41,7 @@ class Request:
     out: Path | None
     api_base: str | None
     budget: int | None
+    max_cost: float | None
     task: str | None
     rename: tuple[str, ...]
     annotators: str | None
@@ -152,16 +153,21 @@ def _held_out(labels: LabelSet, pair: tuple[Program, Program]) -> list[int]:
 
 
 def _judge(request: Request, pair: tuple[Program, Program], items: list[Item], bar: Bar) -> tuple[list[Judgments], int]:
-    judged, calls = [], 0
-    for program in pair:
-        card, judge = program.card, load_judge(program)
-        spec = LMSpec.from_card(card.lm, api_base=request.api_base)
-        bar.stage("judge", f"{_named(card)}, {card.engine or spec.model}")
-        left = None if request.budget is None else request.budget - calls
-        with Session(spec, request.home, budget=left, on_done=bar.progress) as session:
-            judged.append(judge.judge(items, session.ask))
-            calls += session.spent.calls
-    return judged, calls
+    """What both say, within caps that they share; a judge that reads the evidence alone asks no model."""
+    judges = [load_judge(program) for program in pair]
+    specs = [
+        LMSpec.from_card(program.card.lm, api_base=request.api_base) if judge.asks_lm else LMSpec.parse(EMBEDDED)
+        for program, judge in zip(pair, judges, strict=True)
+    ]
+    judged = []
+    with Session(
+        specs[0], request.home, budget=request.budget, max_cost=request.max_cost, on_done=bar.progress
+    ) as session:
+        asks = (session.ask, session.other(specs[1]))
+        for program, judge, ask in zip(pair, judges, asks, strict=True):
+            bar.stage("judge", f"{_named(program.card)}, {program.card.engine or program.card.lm.get('model')}")
+            judged.append(judge.judge(items, ask))
+        return judged, session.spent.calls
 
 
 def _looks(request: Request, card: ProgramCard) -> dict[str, object]:
@@ -201,7 +207,10 @@ def _show(found: Comparison, pair: tuple[Program, Program], request: Request, ca
     missing = notes({_named(a): found.a, _named(b): found.b})
     say(*sorted(spent), f"{calls} LM calls", *[f"note: {note}" for note in dict.fromkeys(missing)])
     if request.out is None and found.differing:
-        say(f"Next: judgec compare {request.a} {request.b} --out items.jsonl")
+        options = (("--labels", request.labels), ("--api-base", request.api_base))
+        given = [part for option, value in options if value is not None for part in (option, value)]
+        again = command("compare", request.a, request.b, *given, "--out", "items.jsonl", home=request.home)
+        say(f"Next: {again}")
 
 
 def _block(each: Differing) -> list[str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from judgec.agreement.render import agreement_table, comparison_table, notes, print_tables, show
 from judgec.cli.judge.source import LabelSource, read_source
-from judgec.cli.output import print_table, say
+from judgec.cli.output import command, print_table, say
 from judgec.cli.progress import Bar
-from judgec.compiler.compile import Compiled, compile_judge, default_objective, plan_judge
+from judgec.compiler.compile import compile_judge, default_objective, plan_judge
 from judgec.compiler.outcome.abstain import check_options
 from judgec.compiler.outcome.render import outcome_notes, outcome_tables
 from judgec.compiler.outcome.report import Saved, check_name, save, with_run
@@ -18,11 +18,13 @@ from judgec.compiler.outcome.track import run_of
 from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
 from judgec.lm.spec import LMSpec
-from judgec.records.agreement import Agreement
+from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.label import LabelSet
+from judgec.stats.agreement.objective import parse_objective
 from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.splits import default_family
 from judgec.tracking.background import Tracker
+from judgec.tracking.runs import Logged
 from judgec.tracking.store import tracking_store
 
 
@@ -77,16 +79,18 @@ def run(request: Request) -> tuple[Saved, dict[str, object]]:
         compiled = compile_judge(labels, settings, session, bar)
         ended = time.time()
         created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
-        saved = save(compiled, settings, session.spent, created=created, seconds=ended - started)
-        compiled = saved.compiled
-        bar.stage("track", store.shown)
-        logged = tracker.log_compile(
-            run_of(compiled, saved, settings, source=request.labels, started=started, ended=ended)
-        )
+        logged: list[Logged] = []
+
+        def track(saved: Saved) -> None:
+            bar.stage("track", store.shown)
+            run = run_of(saved.compiled, saved, settings, source=request.labels, started=started, ended=ended)
+            logged.append(tracker.log_compile(run))
+
+        saved = save(compiled, settings, session.spent, created=created, seconds=ended - started, track=track)
     bar.close()
-    report = with_run(saved, logged.run_id)
+    report = with_run(saved, logged[0].run_id)
     if not request.quiet:
-        _show(compiled, saved)
+        _show(saved, request)
     return saved, report
 
 
@@ -161,29 +165,37 @@ def _estimated(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f}"
 
 
-def _show(compiled: Compiled, saved: Saved) -> None:
-    card, agreements = saved.card, compiled.verification.agreements
+def _show(saved: Saved, request: Request) -> None:
+    card, compiled, agreements = saved.card, saved.compiled, saved.compiled.verification.agreements
     title = f"{card.name}@{card.version} on {len(compiled.dataset.test)} test items ({card.objective})"
     judges = {name: agreements[name] for name in agreements if agreements[name].n}
-    headline = "accept_agreement" if card.objective == "accept" else card.objective
+    measured = statistics_of(card.objective)
     both: dict[str, Agreement] = {
         name: judges[name] for name in ("compiled", "compiled_loo", "ceiling") if name in judges
     }
-    print_tables(comparison_table(title, judges, headline), agreement_table("in full, with 95 % intervals", both))
+    print_tables(comparison_table(title, judges, measured[0]), agreement_table("in full, with 95 % intervals", both))
     print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
-    gain = compiled.prompt_gain.get(headline)
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
+    named = card.name if card.promoted else f"{card.name}@latest"
+    endpoint = () if request.api_base is None else ("--api-base", request.api_base)
     say(
-        *([f"prompt gain ({headline}, both calibrated): {show(gain)}"] if gain else []),
+        *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
         f"{card.name}@{card.version} {verdict}: {card.reason}",
         f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),
         *[f"note: {note}" for note in compiled.notes],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",
-        f"Next: judgec judge FILE --judge {card.name}{'' if card.promoted else '@latest'} --out judged.jsonl",
-        "      judgec ui",
+        f"Next: {command('judge', 'FILE', '--judge', named, '--out', 'judged.jsonl', *endpoint, home=request.home)}",
+        f"      {command('ui', home=request.home)}",
     )
+
+
+def statistics_of(objective: str) -> list[str]:
+    """The report's statistics that an objective is made of; exact agreement where it has none of its own there."""
+    names = {"accept": "accept_agreement"}
+    terms = [names.get(name, name) for _, name in parse_objective(objective).terms]
+    return [name for name in terms if name in STATISTICS] or ["exact"]
 
 
 def _dollars(usd: float | None) -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.records.label import LabelSet
-from judgec.store.datasheet import Datasheet
+from judgec.store.datasheet import NAME, Datasheet, read_datasheet
 from judgec.store.labels import label_file, read_labels
-from judgec.store.rows.feedback import feedback_table
+from judgec.store.rows.feedback import LABEL, feedback_table
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.traces import MLFLOW_PREFIX, read_feedback
 
@@ -17,7 +18,8 @@ class LabelSource:
     """How labels are read; a report keeps it, so that they can be read again.
 
     Args:
-        path: A file, ``hf:...`` or ``mlflow:EXPERIMENT``.
+        path: A file, ``hf:...`` or ``mlflow:EXPERIMENT``, whose datasheet is ``ASSESSMENT.datasheet.toml`` in the
+            current folder.
         task: As ``--task``.
         rename: As ``--map``.
         annotators: As ``--annotators``.
@@ -62,12 +64,26 @@ def read_source(source: LabelSource, store: TrackingStore, environ: Mapping[str,
             annotators=source.annotators,
             accept_at=source.accept_at,
         )
+    sheet = _datasheet(source.assessment)
     found = read_feedback(store, source.path.removeprefix(MLFLOW_PREFIX), source.assessment, environ)
-    return label_file(
-        feedback_table(found.rows, source.path, notes=found.notes),
-        Datasheet(),
-        task=source.task or "grade",
-        rename=source.rename,
-        annotators=source.annotators,
-        accept_at=source.accept_at,
-    ).labels
+    table = feedback_table(found.rows, source.path, notes=found.notes, column="grade" if sheet.scale else None)
+    try:
+        return label_file(
+            table,
+            sheet,
+            task=source.task or sheet.task or "grade",
+            rename=source.rename,
+            annotators=source.annotators,
+            accept_at=source.accept_at,
+        ).labels
+    except InputError as error:
+        if sheet.path or not any(isinstance(row[LABEL], str) for row in found.rows):
+            raise
+        hint = f"{source.path}: its datasheet would be {source.assessment}.{NAME} in the current folder; there is none."
+        raise InputError([*error.faults, hint]) from error
+
+
+def _datasheet(assessment: str) -> Datasheet:
+    """``ASSESSMENT.datasheet.toml`` in the current folder, where there is one: feedback in words has no other order."""
+    beside = Path(f"{assessment}.{NAME}").is_file()
+    return read_datasheet(f"{assessment}.mlflow") if beside else Datasheet()

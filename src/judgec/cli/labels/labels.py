@@ -35,6 +35,9 @@ OutOption = Annotated[
 BudgetOption = Annotated[
     int | None, typer.Option("--budget", min=1, metavar="CALLS", help="Most LM calls.", rich_help_panel=NEXT)
 ]
+CostOption = Annotated[
+    float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Most dollars.", rich_help_panel=NEXT)
+]
 SeedOption = Annotated[int, typer.Option("--seed", help="Of the random half.", rich_help_panel=NEXT)]
 
 
@@ -61,17 +64,17 @@ def labels(
     out: OutOption = None,
     api_base: ApiBaseOption = None,
     budget: BudgetOption = None,
+    max_cost: CostOption = None,
     seed: SeedOption = 0,
     home: HomeOption = Path(),
     json: JsonOption = False,
 ) -> None:
     """Check a label file: what was read, how the experts grade, and how far they agree."""
-    import shlex
-
-    from judgec.cli.output import print_json, say
+    from judgec.cli.output import command, print_json, say
 
     if next_ is not None or judge is not None:
-        counts = _next(file, next_, judge, out, mapping, annotators, api_base, budget, seed, home, quiet=json)
+        caps = budget, max_cost
+        counts = _next(file, next_, judge, out, mapping, annotators, api_base, caps, seed, home, quiet=json)
         if json:
             print_json(counts)
         return
@@ -96,7 +99,7 @@ def labels(
     options = [("--task", task), *(("--map", pair) for pair in mapping or ())]
     options += [("--annotators", annotators), ("--accept-at", accept_at), ("--name", name)]
     given = [part for option, value in options if value is not None for part in (option, value)]
-    say(f"Next: {shlex.join(['judgec', 'compile-judge', file, *given])}")
+    say(f"Next: {command('compile-judge', file, *given, home=home)}")
 
 
 def _next(
@@ -107,7 +110,7 @@ def _next(
     mapping: list[str] | None,
     annotators: str | None,
     api_base: str | None,
-    budget: int | None,
+    caps: tuple[int | None, float | None],
     seed: int,
     home: Path,
     *,
@@ -127,7 +130,8 @@ def _next(
             rename=tuple(mapping or ()),
             annotators=annotators,
             api_base=api_base,
-            budget=budget,
+            budget=caps[0],
+            max_cost=caps[1],
             seed=seed,
             home=home,
             quiet=quiet,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from judgec.cli.output import say
+from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
 from judgec.compiler.next_labels import Pick, next_labels, uncertainty
 from judgec.compiler.session import Session
@@ -18,8 +18,11 @@ from judgec.judges.judge import load_judge
 from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.label import Task
+from judgec.records.scale import ACCEPT_SCALE
 from judgec.store import programs
+from judgec.store.datasheet import NAME as DATASHEET
 from judgec.store.rows.columns import TASKS, as_names, as_rename
+from judgec.store.rows.grades import PREFERENCE_SCALE
 from judgec.store.rows.unlabelled import read_unlabelled
 from judgec.store.splits import read_family, write_whole
 
@@ -36,6 +39,7 @@ class Request:
     annotators: str | None
     api_base: str | None
     budget: int | None
+    max_cost: float | None
     seed: int
     home: Path
     quiet: bool
@@ -65,23 +69,26 @@ def run(request: Request) -> dict[str, object]:
         )
     bar.stage("judge", f"{len(found.items)} unlabelled items by {card.name}@{card.version}")
     spec = LMSpec.from_card(card.lm, api_base=request.api_base)
-    with Session(spec, request.home, budget=request.budget, on_done=bar.progress) as session:
+    with Session(spec, request.home, budget=request.budget, max_cost=request.max_cost, on_done=bar.progress) as session:
         judgments = judge.judge(found.items, session.ask)
         calls = session.spent.calls
     bar.close()
     salt = read_family(request.home, card.name).salt
     picks = next_labels(found.items, uncertainty(judgments, card.scale), request.n, salt=salt, seed=request.seed)
     write_whole(out, sheet(picks, card))
+    beside = out.with_name(f"{out.stem}.{DATASHEET}")
+    write_whole(beside, datasheet(card))
     strata = Counter(pick.stratum for pick in picks)
     if not request.quiet:
         say(
             f"{out}: {len(picks)} of {len(found.items)} unlabelled items to grade, {strata['uncertain']} that "
             f"{card.name}@{card.version} is unsure of and {strata['random']} at random",
             f"{calls} LM calls",
-            f"Next: fill in {', '.join(label_columns(card))}, then judgec labels {out}",
+            f"Next: fill in {', '.join(label_columns(card))}, then {command('labels', str(out), home=request.home)}",
         )
     return {
         "out": str(out),
+        "datasheet": str(beside),
         "judge": {"program": card.name, "version": card.version},
         "unlabelled": len(found.items),
         "labelled": found.labelled,
@@ -97,6 +104,16 @@ def label_columns(card: ProgramCard) -> list[str]:
     if card.task == "answer":
         return [f"grade.{aspect}" for aspect in card.aspects]
     return ["accept" if card.scale.name == "accept" else TASKS[_task(card)].labels[0]]
+
+
+def datasheet(card: ProgramCard) -> str:
+    """What the sheet's labels mean, as TOML: twenty grades do not show the whole scale, and words no order."""
+    lines = [f"task = {json.dumps(card.task)}"]
+    if card.scale not in (ACCEPT_SCALE, PREFERENCE_SCALE):  # these are known by their columns
+        declared = card.scale.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+        # Texts, numbers and lists of them are written alike in JSON and TOML.
+        lines += ["", "[scale]", *(f"{key} = {json.dumps(value)}" for key, value in declared.items())]
+    return "\n".join(lines) + "\n"
 
 
 def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:

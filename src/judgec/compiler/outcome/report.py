@@ -1,7 +1,7 @@
 """What a compile says: the JSON report, the card, the saved version."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 
@@ -32,8 +32,16 @@ class Saved:
     compiled: Compiled
 
 
-def save(compiled: Compiled, settings: CompileSettings, spent: Spent, *, created: str, seconds: float) -> Saved:
-    """Write the version, point the aliases and count the look; all or nothing of each.
+def save(
+    compiled: Compiled,
+    settings: CompileSettings,
+    spent: Spent,
+    *,
+    created: str,
+    seconds: float,
+    track: Callable[[Saved], None] | None = None,
+) -> Saved:
+    """Write the version, point the aliases, track it and count the look; all or nothing of each.
 
     The look is written last: where a version has none, a process was killed before it, and what was left to do is done.
 
@@ -46,15 +54,24 @@ def save(compiled: Compiled, settings: CompileSettings, spent: Spent, *, created
         spent: What the run used.
         created: When, ISO 8601.
         seconds: How long it took.
+        track: Logs the saved version elsewhere. It is called while nobody else can save one, so that what it calls
+            champion is the champion, and before the look is written, so that a killed compile is logged by its rerun.
     """
     with locked_family(settings.home, settings.name):
+        if compiled.earlier is not None and _counted(compiled.earlier, settings):
+            compiled = replace(compiled, earlier=None)  # nobody was killed: another process was about to finish it
         standing = standing_of(settings)
         if compiled.earlier is None and standing != compiled.standing:
             compiled = replace(compiled, decision=compiled.contest.decide(standing), standing=standing)
-        return _write(compiled, settings, spent, created, seconds)
+        saved = _write(compiled, settings, spent, created, seconds)
+        if track is not None:
+            track(saved)
+        _count_look(saved.card, settings)
+        return saved
 
 
 def _write(compiled: Compiled, settings: CompileSettings, spent: Spent, created: str, seconds: float) -> Saved:
+    """Write the version, unless an earlier run of this compile did, and point the alias."""
     cost = Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(seconds, 2))
     card = _card(compiled, settings, cost, created)
     family = read_family(settings.home, settings.name)
@@ -75,12 +92,22 @@ def _write(compiled: Compiled, settings: CompileSettings, spent: Spent, created:
                 report={**report, "judgments": judgments},
             ),
         )
-    version = f"{card.version:04d}"
-    if version not in {look.version for look in family.looks}:
+    if card.version == max(programs.versions(settings.home, settings.name)):  # a later one has been decided since
         alias = programs.CHAMPION if card.promoted else "challenger"
         programs.set_aliases(settings.home, settings.name, {alias: card.version})
-        write_family(settings.home, family.looked(version, split.digests["test"]))
     return Saved(card, {"program": card.name, "version": card.version, **report}, compiled)
+
+
+def _count_look(card: ProgramCard, settings: CompileSettings) -> None:
+    if not _counted(card, settings):
+        family = read_family(settings.home, settings.name)
+        write_family(settings.home, family.looked(f"{card.version:04d}", card.split_digest))
+
+
+def _counted(card: ProgramCard, settings: CompileSettings) -> bool:
+    """Whether the version's look at the test split is counted: its compile came to its end."""
+    looks = read_family(settings.home, settings.name).looks
+    return f"{card.version:04d}" in {look.version for look in looks}
 
 
 def with_run(saved: Saved, run_id: str | None) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """A compile as an MLflow run: the numbers of the report and the pictures that show them."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -29,7 +30,7 @@ Columns = Mapping[str, Literal["string", "long", "double", "boolean"]]
 def run_of(
     compiled: Compiled, saved: Saved, settings: CompileSettings, *, source: str, started: float, ended: float
 ) -> CompileRun:
-    """The run to log.
+    """The run to log; the aliases of the registered version are those that the version has on disk now.
 
     Args:
         compiled: The outcome.
@@ -68,23 +69,25 @@ def run_of(
         datasets=_datasets(compiled, source),
         figures=_figures(compiled),
         tags={"judgec.promoted": str(card.promoted).lower(), "judgec.engine": card.engine},
-        version=_model_version(compiled, saved, settings.home / "programs" / card.name / version),
+        key=hashlib.sha256(card.model_dump_json().encode()).hexdigest(),
+        version=_model_version(compiled, saved, settings.home),
         started=started,
         ended=ended,
         description="\n\n".join([card.reason, *compiled.notes]),
     )
 
 
-def _model_version(compiled: Compiled, saved: Saved, folder: Path) -> ModelVersion:
+def _model_version(compiled: Compiled, saved: Saved, home: Path) -> ModelVersion:
     card = saved.card
+    aliases = programs.aliases(home, card.name)
     test = compiled.verification.agreements["compiled"].estimates
     values = {f"test.{name}": test[name].value for name in ("tau_b", "accept_agreement")}
     tags = {name: str(value) for name, value in values.items() if value is not None}
     tags |= {"version": f"{card.version:04d}"}  # MLflow numbers registered versions by itself
     return ModelVersion(
         name=card.name,
-        folder=folder,
-        aliases=(programs.CHAMPION if card.promoted else "challenger",),
+        folder=home / "programs" / card.name / f"{card.version:04d}",
+        aliases=tuple(sorted(alias for alias, version in aliases.items() if version == card.version)),
         tags={**tags, "promoted": str(card.promoted).lower(), "labels": card.labels or "experts"},
         description=card.reason,
     )

@@ -10,7 +10,7 @@ from judgec.compiler.search.demonstrations import DEMO_CHARACTERS, SET_SIZES
 from judgec.compiler.search.race import slices
 from judgec.compiler.search.reflection import MINIBATCH
 from judgec.compiler.search.registry import Optimizer
-from judgec.compiler.search.task import POOL_SHARE, Sizes
+from judgec.compiler.search.task import POOL_SHARE, Sizes, orders_of
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.signatures import fenced_inputs
@@ -38,7 +38,8 @@ class Plan:
     """A compile in advance.
 
     Args:
-        stages: ``preflight``, ``uncompiled judge``, ``search``, ``winner``, ``champion``; those that apply.
+        stages: ``preflight``, ``uncompiled judge``, ``search``, ``reflection``, ``winner``, ``champion``, ``promise``;
+            those that apply.
         kept_back: What a search must leave: calls.
         kept_back_usd: The same in dollars, or None when nobody knows the price.
         usd_a_call: What a judge call of the search is expected to cost, or None.
@@ -81,34 +82,42 @@ def plan_compile(
         UserError: When even a compile without a search does not fit the caps.
     """
     spec = settings.lm
-    reflects = optimizer.effort(_sizes(dataset, settings, None)).reflections > 0
+    orders = orders_of(module)
+    reflects = optimizer.effort(_sizes(dataset, settings, orders, None)).reflections > 0
     reflection = settings.reflection if reflects else None
     train, dev, test = dataset.train, dataset.dev, dataset.test
     baseline = {part.name: _asked(module, part, spec) for part in (train, dev, test)}
     preflight = add([_each(one, 1, 20, 2) for one in (spec, reflection) if one is not None and not one.embedded])
     uncompiled = add(list(baseline.values()))
     rival = _with_demonstrations(baseline["test"], spec, module, test, SET_SIZES[-1]) if champion else _nothing(spec)
-    least = add([preflight, uncompiled, rival])
-    _check(least, settings)
+    reserve = dataset.reserve
+    promised = _nothing(spec) if reserve is None else _asked(module, reserve, spec)
+    _check(add([preflight, uncompiled, rival, promised]), settings)
+    if reserve is not None:
+        promised = _with_demonstrations(promised, spec, module, reserve, SET_SIZES[-1])
     winner = add([_with_demonstrations(baseline[p.name], spec, module, p, SET_SIZES[-1]) for p in (train, test)])
-    finish = add([baseline["dev"], baseline["test"], rival, winner])
+    finish = add([baseline["dev"], baseline["test"], rival, promised, winner])
     kept = finish.calls + int(ASKED_AGAIN * finish.calls) + 1
     kept_usd = None if finish.usd is None else DOLLAR_MARGIN * finish.usd
 
     typical = _with_demonstrations(baseline["dev"], spec, module, dev, sum(SET_SIZES) // len(SET_SIZES))
     usd_a_call = None if typical.usd is None else typical.usd / max(1, typical.calls)
     begun = add([preflight, baseline["train"]])
-    sizes = _sizes(dataset, settings, _room(settings, begun, kept, kept_usd, usd_a_call))
+    sizes = _sizes(dataset, settings, orders, _room(settings, begun, kept, kept_usd, usd_a_call))
     effort = optimizer.effort(sizes)
-    judged = effort.judgments + sizes.final(effort.candidates)
-    searches = effort.candidates > 0
+    judged = orders * (effort.judgments + sizes.final(effort.candidates))
+    searches = effort.candidates > 0 and len(dev) > 0
     parts = [
         ("preflight", preflight),
         ("uncompiled judge", uncompiled),
         ("search", _scaled(typical, judged if searches else 0)),
-        ("reflection", _each(reflection, effort.reflections, _reflected(typical), REWRITE_TOKENS)),
+        (
+            "reflection",
+            _each(reflection, effort.reflections if searches else 0, _reflected(typical, orders), REWRITE_TOKENS),
+        ),
         ("winner", winner if searches else _nothing(spec)),
         ("champion", rival),
+        ("promise", promised),
     ]
     stages = tuple(Stage(name, most) for name, most in parts if most.calls)
     return Plan(stages, kept, kept_usd, usd_a_call, searches, reflects)
@@ -121,9 +130,10 @@ def add(parts: list[Estimate]) -> Estimate:
     return Estimate(sum(part.calls for part in parts), sum(part.tokens for part in parts), usd)
 
 
-def _sizes(dataset: Dataset, settings: CompileSettings, room: int | None) -> Sizes:
+def _sizes(dataset: Dataset, settings: CompileSettings, orders: int, room: int | None) -> Sizes:
     parts = slices(dataset.dev.experts.cluster, settings.seed)
     pool = int(POOL_SHARE * len(dataset.train))
+    room = None if room is None else room // orders
     return Sizes(tuple(map(len, parts)), pool, room, settings.reflection is not None)
 
 
@@ -150,9 +160,9 @@ def _check(least: Estimate, settings: CompileSettings) -> None:
 
 
 def _asked(module: dspy.Module, part: Part, spec: LMSpec) -> Estimate:
-    """The uncompiled judge on a part, prompt by prompt."""
+    """The uncompiled judge on a part, prompt by prompt; a pair in both orders."""
     predict = first_predictor(module)
-    inputs = [fenced_inputs(predict, item) for item in part.items]
+    inputs = [fenced_inputs(predict, item) for item in part.items for _ in range(orders_of(module))]
     prompt = freeze(predict, inputs[:CHECKED])
     return estimate((prompt.messages(one) for one in inputs), spec)
 
@@ -179,9 +189,9 @@ def _scaled(one: Estimate, calls: int) -> Estimate:
     return Estimate(calls, int(one.tokens * share), None if one.usd is None else one.usd * share)
 
 
-def _reflected(typical: Estimate) -> int:
+def _reflected(typical: Estimate, orders: int) -> int:
     """Tokens of a reflection prompt: a minibatch of items with verdicts and feedback."""
-    return REWRITE_FRAME + MINIBATCH * typical.tokens // max(1, typical.calls)
+    return REWRITE_FRAME + orders * MINIBATCH * typical.tokens // max(1, typical.calls)
 
 
 def _nothing(spec: LMSpec) -> Estimate:

@@ -12,7 +12,7 @@ from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.race import Raced, Standing, most_judgments, race, slices
 from judgec.compiler.settings import Watch
 from judgec.judges.bulk import Ask
-from judgec.judges.pairwise import verdicts
+from judgec.judges.pairwise import is_pairwise, verdicts
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import Ratings, pair
@@ -28,7 +28,7 @@ class Effort:
     """The most that an optimizer does before the final race, for which it leaves room.
 
     Args:
-        judgments: Calls of the judge's model.
+        judgments: Items judged; an item takes one call, a pair two.
         reflections: Calls of the reflection model.
         candidates: Prompts that it hands over.
     """
@@ -45,7 +45,7 @@ class Sizes:
     Args:
         slices: Items of dev in each slice of a race.
         pool: Train items that reflection may see.
-        room: Calls that the search may make, or None for no limit.
+        room: Judgments that the search may make, or None for no limit; a call of the reflection model counts as one.
         reflection: Whether there is a model that rewrites prompts.
     """
 
@@ -59,9 +59,9 @@ class Sizes:
         """Items of the smallest slice that a rewritten prompt is valued on."""
         return next((size for size in self.slices if size >= VALUED_ITEMS), self.slices[-1])
 
-    def less(self, calls: int) -> "Sizes":
+    def less(self, judgments: int) -> "Sizes":
         """The sizes after a part of the room is used."""
-        room = None if self.room is None else max(0, self.room - calls)
+        room = None if self.room is None else max(0, self.room - judgments)
         return Sizes(self.slices, self.pool, room, self.reflection)
 
     def final(self, candidates: int) -> int:
@@ -76,6 +76,11 @@ class Sizes:
     def starters(self, wanted: int) -> int:
         """How many candidates beside the uncompiled judge a race has room for, up to ``wanted``."""
         return next((n for n in range(wanted, 0, -1) if self.fits(Effort(0, 0, n))), 0)
+
+
+def orders_of(module: dspy.Module) -> int:
+    """Calls that one judgment takes: a pair is asked in both orders."""
+    return 2 if is_pairwise(module) else 1
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,9 @@ class Task:
     def sizes(self) -> Sizes:
         """The sizes as they are now."""
         parts = slices(self.dev.experts.cluster, self.seed)
-        return Sizes(tuple(map(len, parts)), len(self.pool()), self.room(), self.reflection is not None)
+        calls = self.room()
+        room = None if calls is None else calls // orders_of(self.module)
+        return Sizes(tuple(map(len, parts)), len(self.pool()), room, self.reflection is not None)
 
     def judge(self, module: dspy.Module, part: Part) -> Judgments:
         """Raw verdicts; the one way in which candidates are run."""
