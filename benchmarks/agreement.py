@@ -20,7 +20,7 @@ import numpy as np
 
 from judgec.agreement.difference import differences
 from judgec.agreement.measure import Resampling, measure
-from judgec.compiler.assemble import Bench, calibrated, concatenate
+from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
 from judgec.compiler.compile import default_objective, fields_of
 from judgec.compiler.dataset import Dataset, with_split
@@ -36,7 +36,7 @@ from judgec.judges.registry import judge_module
 from judgec.lm.spec import LMSpec
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
-from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, IntArray, LabelSet
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.labels import read_label_file

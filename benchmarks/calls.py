@@ -89,7 +89,9 @@ def engine() -> None:
 
         def answer(turn: int, door: Door = door, frozen: FrozenPrompt = frozen, demos: int = demos) -> None:
             for n in range(100):
-                door.calls.backend.complete(door.request(frozen.messages(item(1000 * turn + n + demos * 10_000))))
+                door.calls.backend.complete(
+                    door.plain(frozen.messages(item(1000 * turn + n + demos * 10_000))).request()
+                )
 
         print(f"embedded engine, {demos} demonstrations: {best(answer, 100) * 1e3:.2f} ms a call")
 

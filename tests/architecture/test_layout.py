@@ -34,6 +34,8 @@ DOORS = {
     "dspy": ("lm/", "judges/", "queries/", "agents/", "compiler/", "store/programs.py", "retrieval/embed.py"),
     "gepa": ("compiler/",),
     "optuna": ("compiler/",),
+    "aiohttp": ("lm/endpoint/",),
+    "ray": ("lm/cluster/ray.py",),
     "lancedb": ("retrieval/",),
     "ir_measures": ("tournament/",),
     "sklearn": ("compiler/calibrate.py", "retrieval/embed.py"),

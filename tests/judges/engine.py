@@ -1,5 +1,6 @@
 """A small deterministic engine behind a real ``dspy.LM``, and the executor over it."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 
@@ -22,6 +23,11 @@ def reply(grade: object, *, reason: str = "because", confidence: object = 80) ->
         f"[[ ## reason ## ]]\n{reason}\n\n[[ ## grade ## ]]\n{grade}\n\n"
         f"[[ ## confidence ## ]]\n{confidence}\n\n[[ ## completed ## ]]\n"
     )
+
+
+def json_reply(grade: object) -> str:
+    """A reply as the second asking wants it."""
+    return json.dumps({"reason": "because", "grade": grade, "confidence": 80})
 
 
 class ScriptedEngine:

@@ -12,7 +12,7 @@ from judgec.judges.registry import judge_module
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.records.scale import ACCEPT_SCALE, Scale
-from tests.judges.engine import Answer, ScriptedEngine, asking, bad_request, reply
+from tests.judges.engine import Answer, ScriptedEngine, asking, bad_request, json_reply, reply
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 ASPECTS = ("grade",)
@@ -78,8 +78,8 @@ def test_judge_items_asks_once_more_and_then_leaves_unscored(bad: str, kind: str
     def always(prompt: str, _: int) -> Answer:
         return reply(3) if "> good" in prompt else bad
 
-    def once(_: str, times: int) -> Answer:
-        return reply(3) if times else bad
+    def once(prompt: str, _: int) -> Answer:
+        return json_reply(3) if "JSON object" in prompt else bad
 
     again: Counter[str] = Counter()
     stubborn, sorry = ScriptedEngine(always), ScriptedEngine(once)
@@ -91,11 +91,12 @@ def test_judge_items_asks_once_more_and_then_leaves_unscored(bad: str, kind: str
     assert unscored.accept.tolist() == [[0], [UNSCORED]]
     assert np.isnan(unscored.score[1]).all()
     assert np.isnan(unscored.probabilities[1]).all()
-    assert sorted(stubborn.asked.values()) == [1, 2]
+    assert sorted(stubborn.asked.values()) == [1, 1, 1]
+    assert sum("JSON object" in prompt for prompt in stubborn.asked) == 1
     assert again == {kind: 1}
     assert scored.unscored == (None,)
     assert scored.grade.tolist() == [[2]]
-    assert list(sorry.asked.values()) == [2]
+    assert list(sorry.asked.values()) == [1, 1]
 
 
 def test_judge_items_keeps_a_grade_whose_confidence_cannot_be_read() -> None:
@@ -122,9 +123,12 @@ def test_judge_items_when_the_service_fails_for_one_item_says_so_and_does_not_as
 
 
 def test_judge_items_with_samples_averages_the_readable_ones() -> None:
-    said: list[Answer] = [reply(2, confidence=10), "?", reply(4, confidence=50), reply(4, confidence=90), "?"]
+    said: list[Answer] = [reply(2, confidence=10), "?", reply(4, confidence=50), reply(4, confidence=90)]
 
-    result = judged(ScriptedEngine(lambda _prompt, times: said[times]), "x", samples=4)
+    def script(prompt: str, times: int) -> Answer:
+        return "?" if "JSON object" in prompt else said[times]
+
+    result = judged(ScriptedEngine(script), "x", samples=4)
 
     assert result.probabilities[0, 0] == pytest.approx([0, 1 / 3, 0, 2 / 3, 0])
     assert result.grade[0, 0] == 3

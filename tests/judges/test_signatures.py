@@ -1,5 +1,7 @@
 """What reaches the prompt: fields, types, rubric, fenced inputs and demonstrations."""
 
+import json
+
 import dspy
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from judgec.judges.signatures import (
     field_names,
     fingerprint,
     grade_fields,
+    json_schema,
     rubric,
 )
 from judgec.records.label import Item
@@ -137,3 +140,25 @@ def test_fingerprint_tells_scale_and_fields_apart_but_not_instructions() -> None
         "self.preference: output Literal['a', 'b', 'tie']",
         "self.confidence: output int",
     )
+
+
+@pytest.mark.parametrize(
+    ("scale", "grade"),
+    [
+        (Scale(grades=(1, 2, 3)), {"type": "integer", "enum": [1, 2, 3]}),
+        (Scale(grades=("bad", "good")), {"type": "string", "enum": ["bad", "good"]}),
+        (Scale(grades=(0.5, 1)), {"type": "string", "enum": ["0.5", "1"]}),
+    ],
+)
+def test_json_schema_names_every_output_in_order_and_its_values(scale: Scale, grade: dict[str, object]) -> None:
+    text = json_schema(judge_module("grade", scale, ("grade",), ("query", "answer")))
+    assert text is not None
+    schema = json.loads(text)
+    assert list(schema["properties"]) == schema["required"] == ["reason", "grade", "confidence"]
+    assert schema["properties"]["grade"] == grade
+    assert schema["properties"]["confidence"] == {"type": "integer"}
+    assert schema["additionalProperties"] is False
+
+
+def test_json_schema_of_an_output_with_a_type_of_its_own_is_none() -> None:
+    assert json_schema(dspy.Predict("query -> tags: list[str], grade: int")) is None

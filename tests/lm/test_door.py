@@ -14,7 +14,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal import Journal
 from tests.lm.backends import Scripted, fails
-from tests.lm.judging import GradeAnswer, item, requests
+from tests.lm.judging import REPLY, GradeAnswer, item, requests
 
 FAST = Retries(first_seconds=0.0, attempts=4)
 
@@ -110,7 +110,7 @@ def test_digest_depends_on_each_part_and_on_where_a_turn_ends() -> None:
         door.digest([{"role": "user", "content": "a|user|1|b"}]),
     ]
     assert len(set(digests)) == len(digests)
-    assert door.digest([system, user]) == door.digest_of(door.request([system, user]))
+    assert door.digest([system, user]) == door.digest_of(door.plain([system, user]).request())
     assert door_of(other).digest([user]) == digests[0]
 
 
@@ -211,6 +211,16 @@ def test_twenty_failed_calls_in_a_row_count_as_a_dead_endpoint() -> None:
     with pytest.raises(ServiceError, match="keeps failing"):
         judge(lm, 19)
     assert backend.attempts == 80
+
+
+def test_any_number_of_bad_requests_after_an_answer_does_not_stop_the_run() -> None:
+    bad = lm15.InvalidRequestError("too long", status=400)
+    lm = make(Scripted(lambda number, request: REPLY if number == 1 else bad))
+    assert judge(lm, 0).grade == 4
+    for number in range(1, 30):
+        with pytest.raises(dspy.utils.exceptions.LMInvalidRequestError):
+            judge(lm, number)
+    assert door_of(lm).calls.stopped is None
 
 
 def test_budget_of_calls_is_never_passed_and_passes_dspy_unchanged(tmp_path: Path) -> None:

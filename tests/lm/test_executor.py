@@ -181,6 +181,52 @@ def test_run_in_flight_never_passes_the_limit() -> None:
     assert backend.most == 5
 
 
+@PLACES
+def test_run_asks_its_source_again_as_long_as_replies_come_in(tmp_path: Path, local: bool) -> None:
+    """A source that has nothing at the moment, and something when replies have been read."""
+    queue, made = requests(12), 0
+
+    class Source:
+        def __iter__(self) -> Iterator[Request]:
+            return self
+
+        def __next__(self) -> Request:
+            nonlocal made
+            if made >= len(queue) or made > len(seen) + 2:
+                raise StopIteration
+            made += 1
+            return queue[made - 1]
+
+    backend = Scripted()
+    backend.local = local
+    seen: list[int] = []
+    executor = Executor(make(backend), in_flight=4)
+    while made < len(queue):  # it may end whenever nothing is in flight
+        for reply in executor.run(Source()):
+            seen.append(int(reply.key))  # noqa: PERF401 - the source looks at it meanwhile
+    assert sorted(seen) == list(range(12))
+    assert backend.attempts == 12
+
+
+def test_run_slow_call_does_not_hold_up_the_replies_of_others() -> None:
+    class Slow(Scripted):
+        released: asyncio.Event
+
+        async def acomplete(self, request: dspy.lm15.Request) -> dspy.lm15.Response:
+            reply = self.complete(request)
+            if self.attempts == 1:
+                self.released = asyncio.Event()
+                await self.released.wait()
+            elif self.attempts == 20:
+                self.released.set()
+            await asyncio.sleep(0)
+            return reply
+
+    keys = [reply.key for reply in Executor(make(Slow()), in_flight=3).run(requests(30))]
+    assert sorted(keys, key=int) == list(range(30))
+    assert keys.index(0) >= 15
+
+
 def test_window_halves_once_per_storm_and_recovers() -> None:
     now = 0.0
     window = _Window(32, lambda: now)

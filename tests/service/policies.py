@@ -68,6 +68,17 @@ def storm(call: Call) -> Outcome:
     return malformed(call) if draw < 15 else good(call)
 
 
+def without(parameter: str, complaint: str = "Unsupported parameter: {}", otherwise: Policy = good) -> Policy:
+    """An endpoint that answers calls with a parameter by 400."""
+    refusal = Status(400, complaint.format(parameter), "unsupported_parameter")
+    return lambda call: refusal if call.body.get(parameter) else otherwise(call)
+
+
+def only_schema(call: Call) -> Outcome:
+    """A weak model: prose, unless a schema leaves it no choice."""
+    return good(call) if call.body.get("response_format") else malformed(call)
+
+
 POLICIES: Mapping[str, Policy] = {
     "good": good,
     "malformed": malformed,
@@ -85,6 +96,9 @@ POLICIES: Mapping[str, Policy] = {
     "unknown_model": always(Status(404, "The model does not exist", "model_not_found")),
     "no_quota": always(Status(429, "You exceeded your current quota", "insufficient_quota")),
     "storm": storm,
+    "no_schema": without("response_format"),
+    "no_logprobs": without("logprobs"),
+    "only_schema": only_schema,
     "teachable": grading_world.teachable,
     "stubborn": grading_world.stubborn,
 }

@@ -98,6 +98,20 @@ def test_open_newer_schema_is_refused_and_says_upgrade(tmp_path: Path) -> None:
         Journal(path)
 
 
+def test_open_older_schema_is_brought_up_to_date_with_its_replies(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    with Journal(path) as journal:
+        journal.put(key(1), REPLY)
+    with sqlite3.connect(path) as old:  # what the first release wrote
+        old.execute("DROP TABLE facts")
+        old.execute("DROP TABLE owners")
+        old.execute("PRAGMA user_version = 1")
+    old.close()
+    with Journal(path) as journal:
+        assert journal.get(key(1)) == REPLY
+        assert journal.select("SELECT COUNT(*) FROM facts") == [(0,)]
+
+
 def test_get_from_pages_damaged_later_raises_artifact_error(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     with Journal(path) as journal:

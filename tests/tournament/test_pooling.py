@@ -27,7 +27,7 @@ def test_judge_pool_asks_once_a_query_and_document_and_keeps_failures_apart() ->
     assert found.grades == {("q", "d1"): 2, ("q", "d2"): 1}
     assert found.reasons["q", "d1"] == "on topic"
     assert set(found.unscored) == {("q", "d3"), ("q", "gone")}
-    assert len(engine.asked) == 3
+    assert len(engine.asked) == 4  # one of them twice, the second time as JSON
     assert found.judged
 
 

@@ -9,6 +9,7 @@ import sys
 import typer
 
 from judgec.cli.admin.doctor import doctor
+from judgec.cli.admin.journal import journal
 from judgec.cli.admin.ui import ui
 from judgec.cli.judge.agreement import agreement
 from judgec.cli.judge.compare import compare
@@ -17,6 +18,7 @@ from judgec.cli.judge.judge import judge
 from judgec.cli.labels.labels import labels
 from judgec.cli.tournament.evaluate import evaluate
 from judgec.cli.tournament.rank import rank
+from judgec.cli.trust.audit import audit
 from judgec.errors import JudgecError
 
 app = typer.Typer(
@@ -38,8 +40,10 @@ app.command("compile-judge", rich_help_panel=JUDGES)(compile_judge)
 app.command("judge", rich_help_panel=JUDGES)(judge)
 app.command("compare", rich_help_panel=JUDGES)(compare)
 app.command("agreement", rich_help_panel=JUDGES)(agreement)
+app.command("audit", rich_help_panel=JUDGES)(audit)
 app.command("evaluate", rich_help_panel=TOURNAMENTS)(evaluate)
 app.command("rank", rich_help_panel=TOURNAMENTS)(rank)
+app.add_typer(journal, rich_help_panel=ADMIN)
 app.command("ui", rich_help_panel=ADMIN)(ui)
 app.command("doctor", rich_help_panel=ADMIN)(doctor)
 

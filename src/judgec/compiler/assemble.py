@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from judgec.compiler.calibrate import fit_calibrator
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.preference.ties import tie_band_of
@@ -12,7 +10,7 @@ from judgec.evidence.model import EvidenceModel
 from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import verdicts
-from judgec.records.judgment import Judgments
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import IntArray
 from judgec.records.scale import Scale
 
@@ -120,19 +118,3 @@ def _without_query(candidate: Candidate, query: str) -> Candidate:
     kept = [(demo, shown) for demo, shown in zip(demos, candidate.queries, strict=True) if shown != query]
     module = with_demonstrations(candidate.module, [demo for demo, _ in kept])
     return replace(candidate, module=module, queries=tuple(shown for _, shown in kept))
-
-
-def concatenate(pieces: list[Judgments]) -> Judgments:
-    """Several judgments of the same judge as one, rows in order."""
-    first = pieces[0]
-    return Judgments(
-        item_ids=tuple(i for piece in pieces for i in piece.item_ids),
-        aspects=first.aspects,
-        probabilities=np.concatenate([piece.probabilities for piece in pieces]),
-        grade=np.concatenate([piece.grade for piece in pieces]),
-        score=np.concatenate([piece.score for piece in pieces]),
-        accept=np.concatenate([piece.accept for piece in pieces]),
-        confidence=np.concatenate([piece.confidence for piece in pieces]),
-        rationale=tuple(text for piece in pieces for text in piece.rationale),
-        unscored=tuple(reason for piece in pieces for reason in piece.unscored),
-    )

@@ -1,7 +1,7 @@
 """A judge as a whole: prompt, evidence, calibration and accept threshold."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import dspy
@@ -12,14 +12,20 @@ from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.bulk import Ask
 from judgec.judges.calibrator import Calibrator
-from judgec.judges.pairwise import is_pairwise, symmetric, verdicts
+from judgec.judges.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
+from judgec.judges.stream.interview import Interview, OnVerdict
+from judgec.judges.stream.recall import Recall
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
 from judgec.store.programs import Json, Program, load_module
+from judgec.store.stream.pieces import Piece
+
+_Features = Callable[[IntArray, bool], FloatArray]
+"""Features of the items in these rows, or of their mirror images."""
 
 EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 
@@ -62,6 +68,59 @@ class CompiledJudge:
             return self.calibrate(items, None)
         return self.calibrate(items, verdicts(self.module, items, ask=ask, scale=self.scale, aspects=self.aspects))
 
+    def interview(
+        self,
+        ask: Ask,
+        *,
+        samples: int = 1,
+        structured: bool = False,
+        recall: Recall | None = None,
+        on_verdict: OnVerdict | None = None,
+    ) -> Interview | None:
+        """The judge's prompt, ready for a stream of items; None when it asks no LM.
+
+        Args:
+            ask: Sends requests to the LM.
+            samples: Replies an item.
+            structured: Ask for JSON under a schema at the first attempt already.
+            recall: Where verdicts are looked up.
+            on_verdict: Told of progress.
+        """
+        if not self.asks_lm:
+            return None
+        return Interview(
+            self.module,
+            ask=ask,
+            scale=self.scale,
+            aspects=self.aspects,
+            samples=samples,
+            structured=structured,
+            anew=True,
+            recall=recall,
+            on_verdict=on_verdict,
+        )
+
+    def stream(self, pieces: Iterable[Piece], interview: Interview | None, recall: Recall) -> Iterator[list[Judgments]]:
+        """Judge items piece by piece, in order; of each piece one calibrated judgment a sample.
+
+        Args:
+            pieces: The items.
+            interview: From ``interview``.
+            recall: Where features are looked up.
+        """
+        pairwise, evidence = is_pairwise(self.module), self.evidence
+        asked: Iterable[Piece] = map(both_orders, pieces) if pairwise else pieces
+        held = interview.hold(asked) if interview else ((piece, [None]) for piece in asked)
+        for piece, samples in held:
+            n = len(piece.item_ids) // (1 + pairwise)
+
+            def features(rows: IntArray, turned: bool, piece: Piece = piece, n: int = n) -> FloatArray:
+                assert evidence is not None  # asked only then
+                return recall.features(evidence, piece, (rows + n * turned).tolist())
+
+            raws = [joined(raw, self.scale) if raw and pairwise else raw for raw in samples]
+            yield [self._judgments(piece.item_ids[:n], raw, features) for raw in raws]
+
     def calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
         """The judgments that follow from raw verdicts, or from evidence alone where ``raw`` is None.
 
@@ -69,27 +128,38 @@ class CompiledJudge:
             items: What was judged, in the order of ``raw``.
             raw: From ``pairwise.verdicts`` with this judge's module.
         """
-        if is_pairwise(self.module):
-            return symmetric(self._calibrate, items, raw, self.scale)
-        return self._calibrate(items, raw)
 
-    def _calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
-        shape = (len(items), len(self.aspects))
-        scored = np.ones(len(items), dtype=bool) if raw is None else raw.scored
-        kept = [item for item, has_verdict in zip(items, scored, strict=True) if has_verdict]
-        reads_evidence = any(calibrator.source != "lm" for calibrator in self.calibrators.values())
-        features = self.evidence.transform(kept) if self.evidence is not None and reads_evidence else None
+        def features(rows: IntArray, turned: bool) -> FloatArray:
+            assert self.evidence is not None  # asked only then
+            return self.evidence.transform([mirrored(items[i]) if turned else items[i] for i in rows])
+
+        return self._judgments(tuple(item.item_id for item in items), raw, features)
+
+    def _judgments(self, item_ids: tuple[str, ...], raw: Judgments | None, features: _Features) -> Judgments:
+        reads = self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
+        rows: IntArray = np.arange(len(item_ids)) if raw is None else np.flatnonzero(raw.scored)
+        forward = self._calibrated(item_ids, raw, features(rows, False) if reads else None)
+        if not is_pairwise(self.module):
+            return forward
+        mirrors = None if raw is None else mirror(raw, self.scale)
+        turned = self._calibrated(item_ids, mirrors, features(rows, True) if reads else None)
+        return symmetric(forward, turned, raw, self.scale)
+
+    def _calibrated(self, item_ids: tuple[str, ...], raw: Judgments | None, features: FloatArray | None) -> Judgments:
+        """``features`` are those of the scored items, in order."""
+        shape = (len(item_ids), len(self.aspects))
+        scored = np.ones(len(item_ids), dtype=bool) if raw is None else raw.scored
         values = np.array(self.scale.values)
         result = Judgments(
-            item_ids=tuple(item.item_id for item in items),
+            item_ids=item_ids,
             aspects=self.aspects,
             probabilities=np.full((*shape, len(values)), np.nan),
             grade=np.full(shape, UNSCORED, dtype=np.int64),
             score=np.full(shape, np.nan),
             accept=np.full(shape, UNSCORED, dtype=np.int64),
             confidence=np.full(shape, np.nan),
-            rationale=("",) * len(items) if raw is None else raw.rationale,
-            unscored=(None,) * len(items) if raw is None else raw.unscored,
+            rationale=("",) * len(item_ids) if raw is None else raw.rationale,
+            unscored=(None,) * len(item_ids) if raw is None else raw.unscored,
         )
         for j, aspect in enumerate(self.aspects):
             calibrator = self.calibrators.get(aspect)
@@ -102,7 +172,7 @@ class CompiledJudge:
             result.probabilities[scored, j] = spread
             result.grade[scored, j] = grade
             result.score[scored, j] = spread @ values
-            result.confidence[scored, j] = spread[np.arange(len(kept)), grade]
+            result.confidence[scored, j] = spread[np.arange(len(spread)), grade]
             result.accept[scored, j] = accepted(spread, self.scale, calibrator.accept_threshold)
         return result
 

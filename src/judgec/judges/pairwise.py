@@ -4,8 +4,9 @@ The calibrated judge is symmetric: what it says of (a, b) is the mirror image of
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 
 import dspy
 import numpy as np
@@ -14,9 +15,11 @@ from judgec.judges.bulk import Ask, judge_items
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
+from judgec.store.stream.pieces import DIGEST_BYTES, Piece
 
 SIDES = {"answer_a": "answer_b", "answer_b": "answer_a", "agent_a": "agent_b", "agent_b": "agent_a"}
 TIE = "tie"
+MIRRORED = b"mirrored "  # before the digest of a pair: that of its mirror image
 
 
 def is_pairwise(module: dspy.Module) -> bool:
@@ -57,9 +60,21 @@ def verdicts(
     both = is_pairwise(module) and not one_order
     asked = [*items, *map(mirrored, items)] if both else items
     found = judge_items(module, asked, ask=ask, scale=scale, aspects=aspects, asked_again=asked_again)
-    if not both:
-        return found
-    n = len(items)
+    return joined(found, scale) if both else found
+
+
+def both_orders(piece: Piece) -> Piece:
+    """A piece with every pair again, mirrored, behind them all."""
+    return Piece(
+        item_ids=piece.item_ids * 2,
+        digests=(*piece.digests, *(sha256(MIRRORED + digest).digest()[:DIGEST_BYTES] for digest in piece.digests)),
+        read=lambda: [*(items := piece.read()), *map(mirrored, items)],
+    )
+
+
+def joined(found: Judgments, scale: Scale) -> Judgments:
+    """Raw verdicts on pairs and, behind them all, on their mirror images, as ``verdicts`` says."""
+    n = len(found.item_ids) // 2
     return _joined(_part(found, slice(0, n)), mirror(_part(found, slice(n, None)), scale), scale)
 
 
@@ -74,28 +89,21 @@ def mirror(judgments: Judgments, scale: Scale) -> Judgments:
     )
 
 
-def symmetric(
-    calibrate: Callable[[Sequence[Item], Judgments | None], Judgments],
-    items: Sequence[Item],
-    raw: Judgments | None,
-    scale: Scale,
-) -> Judgments:
+def symmetric(forward: Judgments, turned: Judgments, raw: Judgments | None, scale: Scale) -> Judgments:
     """The mean of what a calibrated judge says of the pairs and, turned round, of their mirror images.
 
     A pair whose raw verdict flipped is a tie. So is one whose two sides are exactly as probable.
 
     Args:
-        calibrate: Maps items and raw verdicts to judgments.
-        items: The pairs.
-        raw: Their raw verdicts, or None for a judge that reads the evidence alone.
+        forward: The calibrated judgments of the pairs.
+        turned: Those of the mirrored pairs, from their mirrored verdicts.
+        raw: The pairs' raw verdicts, or None for a judge that reads the evidence alone.
         scale: The judge's scale.
     """
-    forward = calibrate(items, raw)
-    turned = calibrate([mirrored(item) for item in items], None if raw is None else mirror(raw, scale))
     spread = (forward.probabilities + mirror(turned, scale).probabilities) / 2.0
     scored = forward.scored[:, None] & np.ones_like(forward.grade, dtype=bool)
     flipped = None if raw is None else raw.flipped
-    grade = _most_probable(spread, scale)
+    grade = most_probable(spread, scale)
     if flipped is not None:
         grade = np.where(flipped[:, None], scale.position(TIE), grade)
     confidence = np.take_along_axis(spread, grade[..., None], axis=-1)[..., 0]
@@ -109,7 +117,7 @@ def symmetric(
     )
 
 
-def _most_probable(spread: FloatArray, scale: Scale) -> IntArray:
+def most_probable(spread: FloatArray, scale: Scale) -> IntArray:
     """The most probable class of each row; a tie where a and b are exactly as probable as each other."""
     places = _places(scale)
     best = np.nan_to_num(spread).argmax(axis=-1)

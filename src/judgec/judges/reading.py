@@ -4,6 +4,7 @@ Formatting is forgiven (``" 4 "``, ``"4.0"``, ``"**4**"``, ``"4 (good)"``); a gr
 ``4-5``, ``8/10`` and ``4 out of 5`` are off the scale 1-5.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from judgec.records.label import FloatArray
 from judgec.records.scale import Scale
 
 HEADER = re.compile(r"^[ \t]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
+PROSE = {REASON, "completed"}  # what stands there is no verdict
 WRAPPING = " \t\r\n\"'`*_"
 # "4 (good)", "4: good", "4 - good": a comment holds no digit, so that no second grade hides in it.
 COMMENT = re.compile(r"(?P<grade>.+?)\s*(?:\(|:\s|[-–—]\s)\s*[^\W\d][^\d]*")
@@ -56,13 +58,14 @@ def read_fields(text: str, parse: Callable[[str], Mapping[str, object]]) -> Mapp
         parse: The adapter's parser; raises when any field is missing or of another type.
 
     Raises:
-        UnreadableReplyError: When there is no field in the reply at all.
+        UnreadableReplyError: When there is no field in the reply at all, or a field has two different values.
     """
+    _require_one_verdict(text)
     try:
         return parse(text)
     except Exception:  # noqa: BLE001  # adapters raise several types; whatever it was, the reply is read by hand
         pieces = HEADER.split(text)
-    fields: dict[str, object] = {}
+    fields = _json_object(text)
     for name, value in zip(pieces[1::2], pieces[2::2], strict=True):
         fields.setdefault(name, value.strip())  # the first of a name counts, as in DSPy's adapter
     if not fields:
@@ -71,6 +74,26 @@ def read_fields(text: str, parse: Callable[[str], Mapping[str, object]]) -> Mapp
         kind = "refusal" if REFUSAL.search(text) else "malformed reply"
         raise UnreadableReplyError(f"{kind}: {_short(text)}")
     return fields
+
+
+def _json_object(text: str) -> dict[str, object]:
+    """The fields of a reply that is a JSON object; else none."""
+    if not text.lstrip().startswith("{"):
+        return {}
+    try:
+        given = json.loads(text)
+    except ValueError:
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _require_one_verdict(text: str) -> None:
+    """Two different values of a field: one of them may be a forged verdict that the reason quotes."""
+    pieces = HEADER.split(text)
+    seen: dict[str, str] = {}
+    for name, value in zip(pieces[1::2], pieces[2::2], strict=True):
+        if name not in PROSE and seen.setdefault(name, value.strip()) != value.strip():
+            raise UnreadableReplyError(f"malformed reply: {name} stated twice, differently")
 
 
 def read_verdict(

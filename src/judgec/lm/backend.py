@@ -1,13 +1,13 @@
 """The models themselves: DSPy's own client for one attempt, and what each way of failing means."""
 
 import asyncio
-import math
 import random
+import re
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 import dspy
@@ -16,12 +16,26 @@ from dspy.clients.engines import AsyncLiteLLMEngine, LiteLLMEngine
 from dspy.lm15 import AsyncLMRouter, LMRouter, Request, Response, RouterConfig, Timeouts
 
 from judgec.errors import BudgetError, ServiceError
-from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE
+from judgec.lm.endpoint.exchange import Plain, Said
 from judgec.lm.spec import LMSpec
 
 CONNECT_SECONDS = 10.0
+# What looks like a key: known prefixes, and whatever follows "Bearer", "api key" and their like.
+SECRET = re.compile(
+    r"\b(?:(?:sk|pk|rk|gsk|xai|hf|ghp|r8)[-_]|AIza|AKIA)[-_A-Za-z0-9]{8,}"
+    r"|(?i:(?<=bearer )|(?<=provided: )|(?<=key: )|(?<=key=)|(?<=token: )|(?<=token=)|(?<=password=))[^\s'\",;]{6,}"
+)
 QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached"}  # 429s that waiting does not cure
 NO_KEY = "none"  # what a private endpoint without a key is sent
+
+
+@runtime_checkable
+class Speaks(Protocol):
+    """A backend that takes plain requests as they are."""
+
+    async def say(self, plain: Plain) -> Said:
+        """One attempt on this event loop."""
+        ...
 
 
 class Backend(Protocol):
@@ -96,7 +110,7 @@ class ClientBackend:
     def __init__(self, spec: LMSpec, environ: Mapping[str, str] | None = None) -> None:
         self.identity = spec.api_base or ""
         self._spec = spec
-        self._route, self._config = _route(spec, environ)
+        self._route, self._config = native_route(spec, environ)
         if self._route is None:
             self._sync: LMRouter | LiteLLMEngine = LiteLLMEngine(**self._clients())
         else:
@@ -143,7 +157,7 @@ class ClientBackend:
         return clients
 
 
-def _route(spec: LMSpec, environ: Mapping[str, str] | None) -> tuple[str | None, RouterConfig]:
+def native_route(spec: LMSpec, environ: Mapping[str, str] | None) -> tuple[str | None, RouterConfig]:
     """The native client's name for the model and its settings; None when LiteLLM must serve it."""
     timeouts = Timeouts(connect=CONNECT_SECONDS, read=spec.timeout, write=spec.timeout, pool=spec.timeout)
     try:
@@ -169,6 +183,9 @@ def remedy(error: lm15.LM15Error) -> Remedy:
         return Remedy.STOP
     if isinstance(error, lm15.RateLimitError) and error.provider_code in QUOTA_CODES:
         return Remedy.STOP
+    told = getattr(error, "should_retry", None)  # the endpoint's own word, see ``endpoint.wire``
+    if told is not None:
+        return Remedy.RETRY if told else Remedy.GIVE_UP
     if isinstance(error, lm15.InvalidRequestError) and error.status == 404:
         return Remedy.STOP
     if type(error) is lm15.ProviderError:  # the reply is no JSON: a gateway spoke, not the model
@@ -213,36 +230,7 @@ def service_error(error: lm15.LM15Error, spec: LMSpec) -> LMServiceError:
     return LMServiceError(f"{where}: {endpoint} keeps failing ({said}). Try again later: what is finished is kept.")
 
 
-def system_text(request: Request) -> str:
-    """The system prompt as one text; empty when there is none."""
-    system = request.system
-    if system is None or isinstance(system, str):
-        return system or ""
-    return "".join(getattr(part, "text", "") for part in system)
-
-
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message, without the client's own advice."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].strip()[:200]
-
-
-def prompt_tokens(request: Request) -> float:
-    """By the prompt's length, as in ``prices.estimate_tokens``."""
-    texts = [message.text or "" for message in request.messages]
-    texts.append(system_text(request))
-    return sum(len(text.encode()) for text in texts) / BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * len(texts)
-
-
-def billed_tokens(spec: LMSpec, request: Request, response: Response) -> tuple[int, int]:
-    """Billed tokens of prompt and reply: as reported, each provider in its own way, else by length."""
-    usage = response.usage
-    asked, said = usage.input_tokens, usage.output_tokens
-    if asked is None:
-        asked = math.ceil(prompt_tokens(request))
-    elif spec.provider == "anthropic":  # cached tokens are reported beside the input, by others within it
-        asked += (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
-    if said is None:
-        said = math.ceil(len((response.text or "").encode()) / BYTES_PER_TOKEN)
-    elif spec.provider in {"gemini", "vertex_ai", "xai"}:  # thinking is reported beside the output
-        said += usage.reasoning_tokens or 0
-    return asked, said
+    """The first line of an error's message, without the client's own advice; endpoints may echo a key in it."""
+    line = (str(error).strip().splitlines() or [type(error).__name__])[0].strip()
+    return SECRET.sub("***", line)[:200]

@@ -14,29 +14,27 @@ from typing import TypeAlias, TypeVar
 
 from dspy import lm15
 from dspy.lm15 import Request, Response
-from dspy.lm15 import Usage as TokenUsage
 
 from judgec.errors import BudgetError
-from judgec.lm import logprobs
 from judgec.lm.backend import (
     Backend,
     LMBudgetError,
     LMServiceError,
     Remedy,
     Retries,
-    billed_tokens,
+    Speaks,
     may_have_been_billed,
-    prompt_tokens,
     remedy,
     service_error,
     unreachable,
 )
-from judgec.lm.prices import price
+from judgec.lm.endpoint.exchange import Bill, Plain, Said
+from judgec.lm.endpoint.features import Features
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal import Journal, JournaledReply
+from judgec.store.journaled.together import Together
 
-MARGIN = 1.5  # a prompt may have this many times the tokens that its length suggests
 POLL_SECONDS = 0.005  # how often a call asks again for room that calls in flight hold
 MOST_FAILURES = 20  # calls in a row that fail in spite of retries before the endpoint counts as down
 PROBE_ATTEMPTS = 2  # of the first call of a run: the user is waiting
@@ -53,11 +51,20 @@ class _Join:
     flight: Future[JournaledReply]
 
 
+@dataclass(frozen=True, slots=True)
+class _Keep:
+    """Make a reply durable."""
+
+    digest: bytes
+    reply: JournaledReply
+
+
 class _AbandonedError(Exception):
     """The caller was interrupted, not the call: whoever waits for it makes it again."""
 
 
-_Ask: TypeAlias = Request | _Wait | _Join
+_Ask: TypeAlias = Request | Plain | _Wait | _Join | _Keep
+_Answer: TypeAlias = Response | Said | None
 _Result = TypeVar("_Result")
 _Stop = TypeVar("_Stop", LMServiceError, LMBudgetError)
 
@@ -99,15 +106,19 @@ class Calls:
         self.stopped: LMServiceError | LMBudgetError | None = None
         self._spec = spec
         self._journal = journal
+        self._together = None if journal is None else Together(journal)
+        self._speaks = backend if isinstance(backend, Speaks) else None
         self._budget = budget
         self._retries = retries
         self._clock = clock
-        self._price = price(spec.model)
-        self._flights: dict[bytes, Future[JournaledReply]] = {}
+        self._bill = Bill(spec)
+        self._features = Features()
+        self._flights: dict[bytes, Future[JournaledReply] | None] = {}  # None while only one waits
         self._failures = 0
+        self._answered = False
         self._lock = threading.Lock()
 
-    def call(self, request: Request, digest: bytes) -> Answered:
+    def call(self, request: Request | Plain, digest: bytes) -> Answered:
         """The reply to ``request``, driven by this thread.
 
         Raises:
@@ -117,7 +128,7 @@ class Calls:
         """
         return self._drive(self._steps(request, digest, _ignore))
 
-    async def acall(self, request: Request, digest: bytes, on_throttled: Callable[[], None]) -> Answered:
+    async def acall(self, request: Request | Plain, digest: bytes, on_throttled: Callable[[], None]) -> Answered:
         """As ``call``, by a coroutine; ``on_throttled`` is told when the endpoint asks for fewer calls."""
         steps = self._steps(request, digest, on_throttled)
         try:
@@ -133,7 +144,7 @@ class Calls:
             answered: Answered = end.value  # what the steps return, which StopIteration does not know
             return answered
 
-    def probe(self, request: Request) -> None:
+    def probe(self, request: Request | Plain) -> None:
         """Make a call whatever the journal says, with few retries, and keep nothing of it but the bill.
 
         Raises:
@@ -163,7 +174,7 @@ class Calls:
         self.usage.journaled()
         return Answered(reply, cached=True)
 
-    def _drive(self, steps: Generator[_Ask, Response | None, _Result]) -> _Result:
+    def _drive(self, steps: Generator[_Ask, _Answer, _Result]) -> _Result:
         try:
             ask = next(steps)
             while True:
@@ -177,61 +188,79 @@ class Calls:
             result: _Result = end.value  # what the steps return, which StopIteration does not know
             return result
 
-    def _do(self, ask: _Ask) -> Response | None:
-        if isinstance(ask, Request):
-            return self.backend.complete(ask)
+    def _do(self, ask: _Ask) -> _Answer:
+        if isinstance(ask, Request | Plain):
+            return self.backend.complete(ask.request() if isinstance(ask, Plain) else ask)
         if isinstance(ask, _Wait):
             time.sleep(ask.seconds)
-        else:
+        elif isinstance(ask, _Join):
             wait([ask.flight])
+        elif self._journal is not None:
+            self._journal.put(ask.digest, ask.reply)
         return None
 
-    async def _ado(self, ask: _Ask) -> Response | None:
+    async def _ado(self, ask: _Ask) -> _Answer:
+        if isinstance(ask, Plain):
+            return await (self._speaks.say(ask) if self._speaks else self.backend.acomplete(ask.request()))
         if isinstance(ask, Request):
             return await self.backend.acomplete(ask)
         if isinstance(ask, _Wait):
             await asyncio.sleep(ask.seconds)
+        elif isinstance(ask, _Keep):
+            if self._together is not None:
+                await self._together.put(ask.digest, ask.reply)
         else:
             (landed,), _ = await asyncio.wait([asyncio.wrap_future(ask.flight)])
             landed.exception()  # looked at here, so that asyncio does not report it as lost
         return None
 
     def _steps(
-        self, request: Request, digest: bytes, on_throttled: Callable[[], None]
-    ) -> Generator[_Ask, Response | None, Answered]:
+        self, request: Request | Plain, digest: bytes, on_throttled: Callable[[], None]
+    ) -> Generator[_Ask, _Answer, Answered]:
         while True:
+            flight: Future[JournaledReply] | None = None
             with self._lock:
-                flight = self._flights.get(digest)
-                leading = flight is None
-                if flight is None:
+                if digest not in self._flights:
+                    self._flights[digest] = None
+                elif (flight := self._flights[digest]) is None:
                     flight = self._flights[digest] = Future()
                     flight.set_running_or_notify_cancel()  # so that no one who waits can cancel it
-            if not leading:
-                yield _Join(flight)
-                if isinstance(flight.exception(), _AbandonedError):
-                    continue
+            if flight is None:
+                return (yield from self._lead(request, digest, on_throttled))
+            yield _Join(flight)
+            if not isinstance(flight.exception(), _AbandonedError):
                 self.usage.shared()
                 return Answered(flight.result(), cached=True)
-            try:
-                answered = self.journaled(digest)
-                if answered is None:
-                    paid = yield from self._paid(request, digest, on_throttled, self._retries.attempts)
-                    answered = Answered(paid, cached=False)
-            except BaseException as error:
-                flight.set_exception(error if isinstance(error, Exception) else _AbandonedError())
-                raise
-            else:
-                flight.set_result(answered.reply)
-                return answered
-            finally:
-                with self._lock:
-                    del self._flights[digest]
+
+    def _lead(
+        self, request: Request | Plain, digest: bytes, on_throttled: Callable[[], None]
+    ) -> Generator[_Ask, _Answer, Answered]:
+        """Make the call for everybody who asks the same meanwhile."""
+        fault: BaseException | None = None
+        answered: Answered | None = None
+        try:
+            answered = self.journaled(digest)
+            if answered is None:
+                paid = yield from self._paid(request, digest, on_throttled, self._retries.attempts)
+                answered = Answered(paid, cached=False)
+        except BaseException as error:
+            fault = error if isinstance(error, Exception) else _AbandonedError()
+            raise
+        else:
+            return answered
+        finally:
+            with self._lock:
+                waited_for = self._flights.pop(digest)
+            if waited_for is not None and fault is not None:
+                waited_for.set_exception(fault)
+            elif waited_for is not None and answered is not None:
+                waited_for.set_result(answered.reply)
 
     def _paid(
-        self, request: Request, digest: bytes | None, on_throttled: Callable[[], None], attempts: int
-    ) -> Generator[_Ask, Response | None, JournaledReply]:
+        self, request: Request | Plain, digest: bytes | None, on_throttled: Callable[[], None], attempts: int
+    ) -> Generator[_Ask, _Answer, JournaledReply]:
         """Pay for a call; without a digest it is not journaled."""
-        most = self._most_usd(request)
+        most = self._bill.most(request)
         failed = 0
         while True:
             if isinstance(self.stopped, LMServiceError):
@@ -241,10 +270,14 @@ class Calls:
                     yield _Wait(POLL_SECONDS)
             except BudgetError as error:
                 raise self._stop(LMBudgetError(str(error))) from None
+            request = self._features.fit(request)
             try:
                 response = yield request
             except lm15.LM15Error as error:
                 self._give_back(error, digest, most)
+                if (plainer := self._features.give_up(request, error)) is not None:
+                    request = plainer
+                    continue
                 failed += 1
                 if isinstance(error, lm15.RateLimitError):
                     on_throttled()
@@ -257,7 +290,13 @@ class Calls:
             else:
                 if response is None:
                     raise TypeError("a request was answered with nothing")
-                return self._finish(request, response, digest, most)
+                reply = self._bill.record(request, response, self._clock())
+                if self._journal is not None and digest is not None:
+                    yield _Keep(digest, reply)
+                self._budget.settle(digest, most, reply.usd)
+                self.usage.paid(reply.input_tokens, reply.output_tokens, reply.usd)
+                self._failures, self._answered = 0, True
+                return reply
 
     def _again(self, error: lm15.LM15Error, failed: int, attempts: int) -> bool:
         """Whether to try again.
@@ -271,6 +310,8 @@ class Calls:
         nobody = unreachable(error)
         if what is Remedy.RETRY and failed < (min(attempts, UNREACHABLE_ATTEMPTS) if nobody else attempts):
             return True
+        if what is Remedy.GIVE_UP and (self._answered or self.backend.local):
+            return False  # the endpoint is well: it is this call, however many follow that are like it
         self._failures += 1
         if nobody or self._failures >= MOST_FAILURES:
             raise self._stop(service_error(error, self._spec)) from error
@@ -283,45 +324,10 @@ class Calls:
         else:
             self._budget.release(most)
 
-    def _finish(self, request: Request, response: Response, digest: bytes | None, most: float) -> JournaledReply:
-        asked, said = billed_tokens(self._spec, request, response)
-        usd = self._usd(response.usage, asked, said)
-        spans = logprobs.condense(response.logprobs)
-        reply = JournaledReply(
-            model=self._spec.model,
-            served_by=response.model,
-            text=response.text or "",
-            finish=response.finish_reason,
-            logprobs=logprobs.dump(spans),
-            input_tokens=asked,
-            output_tokens=said,
-            usd=usd,
-            finished=self._clock(),
-        )
-        if self._journal is not None and digest is not None:
-            self._journal.put(digest, reply)
-        self._budget.settle(digest, most, usd)
-        self.usage.paid(asked, said, usd)
-        self._failures = 0
-        return reply
-
     def _stop(self, error: _Stop) -> _Stop:
         """Remember why nothing more is asked: an optimizer may swallow the exception."""
         self.stopped = error
         return error
-
-    def _most_usd(self, request: Request) -> float:
-        if self._price is None:
-            return 0.0
-        reply = request.config.max_tokens or self._spec.reply_tokens
-        return prompt_tokens(request) * MARGIN * self._price.input + reply * self._price.output
-
-    def _usd(self, usage: TokenUsage, asked: int, said: int) -> float | None:
-        rate = self._price
-        if rate is None:
-            return None
-        cached = min(usage.cache_read_tokens or 0, asked)
-        return (asked - cached) * rate.input + cached * rate.cached + said * rate.output
 
 
 def _ignore() -> None:

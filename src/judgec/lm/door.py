@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, replace
 from typing import Self
@@ -25,21 +25,16 @@ from dspy.utils.callback import BaseCallback
 
 from judgec.errors import UserError
 from judgec.lm import logprobs
-from judgec.lm.backend import Backend, ClientBackend, Retries, service_error, system_text
+from judgec.lm.backend import Backend, Retries, service_error
 from judgec.lm.calls import Answered, Calls
+from judgec.lm.endpoint.exchange import Chat, Plain, system_text
+from judgec.lm.endpoint.pool import open_endpoint
 from judgec.lm.prices import price
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal import Journal
 
-Chat = Sequence[Mapping[str, str]]
-
 PREFLIGHT_TOKENS = 16
-_TURNS: dict[str, Callable[[str], Message]] = {
-    "user": Message.user,
-    "assistant": Message.assistant,
-    "developer": Message.developer,
-}
 _rollout: ContextVar[int | None] = ContextVar("judgec_rollout", default=None)
 
 
@@ -58,6 +53,7 @@ class Door:
         body = {"model": spec.model, "messages": first, **spec.sampling}
         self._config: Config = request_from_openai_chat(body).config
         self._settings = _settings(self._config)
+        self._strict: dict[str, tuple[Config, bytes]] = {}
         self._prefix = hashlib.sha256(json.dumps([spec.model, calls.backend.identity]).encode())
 
     def complete(self, request: Request) -> Response:
@@ -65,23 +61,26 @@ class Door:
         answered = self.calls.call(request, self.digest_of(request, _rollout.get()))
         return _response(answered, self.spec)
 
-    def request(self, messages: Chat) -> Request:
-        """The request that ``dspy.LM`` would make of these messages.
+    def plain(self, messages: Chat, schema: str | None = None) -> Plain:
+        """A request with the spec's settings, as ``dspy.LM`` would make of these messages.
 
-        Raises:
-            lm15.InvalidRequestError: When a text is no valid Unicode, which no endpoint can be sent.
+        Args:
+            messages: The rendered prompt.
+            schema: JSON schema that the reply must meet, where the endpoint can see to that.
         """
-        try:
-            "".join(message["content"] for message in messages).encode()
-        except UnicodeEncodeError as error:
-            raise lm15.InvalidRequestError(f"the prompt is not valid Unicode: {error.reason}") from None
-        system = "".join(m["content"] for m in messages if m["role"] == "system") or None
-        turns = tuple(_TURNS[m["role"]](m["content"]) for m in messages if m["role"] != "system")
-        return Request(model=self.spec.model, messages=turns, system=system, config=self._config)
+        return Plain(self.spec.model, messages, self._config if schema is None else self._under(schema)[0])
 
-    def digest(self, messages: Chat, rollout: int | None = None) -> bytes:
+    def digest(self, messages: Chat, rollout: int | None = None, schema: str | None = None) -> bytes:
         """The journal's key of a call with the spec's settings, as of the same call by ``dspy.LM``."""
-        return self._digest([(m["role"], m["content"]) for m in messages], self._settings, rollout)
+        settings = self._settings if schema is None else self._under(schema)[1]
+        return self._digest([(m["role"], m["content"]) for m in messages], settings, rollout)
+
+    def _under(self, schema: str) -> tuple[Config, bytes]:
+        if schema not in self._strict:
+            wanted = {"type": "json_schema", "name": "judgment", "strict": True, "schema": json.loads(schema)}
+            config = replace(self._config, response_format=wanted)
+            self._strict[schema] = config, _settings(config)
+        return self._strict[schema]
 
     def digest_of(self, request: Request, rollout: int | None = None) -> bytes:
         """The journal's key of any request."""
@@ -141,6 +140,7 @@ def open_lm(
     budget: Budget,
     usage: Usage,
     embedded_engine: Backend | None = None,
+    backend: Backend | None = None,
     retries: Retries | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> dspy.LM:
@@ -153,6 +153,7 @@ def open_lm(
         budget: The caps; share it between the models of one run.
         usage: The meter; share it likewise.
         embedded_engine: The engine for ``embedded``; by default judgec's own.
+        backend: Who makes the attempts, whatever the model; by default ``open_backend`` decides.
         retries: How failed attempts are repeated.
         environ: Where keys are looked up; by default the process's environment.
 
@@ -167,13 +168,8 @@ def open_lm(
             f"--max-cost: there is no list price for {spec.model}, so its cost cannot be capped. "
             "Cap the calls with --budget instead."
         )
-    backend: Backend
-    if spec.embedded:
-        from judgec.lm.embedded.engine import EmbeddedEngine
-
-        backend = embedded_engine or EmbeddedEngine()
-    else:
-        backend = ClientBackend(spec, environ)
+    if backend is None:
+        backend = embedded_engine if spec.embedded and embedded_engine else open_backend(spec, environ)
     door = Door(spec, Calls(spec, backend, journal=journal, budget=budget, usage=usage, retries=retries or Retries()))
     # No cache and no retries of DSPy's own: the door has both, and DSPy's cache ignores the endpoint.
     return dspy.LM(
@@ -185,6 +181,15 @@ def open_lm(
         callbacks=[_Rollouts()],
         **spec.sampling,
     )
+
+
+def open_backend(spec: LMSpec, environ: Mapping[str, str] | None = None) -> Backend:
+    """Who makes the attempts at a model's calls: judgec's own engine, an endpoint's pooled client, DSPy's client."""
+    if spec.embedded:
+        from judgec.lm.embedded.engine import EmbeddedEngine
+
+        return EmbeddedEngine()
+    return open_endpoint(spec, environ)
 
 
 def door_of(lm: dspy.LM) -> Door:
@@ -204,8 +209,8 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
 
     Args:
         lm: From ``open_lm``.
-        keep: Whether it is journaled like any other call, so that a run that is resumed does not pay it again; by
-            default it is made whatever the journal says.
+        keep: Whether it is journaled like any other call, so that a run that is resumed does not pay it again, and
+            an endpoint that only asks to wait is good enough; by default it is made whatever the journal says.
 
     Raises:
         ServiceError: When it cannot, with what to do: the variable that is missing, the URL that is dead.
@@ -213,7 +218,7 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
     door = door_of(lm)
     if door.calls.backend.local:
         return
-    request = door.request([{"role": "user", "content": "Reply with the one word: ready"}])
+    request = door.plain([{"role": "user", "content": "Reply with the one word: ready"}]).request()
     if not door.spec.reasoning:  # thinking alone may take more
         request = replace(request, config=replace(request.config, max_tokens=PREFLIGHT_TOKENS))
     try:
@@ -221,6 +226,10 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
             door.calls.call(request, door.digest_of(request))
         else:
             door.calls.probe(request)
+    except lm15.RateLimitError as error:
+        if not keep:
+            raise service_error(error, door.spec) from error
+        # Somebody answers, and the calls of the run know how to wait.
     except lm15.LM15Error as error:
         raise service_error(error, door.spec) from error
 

@@ -14,7 +14,8 @@ from dspy import lm15
 
 from judgec.lm.backend import first_line
 from judgec.lm.calls import Answered
-from judgec.lm.door import Chat, Door, door_of
+from judgec.lm.door import Door, door_of
+from judgec.lm.endpoint.exchange import Chat
 from judgec.lm.logprobs import Logprobs, load
 from judgec.lm.usage import Spent
 from judgec.store.journal import JournaledReply
@@ -22,6 +23,8 @@ from judgec.store.journal import JournaledReply
 IN_FLIGHT = 32
 CHUNK = 256  # requests looked up in the journal at once
 CALM_SECONDS = 1.0  # after the endpoint asked for fewer calls, further requests of that kind are the same one
+HAND_OVER = 64  # finished replies that are worth leaving the event loop for
+LINGER_SECONDS = 0.02  # the first of them waits no longer than this
 GRACE_SECONDS = 30.0  # how long an interrupted run waits for the calls that are in flight
 
 
@@ -33,11 +36,13 @@ class Request:
         key: The caller's name for it; replies carry it back.
         messages: The rendered prompt, ``role`` and ``content`` each.
         rollout: Tells repeated asking of the same prompt apart: 0, 1, 2, ...; None for the only one.
+        schema: JSON schema that the reply must meet where the endpoint can see to that, or None.
     """
 
     key: str | int
     messages: Chat
     rollout: int | None = None
+    schema: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ class Executor:
     """
 
     def __init__(self, lm: dspy.LM, *, in_flight: int = IN_FLIGHT, clock: Callable[[], float] = time.monotonic) -> None:
+        self.lm = lm
         self._door = door_of(lm)
         self._window = _Window(in_flight, clock)
 
@@ -137,7 +143,7 @@ class Executor:
                 yield hits
             for request, digest in misses:
                 try:
-                    answered = self._door.calls.call(self._door.request(request.messages), digest)
+                    answered = self._door.calls.call(self._door.plain(request.messages, request.schema), digest)
                 except lm15.LM15Error as error:
                     yield [_failed(request, error)]
                 else:
@@ -163,7 +169,7 @@ class Executor:
                 run(flight.land())
 
     def _look_up(self, chunk: list[Request]) -> tuple[list[Reply], list[tuple[Request, bytes]]]:
-        digests = [self._door.digest(request.messages, request.rollout) for request in chunk]
+        digests = [self._door.digest(request.messages, request.rollout, request.schema) for request in chunk]
         known = self._door.calls.journaled_many(digests)
         hits, misses = [], []
         for request, digest in zip(chunk, digests, strict=True):
@@ -209,6 +215,8 @@ class _Flight:
         self._window = window
         self._finished: list[Reply] = []
         self._fatal: BaseException | None = None
+        self._due = False
+        self._landing = False
         self._landed: asyncio.Event = asyncio.Event()
 
     @property
@@ -217,19 +225,37 @@ class _Flight:
         return bool(self._tasks or self._finished or self._fatal)
 
     async def advance(self, waiting: deque[tuple[Request, bytes]]) -> list[Reply]:
-        """Start what fits, wait until something is finished, and hand that over."""
+        """Start what fits, wait until some are finished, start more in their place, and hand those over.
+
+        Entering and leaving a loop costs more than a call, so that replies are handed over in groups; a group
+        is never waited for longer than ``LINGER_SECONDS``, nor past the last of the ``waiting`` calls.
+        """
         self._start(waiting)
-        while self._tasks and not self._finished:
+        loop = asyncio.get_running_loop()
+        linger: asyncio.TimerHandle | None = None
+        while self._tasks and not self._due and len(self._finished) < HAND_OVER:
+            if linger is None and self._finished:
+                linger = loop.call_later(LINGER_SECONDS, self._hand_over)
+            if self._finished and not waiting:
+                break
             self._landed.clear()
             await self._landed.wait()
             self._start(waiting)
+        if linger is not None:
+            linger.cancel()
+        self._due = False
         if self._fatal is not None and not self._finished:  # nothing is in flight any more
             raise self._fatal
         finished, self._finished = self._finished, []
         return finished
 
+    def _hand_over(self) -> None:
+        self._due = True
+        self._landed.set()
+
     async def land(self) -> list[Reply]:
         """Wait for the calls in flight; what they return is journaled, if nobody reads it now."""
+        self._landing = True
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=GRACE_SECONDS)
             for task in late:
@@ -239,14 +265,26 @@ class _Flight:
         return self._finished
 
     def _start(self, waiting: deque[tuple[Request, bytes]]) -> None:
-        while waiting and self._fatal is None and len(self._tasks) < self._window.size:
-            task = asyncio.get_running_loop().create_task(self._call(*waiting.popleft()))
+        missing = min(self._window.size - len(self._tasks), len(waiting))
+        for _ in range(missing if self._fatal is None else 0):
+            task = asyncio.get_running_loop().create_task(self._work(waiting))
             self._tasks.add(task)
+
+    async def _work(self, waiting: deque[tuple[Request, bytes]]) -> None:
+        """One call after the other, while there are any and the window is this wide."""
+        try:
+            while waiting and not self._landing and self._fatal is None and len(self._tasks) <= self._window.size:
+                await self._call(*waiting.popleft())
+                self._landed.set()
+        finally:
+            self._tasks.discard(asyncio.current_task())
+            self._landed.set()
 
     async def _call(self, request: Request, digest: bytes) -> None:
         try:
             door = self._door
-            answered = await door.calls.acall(door.request(request.messages), digest, self._window.throttled)
+            asked, throttled = door.plain(request.messages, request.schema), self._window.throttled
+            answered = await door.calls.acall(asked, digest, throttled)
         except lm15.LM15Error as error:
             self._finished.append(_failed(request, error))
         except Exception as error:  # noqa: BLE001 - the end of the run, raised where it is read
@@ -254,9 +292,6 @@ class _Flight:
         else:
             self._finished.append(_reply(request, answered))
             self._window.succeeded()
-        finally:
-            self._tasks.discard(asyncio.current_task())
-            self._landed.set()
 
 
 @contextmanager

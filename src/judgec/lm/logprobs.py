@@ -9,8 +9,8 @@ bytes.
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from dspy.lm15 import TokenLogprob, TopLogprob
 
@@ -40,45 +40,41 @@ Logprobs = tuple[Span, ...]
 
 def condense(tokens: Iterable[TokenLogprob] | None) -> Logprobs | None:
     """The tokens of a reply as spans, or None when no value in it has alternatives."""
-    spans = [
-        Span(
-            token.token,
-            max(token.logprob, LOWEST),
-            tuple((t.token, max(t.logprob, LOWEST)) for t in token.top),
-        )
-        for token in tokens or ()
-    ]
-    starts = [match.end() for match in _VALUE.finditer("".join(span.text for span in spans))]
+    given = list(tokens or ())
+    return _condense(
+        [(token.token, token.logprob) for token in given], lambda i: [(t.token, t.logprob) for t in given[i].top]
+    )
+
+
+def condense_entries(entries: Sequence[Mapping[str, Any]]) -> Logprobs | None:
+    """The same from OpenAI's JSON, ``choices[0].logprobs.content``."""
+    return _condense(
+        [(entry["token"], entry["logprob"]) for entry in entries],
+        lambda i: [(t["token"], t["logprob"]) for t in entries[i].get("top_logprobs") or ()],
+    )
+
+
+def from_prediction(logprobs: Mapping[str, Any] | None) -> Logprobs | None:
+    """The same from ``prediction.logprobs`` of a DSPy module (the OpenAI form, whatever the backend)."""
+    return condense_entries((logprobs or {}).get("content") or ())
+
+
+def _condense(
+    tokens: Sequence[tuple[str, float]], alternatives: Callable[[int], Iterable[tuple[str, float]]]
+) -> Logprobs | None:
+    starts = [match.end() for match in _VALUE.finditer("".join(text for text, _ in tokens))]
     kept: list[Span] = []
     position = 0
-    for span in spans:
-        end = position + len(span.text)
+    for number, (text, own) in enumerate(tokens):
+        end, logprob = position + len(text), max(own, LOWEST)
         if any(position <= start < end for start in starts):
-            kept.append(span)
+            kept.append(Span(text, logprob, tuple((said, max(p, LOWEST)) for said, p in alternatives(number))))
         elif kept and not kept[-1].top:
-            kept[-1] = Span(kept[-1].text + span.text, kept[-1].logprob + span.logprob)
+            kept[-1] = Span(kept[-1].text + text, kept[-1].logprob + logprob)
         else:
-            kept.append(Span(span.text, span.logprob))
+            kept.append(Span(text, logprob))
         position = end
     return tuple(kept) if any(span.top for span in kept) else None
-
-
-def from_prediction(logprobs: Mapping[str, object] | None) -> Logprobs | None:
-    """The same from ``prediction.logprobs`` of a DSPy module (the OpenAI form, whatever the backend)."""
-    if not logprobs:
-        return None
-    content = cast("Sequence[Mapping[str, object]]", logprobs.get("content") or ())  # DSPy's dicts are untyped
-    return condense(
-        TokenLogprob(
-            token=str(entry["token"]),
-            logprob=float(cast("float", entry["logprob"])),
-            top=tuple(
-                TopLogprob(token=str(top["token"]), logprob=float(cast("float", top["logprob"])))
-                for top in cast("Sequence[Mapping[str, object]]", entry.get("top_logprobs") or ())
-            ),
-        )
-        for entry in content
-    )
 
 
 def label_probabilities(logprobs: Logprobs | None, field: str, labels: Sequence[str]) -> tuple[float, ...] | None:

@@ -1,7 +1,7 @@
 """What was spent and what may still be spent, counted where the calls pass."""
 
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from judgec.errors import BudgetError
 
@@ -39,35 +39,42 @@ class Usage:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._spent = Spent()
+        self._calls = self._journaled = self._shared = self._unpriced = 0
+        self._input_tokens = self._output_tokens = 0
+        self._usd = 0.0
 
     @property
     def spent(self) -> Spent:
         """The totals so far."""
-        return self._spent
+        with self._lock:
+            return Spent(
+                calls=self._calls,
+                journaled=self._journaled,
+                shared=self._shared,
+                input_tokens=self._input_tokens,
+                output_tokens=self._output_tokens,
+                usd=self._usd,
+                unpriced=self._unpriced,
+            )
 
     def paid(self, input_tokens: int, output_tokens: int, usd: float | None) -> None:
         """One call came back."""
         with self._lock:
-            was = self._spent
-            self._spent = replace(
-                was,
-                calls=was.calls + 1,
-                input_tokens=was.input_tokens + input_tokens,
-                output_tokens=was.output_tokens + output_tokens,
-                usd=was.usd + (usd or 0.0),
-                unpriced=was.unpriced + (usd is None),
-            )
+            self._calls += 1
+            self._input_tokens += input_tokens
+            self._output_tokens += output_tokens
+            self._usd += usd or 0.0
+            self._unpriced += usd is None
 
-    def journaled(self) -> None:
-        """One call was answered from the journal."""
+    def journaled(self, calls: int = 1) -> None:
+        """Calls were answered from the journal."""
         with self._lock:
-            self._spent = replace(self._spent, journaled=self._spent.journaled + 1)
+            self._journaled += calls
 
     def shared(self) -> None:
         """One call was answered by an equal one in flight."""
         with self._lock:
-            self._spent = replace(self._spent, shared=self._spent.shared + 1)
+            self._shared += 1
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from judgec.records.audit import AuditReport
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 
@@ -52,6 +53,7 @@ class ProgramCard(BaseModel):
         tie_band: Scores of two answers that differ by at most this are a tie, in scale units; fitted on dev.
             None when there was nothing to fit it on: then half a grade.
         test: Estimates on the test split, keyed by statistic: the objective and ``accept_agreement``.
+        audit: What ``judgec audit`` found, or None when nobody has audited this version.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -81,6 +83,7 @@ class ProgramCard(BaseModel):
     reason: str
     tie_band: float | None = None
     test: Mapping[str, Estimate] = {}
+    audit: AuditReport | None = None
 
     @field_validator("lm")
     @classmethod

@@ -1,6 +1,7 @@
 """A judge's grades of many items, as columns."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,37 +56,58 @@ class Judgments:
         One aspect gives ``grade``, ``score``, ``accept``, ``probabilities``, ``confidence``; several give
         ``grades``, ``scores``, ``accepts``, ``probabilities``, ``confidences`` keyed by aspect.
         """
-        single = len(self.aspects) == 1
-        for i, item_id in enumerate(self.item_ids):
-            cells = [self._cell(i, j, scale) for j in range(len(self.aspects))]
-            if single:
-                values: dict[str, object] = dict(cells[0])
-            else:
-                keyed = dict(zip(self.aspects, cells, strict=True))
-                values = {
-                    plural: {aspect: cell[name] for aspect, cell in keyed.items()} for name, plural in _PLURALS.items()
+        labels = [str(grade) for grade in scale.grades]
+        columns = zip(
+            self.item_ids,
+            self.grade.tolist(),
+            self.score.tolist(),
+            self.accept.tolist(),
+            self.probabilities.tolist(),
+            self.confidence.tolist(),
+            self.rationale,
+            self.unscored,
+            strict=True,
+        )
+        for item_id, grades, scores, accepts, probabilities, confidences, rationale, unscored in columns:
+            cells: list[dict[str, object]] = [
+                {
+                    "grade": scale.grades[grade],
+                    "score": score,
+                    "accept": None if accept == UNSCORED else accept == 1,
+                    "probabilities": dict(zip(labels, spread, strict=True)),
+                    "confidence": None if math.isnan(confidence) else confidence,
                 }
-            yield {
-                "item_id": item_id,
-                **values,
-                "rationale": self.rationale[i],
-                "unscored": self.unscored[i],
-            }
+                if unscored is None and grade != UNSCORED
+                else dict.fromkeys(_PLURALS)
+                for grade, score, accept, spread, confidence in zip(
+                    grades, scores, accepts, probabilities, confidences, strict=True
+                )
+            ]
+            yield {"item_id": item_id, **self._values(cells), "rationale": rationale, "unscored": unscored}
 
-    def _cell(self, i: int, j: int, scale: Scale) -> dict[str, object]:
-        if self.unscored[i] is not None or self.grade[i, j] == UNSCORED:
-            return dict.fromkeys(_PLURALS)
-        accept = int(self.accept[i, j])
-        confidence = float(self.confidence[i, j])
-        return {
-            "grade": scale.grades[int(self.grade[i, j])],
-            "score": float(self.score[i, j]),
-            "accept": None if accept == UNSCORED else bool(accept),
-            "probabilities": {
-                str(grade): float(p) for grade, p in zip(scale.grades, self.probabilities[i, j], strict=True)
-            },
-            "confidence": None if np.isnan(confidence) else confidence,
-        }
+    def _values(self, cells: list[dict[str, object]]) -> dict[str, object]:
+        if len(cells) == 1:
+            return cells[0]
+        keyed = dict(zip(self.aspects, cells, strict=True))
+        return {plural: {aspect: cell[name] for aspect, cell in keyed.items()} for name, plural in _PLURALS.items()}
+
+
+def concatenate(pieces: Sequence[Judgments]) -> Judgments:
+    """Several judgments of the same judge as one, rows in order."""
+    first = pieces[0]
+    flips = [piece.flipped for piece in pieces if piece.flipped is not None]
+    return Judgments(
+        item_ids=tuple(i for piece in pieces for i in piece.item_ids),
+        aspects=first.aspects,
+        probabilities=np.concatenate([piece.probabilities for piece in pieces]),
+        grade=np.concatenate([piece.grade for piece in pieces]),
+        score=np.concatenate([piece.score for piece in pieces]),
+        accept=np.concatenate([piece.accept for piece in pieces]),
+        confidence=np.concatenate([piece.confidence for piece in pieces]),
+        rationale=tuple(text for piece in pieces for text in piece.rationale),
+        unscored=tuple(reason for piece in pieces for reason in piece.unscored),
+        flipped=np.concatenate(flips) if len(flips) == len(pieces) else None,
+    )
 
 
 _PLURALS = {

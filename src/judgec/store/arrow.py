@@ -4,12 +4,15 @@ Everything heavy is imported where it is used: reading a CSV must not pay two se
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from judgec.errors import InputError, ServiceError
 
 HUB_PREFIX = "hf:"
+MOST_BYTES = 4 * 2**30  # of a file once it is unpacked; a few kilobytes of Parquet can unpack to terabytes
+BATCH_ROWS = 256
 
 Content = tuple[list[str], list[dict[str, object]]]
 
@@ -24,7 +27,8 @@ def read_parquet(path: Path) -> Content:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            table = _gathered(path, file.iter_batches(BATCH_ROWS), file.schema_arrow)
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, "Parquet", error) from error
     return list(table.column_names), table.to_pylist()
@@ -42,13 +46,30 @@ def read_arrow_file(path: Path) -> Content:
     try:
         with pa.memory_map(str(path)) as source:
             try:
-                table = ipc.open_file(source).read_all()
+                file = ipc.open_file(source)
+                table = _gathered(path, (file.get_batch(i) for i in range(file.num_record_batches)), file.schema)
             except pa.ArrowInvalid:
                 source.seek(0)
-                table = ipc.open_stream(source).read_all()
+                stream = ipc.open_stream(source)
+                table = _gathered(path, stream, stream.schema)
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, "Arrow", error) from error
     return list(table.column_names), table.to_pylist()
+
+
+def _gathered(path: Path, batches: Iterable[Any], schema: Any) -> Any:  # pyarrow is untyped
+    """The batches as one table, given up as soon as they are too large together."""
+    import pyarrow as pa
+
+    kept, size = [], 0
+    for batch in batches:
+        size += batch.nbytes
+        if size > MOST_BYTES:
+            raise InputError(
+                [f"{path}: more than {MOST_BYTES} bytes once unpacked; so much is not read. Split the file."]
+            )
+        kept.append(batch)
+    return pa.Table.from_batches(kept, schema)
 
 
 def read_data_set(folder: Path) -> Content:

@@ -1,4 +1,5 @@
-"""Every finished LM call, on disk the moment it is finished, so that none is ever paid twice.
+"""Every finished LM call, on disk the moment it is finished, so that none is ever paid twice; and what was
+worked out of items on the way (``journaled.facts``).
 
 One SQLite file in WAL mode. Rows are only appended and the newest row of a digest wins. A commit survives the
 death of the process (``kill -9``); a power cut may lose the last moments, never the file.
@@ -11,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from judgec.errors import ArtifactError
 
 APPLICATION_ID = 0x6A646763  # "jdgc" in the SQLite header: this file is ours
 BUSY_SECONDS = 60.0  # how long a writer waits for another process
+CHECKPOINT_PAGES = 10_000  # 40 MB of log before it is folded in: a page that changes often is then written once
 LOOKUP_CHUNK = 500  # digests in one SELECT; SQLite allows 999 everywhere
 
 # The n-th script brings a file from schema n to n + 1: append, never edit.
@@ -37,11 +39,31 @@ MIGRATIONS = (
     );
     CREATE INDEX replies_by_digest ON replies (digest, seq);
     """,
+    """
+    CREATE TABLE owners (
+        id INTEGER PRIMARY KEY,
+        digest BLOB NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        made REAL NOT NULL
+    );
+    CREATE TABLE facts (
+        seq INTEGER PRIMARY KEY,
+        owner INTEGER NOT NULL,
+        item BLOB NOT NULL,
+        value BLOB NOT NULL
+    );
+    CREATE INDEX facts_by_item ON facts (owner, item, seq);
+    """,
 )
 SCHEMA = len(MIGRATIONS)
 _COLUMNS = "model, served_by, text, finish, logprobs, input_tokens, output_tokens, usd, finished"
 _INSERT = f"INSERT INTO replies (digest, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608 - constants only
 _NEWEST = f"SELECT {_COLUMNS} FROM replies WHERE digest = ? ORDER BY seq DESC LIMIT 1"  # noqa: S608 - constants only
+
+
+Value = str | bytes | int | float | None
+Row = tuple[Any, ...]  # what SQLite gives; the query says what is in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +135,7 @@ class Journal:
         for start in range(0, len(digests), LOOKUP_CHUNK):
             chunk = digests[start : start + LOOKUP_CHUNK]
             marks = ", ".join("?" * len(chunk))
-            query = f"SELECT digest, {_COLUMNS} FROM replies WHERE digest IN ({marks}) ORDER BY seq"  # noqa: S608 - marks only
+            query = f"SELECT digest, {_COLUMNS} FROM replies WHERE digest IN ({marks}) ORDER BY digest, seq"  # noqa: S608 - marks only
             with self._lock, self._guarded():
                 rows = self._db.execute(query, chunk).fetchall()
             found.update((row[0], JournaledReply(*row[1:])) for row in rows)
@@ -128,6 +150,22 @@ class Journal:
         """Append several replies in one commit: all or none; they are durable when this returns."""
         with self._lock, self._guarded(), self._transaction():
             self._db.executemany(_INSERT, ((digest, *_values(reply)) for digest, reply in replies))
+
+    def select(self, query: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        """The rows of any query."""
+        with self._lock, self._guarded():
+            return self._db.execute(query, parameters).fetchall()
+
+    def change(self, statement: str, rows: Iterable[Sequence[Value]]) -> int:
+        """Run a statement for each row of parameters in one commit, all or none; returns how many rows changed."""
+        with self._lock, self._guarded(), self._transaction():
+            return self._db.executemany(statement, rows).rowcount
+
+    def shrink(self) -> None:
+        """Give back the space of deleted rows; waits for whoever is writing."""
+        with self._lock, self._guarded():
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def __len__(self) -> int:
         """Replies in the file, superseded ones included."""
@@ -164,6 +202,7 @@ class Journal:
             # NORMAL: the log reaches the operating system at each commit and the disk at each checkpoint.
             self._retry_busy(lambda: self._db.execute("PRAGMA journal_mode = WAL"))
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             with self._transaction():
                 version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
                 owner = int(self._db.execute("PRAGMA application_id").fetchone()[0])

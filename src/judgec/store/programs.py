@@ -18,6 +18,7 @@ import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from judgec.errors import ArtifactError, UserError
+from judgec.records.audit import AuditReport
 from judgec.records.card import ProgramCard
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -154,6 +155,27 @@ def save(home: Path, program: Program) -> ProgramCard:
         shutil.rmtree(partial, ignore_errors=True)
         raise
     return card
+
+
+def record_audit(home: Path, reference: str, audit: AuditReport) -> ProgramCard:
+    """Put an audit on the card, and into the report, of a version; audits that were not run again stay.
+
+    Everything else of a version stays as it was compiled.
+    """
+    program = load(home, reference)
+    card = program.card
+    whole = audit if card.audit is None else card.audit.updated(audit)
+    card = card.model_copy(update={"audit": whole})
+    folder = _family(home, card.name) / f"{card.version:04d}"
+    _replace(folder / "card.json", card.model_dump(mode="json"))
+    _replace(folder / "report.json", {**program.report, "audit": whole.to_json()})
+    return card
+
+
+def _replace(path: Path, content: Json) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    partial.replace(path)
 
 
 def load(home: Path, reference: str) -> Program:

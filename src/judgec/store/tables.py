@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from judgec.errors import InputError
-from judgec.store.arrow import HUB_PREFIX, read_arrow_file, read_data_set, read_hub, read_parquet
+from judgec.store.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 
 Row = dict[str, object]
 
@@ -47,6 +47,25 @@ class Table:
 def place(path: str, line: int, *, by_line: bool = True) -> str:
     """A place in a file as messages name it."""
     return f"{path}:{line}" if by_line else f"{path}:row {line}"
+
+
+def inside(folder: Path, name: str, *, where: str) -> Path:
+    """The file that a data file names: in its own folder or below.
+
+    Args:
+        folder: The data file's folder.
+        name: What it says; relative.
+        where: The data file, for the message.
+
+    Raises:
+        InputError: When the name, or a link that it goes through, leaves the folder.
+    """
+    file = folder / name
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise InputError(
+            [f"{where}: {name} is outside its folder; files in {folder} or below are valid. Copy it there."]
+        )
+    return file
 
 
 def read_table(path: str) -> Table:
@@ -100,6 +119,8 @@ def _binary(path: str, content: tuple[Sequence[str], Sequence[Row]]) -> Table:
 
 def _text_of(path: str) -> str:
     """The file as text, without its byte-order mark."""
+    if (size := Path(path).stat().st_size) > MOST_BYTES:
+        raise InputError([f"{path}: {size} bytes; at most {MOST_BYTES} are read at once. Split the file."])
     data = Path(path).read_bytes()
     if not data.strip():
         raise InputError([f"{path}:1: the file is empty; a header and rows are needed. Export it again."])
@@ -213,6 +234,8 @@ def _lines(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
                 yield number, json.loads(line)
             except json.JSONDecodeError as error:
                 yield number, error
+            except RecursionError:
+                yield number, json.JSONDecodeError("nested too deeply", line, 0)
 
 
 def _array(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
@@ -221,6 +244,9 @@ def _array(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
         elements = json.loads(text)
     except json.JSONDecodeError as error:
         yield error.lineno, error
+        return
+    except RecursionError:
+        yield 1, json.JSONDecodeError("nested too deeply", text, 0)
         return
     decoder = json.JSONDecoder()
     position = text.index("[") + 1

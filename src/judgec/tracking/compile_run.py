@@ -6,6 +6,7 @@ Only explicit run ids are used: MLflow's "active run" is one per thread and gets
 import json
 import logging
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ METRICS_TABLE = "metrics.json"
 KEY_TAG = "judgec.key"
 KEPT_SUFFIXES = (".json", ".html")
 BATCH = {"metrics": 800, "params": 100, "tags": 100}  # mlflow.utils.validation: 1000 entities in all
+_UNSAFE = re.compile(r"[/\\\x00-\x1f]|^\.+")  # what could make a file name a path
 MAX_DIGEST = 36  # mlflow.utils.validation.MAX_DATASET_DIGEST_SIZE
 NOISY_LOGGERS = ("alembic", "mlflow.store.db.utils")  # one INFO line for each of 60 migrations
 
@@ -154,7 +156,7 @@ def _milliseconds(seconds: float) -> int:
 
 
 def _parent_tags(run: runs.CompileRun) -> dict[str, str]:
-    command = "evaluate" if run.kind == "tournament" else "compile-judge"
+    command = {"compile": "compile-judge", "tournament": "evaluate", "audit": "audit"}[run.kind]
     tags = {encode_metric(key): value for key, value in run.tags.items()}
     tags |= {"mlflow.source.name": f"judgec {command}", "mlflow.source.type": "LOCAL"}
     tags |= {"judgec.kind": run.kind, "mlflow.note.content": run.description}
@@ -219,7 +221,7 @@ def _log_files(client: MlflowClient, run_id: str, run: runs.CompileRun) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
         for name, png in run.figures.items():
-            figure = Path(folder, "figures", f"{name}.png")
+            figure = Path(folder, "figures", f"{_UNSAFE.sub('_', name)}.png")  # an aspect's name comes from a file
             figure.parent.mkdir(exist_ok=True)
             figure.write_bytes(png)
         Path(folder, METRICS_TABLE).write_text(json.dumps(metrics_table(run.metrics)), encoding="utf-8")

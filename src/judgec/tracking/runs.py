@@ -107,7 +107,7 @@ class CompileRun(_Record):
         key: What tells this run from any other, or empty; a run with a key is logged once.
     """
 
-    kind: Literal["compile", "tournament"] = "compile"
+    kind: Literal["compile", "tournament", "audit"] = "compile"
     name: str
     params: Mapping[str, Param]
     metrics: Metrics
@@ -136,12 +136,18 @@ class TournamentRun(CompileRun):
         version_tags: Set on that registered version, where the store has it.
     """
 
-    kind: Literal["compile", "tournament"] = "tournament"
+    kind: Literal["compile", "tournament", "audit"] = "tournament"
     candidates: tuple[Candidate, ...] = ()
     datasets: tuple[DatasetInput, ...] = ()
     judge: str
     judge_version: int
     version_tags: Mapping[str, str] = {}
+
+
+class AuditRun(TournamentRun):
+    """One audit of a version of a judge: metrics ``audit.<name>``, and the outcome of each on that version."""
+
+    kind: Literal["compile", "tournament", "audit"] = "audit"
 
 
 class Logged(_Record):

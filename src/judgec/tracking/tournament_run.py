@@ -26,7 +26,7 @@ def log_tournament(store: TrackingStore, run: TournamentRun) -> Logged:
         version = _registered(client, run)
         if version is None:
             return logged
-        for name, value in {"tournament.run_id": logged.run_id, **run.version_tags}.items():
+        for name, value in {f"{run.kind}.run_id": logged.run_id, **run.version_tags}.items():
             client.set_model_version_tag(version.name, version.version, encode_metric(name), value)
     except MlflowException as error:
         raise ServiceError(

@@ -125,7 +125,7 @@ def test_complete_prompt_that_asks_for_prose_is_refused(lm: dspy.LM) -> None:
     with pytest.raises(dspy.utils.exceptions.LMInvalidRequestError, match="only prompts that ask for one of several"):
         ask(lm, dspy.Predict("question -> answer"), question="Why?")
     with pytest.raises(InvalidRequestError):
-        lm.engine.calls.backend.complete(lm.engine.request([{"role": "user", "content": "Why?"}]))
+        lm.engine.calls.backend.complete(lm.engine.plain([{"role": "user", "content": "Why?"}]).request())
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no expert labels at {DATA}: the engine is not measured")

@@ -1,39 +1,11 @@
-import math
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from judgec.errors import UserError
 from judgec.records.game import Game, Games
-from judgec.stats.rating.prediction_powered import corrected_win_rates, prediction_powered_mean
-
-
-def test_prediction_powered_mean_pencil_example() -> None:
-    # Experts 1, 0, 1, 0 on four games, the judge agrees exactly; it says .75 on the other four.
-    # With a perfect judge and as many games labelled as not, weight 1/2 is best:
-    # .5 + .5 * (.75 - .5) = .625, the mean over all eight.
-    judge = np.array([1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
-    expert = np.array([1.0, 0.0, 1.0, 0.0] + [math.nan] * 4)
-    estimate, weight = prediction_powered_mean(judge, expert, np.arange(8))
-    # Var of the labelled mean: 4 * .25 / 16 = .0625; of the difference: .0625 + (3 * .0625 + .5625) / 16.
-    assert weight == pytest.approx(0.0625 / (0.0625 + 0.75 / 16))
-    assert estimate.value == pytest.approx(0.5 + weight * 0.25)
-
-
-def test_prediction_powered_mean_useless_judge_gets_no_weight() -> None:
-    judge = np.full(40, 0.5)
-    expert = np.where(np.arange(40) < 10, (np.arange(40) % 2).astype(float), np.nan)
-    estimate, weight = prediction_powered_mean(judge, expert, np.arange(40))
-    assert weight == 0.0
-    assert estimate.value == 0.5
-
-
-def test_prediction_powered_mean_one_label_gives_no_number() -> None:
-    estimate, weight = prediction_powered_mean(np.ones(3), np.array([1.0, math.nan, math.nan]), np.arange(3))
-    assert estimate.value is None
-    assert "at least 2" in estimate.note
-    assert math.isnan(weight)
+from judgec.stats.correction.ppi import ppi_mean
+from judgec.stats.rating.prediction_powered import corrected_win_rates
 
 
 def _judged(seed: int, n_queries: int, labelled: float) -> tuple[Games, np.ndarray[tuple[int], np.dtype[np.float64]]]:
@@ -83,7 +55,7 @@ def test_corrected_win_rates_intervals_cover_and_are_narrower_than_labels_alone(
         games, expert = _judged(seed, 80, 0.3)
         corrected = corrected_win_rates(games, expert, random_sample=True).corrected[0]
         known = ~np.isnan(expert)
-        alone, _ = prediction_powered_mean(np.zeros(len(expert)), expert, games.query)
+        alone = ppi_mean(np.zeros(len(expert)), expert, games.query).estimate
         assert corrected.low is not None
         assert corrected.high is not None
         assert alone.low is not None

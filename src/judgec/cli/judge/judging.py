@@ -1,42 +1,55 @@
-"""What ``judgec judge`` does: load the judge, read items, judge, write, count."""
+"""What ``judgec judge`` does: load the judges, check the items, judge them piece by piece, write, count."""
 
-import json
+import gc
 import shlex
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+import orjson
+
+from judgec.cli.judge.panel import Panel
 from judgec.cli.output import say
 from judgec.cli.progress import Bar
-from judgec.compiler.outcome.abstain import ABSTAINED, abstain, agreement_of
-from judgec.compiler.session import Session
 from judgec.errors import ServiceError, UserError
-from judgec.judges.judge import disagreements, load_judge
-from judgec.lm.spec import LMSpec
+from judgec.judges.judge import disagreements
+from judgec.records.card import ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
 from judgec.store import programs
-from judgec.store.labels import read_item_file
 from judgec.store.rows.columns import as_rename
-from judgec.store.splits import write_whole
+from judgec.store.splits import writing_whole
+from judgec.store.stream.pieces import ItemStream, open_items
 
 NEXT = "Next: judgec agreement {out} --expert COLUMN --judge grade, with the experts' grades as COLUMN beside them"
+ENGINES = LOCAL, RAY = "local", "ray"
 MOST_REASONS = 5  # for missing judgments, on the screen; the rows have them all
+MOST_DISTINCT = 1000  # reasons that are counted word by word; beyond that a long run only counts their kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The command line of ``judge``, as typed."""
+    """The command line of ``judge``, as typed; either ``judge`` or ``jury`` is given."""
 
     file: str
-    judge: str
+    judge: str | None = None
+    jury: tuple[str, ...] = ()
     out: Path
     lm: str | None
     api_base: str | None
     rename: tuple[str, ...]
+    samples: int = 1
+    temperature: float | None = None
+    structured: bool = False
     budget: int | None
     max_cost: float | None
-    in_flight: int
+    in_flight: int | None = None
+    engine: str = LOCAL
+    ray_address: str | None = None
     abstain_below: float | None = None
     home: Path
     quiet: bool
@@ -48,52 +61,63 @@ def run(request: Request) -> dict[str, object]:
     Raises:
         ServiceError: When no item could be judged; the rows with their reasons are written all the same.
     """
-    bar = Bar(shown=not request.quiet)
-    program = programs.load(request.home, request.judge)
-    judge, card = load_judge(program), program.card
-    spec = LMSpec.from_card(card.lm, model=request.lm, api_base=request.api_base)
+    bar, judged = Bar(shown=not request.quiet), 0
+    loaded = [programs.load(request.home, name) for name in (request.jury or (request.judge or "",))]
+    cards = [program.card for program in loaded]
     _check_out(request)
-    bar.stage("judge", f"{card.name}@{card.version}, {card.engine or spec.model}")
-    file = read_item_file(request.file, task=card.task, rename=as_rename(request.rename))
-    items = file.items
-    bar.stage("items", f"{len(items)} of {request.file}")
-    with Session(
-        spec,
+    names = (f"{card.name}@{card.version}, {request.lm or card.engine or card.lm.get('model')}" for card in cards)
+    bar.stage("judge", "; ".join(names))
+    if tasks := sorted({card.task for card in cards[1:]} - {cards[0].task}):
+        raise UserError(f"--jury: tasks {cards[0].task}, {', '.join(tasks)}; judges of one task are valid.")
+    items = open_items(request.file, task=cards[0].task, rename=as_rename(request.rename))
+    bar.stage("items", f"{items.items} of {request.file}")
+    tally, certain = _Tally(cards[0].scale, cards[0].aspects), _abstaining(cards, request.abstain_below)
+    with ExitStack() as opened:
+        opened.callback(bar.close)
+        panel = opened.enter_context(_panel(request, bar))
+        jury = panel.jury(loaded, items.items)
+        gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
+        file = opened.enter_context(writing_whole(request.out))
+        try:
+            for judgments in jury.judge(items.pieces):
+                judged += int(judgments.scored.sum())
+                final = certain(judgments)
+                file.write(b"".join(orjson.dumps(row) + b"\n" for row in final.rows(cards[0].scale)))
+                tally.add(final)
+        except KeyboardInterrupt:
+            bar.close()
+            say(f"{panel.done} of {panel.total} verdicts are in the journal; the same command goes on from there.")
+            raise
+    counts = _counts(request, cards, items, tally, panel) | {"agreement": jury.agreement()}
+    if not request.quiet:
+        _show(counts, tally, promoted=all(card.promoted for card in cards))
+    if items.items and not judged:
+        raise ServiceError(
+            f"{request.out}: none of {items.items} items could be judged; the reasons are in the rows. "
+            "Run judgec doctor --lm MODEL."
+        )
+    return counts
+
+
+def _panel(request: Request, bar: Bar) -> Panel:
+    if request.engine not in ENGINES:
+        raise UserError(f"--engine {request.engine}: unknown; {' and '.join(ENGINES)} are valid. Name one of them.")
+    if request.ray_address and request.engine != RAY:
+        raise UserError("--ray-address: only --engine ray uses a cluster; with it the address is valid. Add it.")
+    return Panel(
         request.home,
+        lm=request.lm,
+        api_base=request.api_base,
+        samples=request.samples,
+        temperature=request.temperature,
+        structured=request.structured,
         budget=request.budget,
         max_cost=request.max_cost,
         in_flight=request.in_flight,
         on_done=bar.progress,
-    ) as session:
-        if judge.asks_lm:
-            session.preflight()
-        judgments = judge.judge(items, session.ask)
-        spent = session.spent
-    below = request.abstain_below if request.abstain_below is not None else card.settings.get("abstain_below")
-    if isinstance(below, float | int) and below > 0:
-        judgments = abstain(judgments, float(below), agreement_of(card.objective), card.scale)
-    bar.close()
-    lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in judgments.rows(card.scale)]
-    write_whole(request.out, "".join(line + "\n" for line in lines))
-    counts = {
-        "judge": {"program": card.name, "version": card.version},
-        "items": len(items),
-        "rows": file.rows,
-        **_counts(judgments, card.scale),
-        "lm_calls": spent.calls,
-        "journaled": spent.journaled,
-        "cost_usd": None if spent.unpriced else spent.usd,
-        "out": str(request.out),
-        "notes": list(file.notes),
-    }
-    if not request.quiet:
-        _show(judgments, counts, file.notes, promoted=card.promoted)
-    if items and counts["unscored"] == len(items) and ABSTAINED not in _reasons(judgments):
-        raise ServiceError(
-            f"{request.out}: none of {len(items)} items could be judged; the reasons are in the rows. "
-            "Run judgec doctor --lm MODEL."
-        )
-    return counts
+        spread=request.engine == RAY,
+        ray_address=request.ray_address,
+    )
 
 
 def _check_out(request: Request) -> None:
@@ -106,45 +130,98 @@ def _check_out(request: Request) -> None:
         raise UserError(f"--out {out}: the file to judge; its judgments would replace it. Name another.")
 
 
-def _counts(judgments: Judgments, scale: Scale) -> dict[str, object]:
-    """Unscored items with their reasons; accepted and rejected ones, by aspect where there are several."""
-    reasons = _reasons(judgments)
+def _abstaining(cards: list[ProgramCard], below: float | None) -> Callable[[Judgments], Judgments]:
+    """Leaves out the judgments that are less sure than asked for, or than the only judge was compiled for."""
+    if below is None and len(cards) == 1:
+        compiled = cards[0].settings.get("abstain_below")
+        below = float(compiled) if isinstance(compiled, float | int) else None
+    if not below or below < 0:
+        return lambda judgments: judgments
+    from judgec.compiler.outcome.abstain import abstain, agreement_of  # all that fits judges comes with it
+
+    return partial(abstain, below=below, of=agreement_of(cards[0].objective), scale=cards[0].scale)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts over all pieces; accepts and rejects by aspect."""
+
+    scale: Scale
+    aspects: tuple[str, ...]
+    items: int = 0
+    unscored: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    accepts: dict[str, Counter[int]] = field(default_factory=dict)
+    disagree: int = 0
+
+    def add(self, judgments: Judgments) -> None:
+        self.items += len(judgments.item_ids)
+        lost = [reason for reason in judgments.unscored if reason is not None]
+        self.unscored += len(lost)
+        self.kinds.update(reason.partition(":")[0] for reason in lost)
+        if len(self.reasons) < MOST_DISTINCT:
+            self.reasons.update(lost)
+        self.disagree += disagreements(judgments, self.scale)
+        for aspect, accepts in zip(self.aspects, judgments.accept[judgments.scored].T, strict=True):
+            outcomes, counts = np.unique(accepts, return_counts=True)
+            found = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
+            self.accepts.setdefault(aspect, Counter()).update(found)
+
+    def known(self, aspect: str) -> bool:
+        """False where items were scored and nobody knows which of them are accepted."""
+        counts = self.accepts.get(aspect, Counter())
+        return not counts or counts.keys() != {UNSCORED}
+
+    def by_aspect(self, outcome: int) -> int | dict[str, int | None] | None:
+        """How many scored items were accepted (1) or rejected (0), by aspect where there are several."""
+        counts = {
+            aspect: self.accepts.get(aspect, Counter())[outcome] if self.known(aspect) else None
+            for aspect in self.aspects
+        }
+        return counts if len(counts) > 1 else counts[self.aspects[0]]
+
+
+def _counts(
+    request: Request, cards: list[ProgramCard], items: ItemStream, tally: _Tally, panel: Panel
+) -> dict[str, object]:
+    spent = panel.spent
+    names = [{"program": card.name, "version": card.version} for card in cards]
     return {
-        "unscored": sum(reasons.values()),
-        "unscored_reasons": dict(reasons.most_common()),
-        "accepted": _by_aspect(judgments, 1),
-        "rejected": _by_aspect(judgments, 0),
-        "accept_grade_disagree": disagreements(judgments, scale),
+        "judge": None if request.jury else names[0],
+        "jury": names if request.jury else None,
+        "samples": request.samples,
+        "items": items.items,
+        "rows": items.rows,
+        "unscored": tally.unscored,
+        "unscored_reasons": dict(tally.kinds.most_common()),
+        "accepted": tally.by_aspect(1),
+        "rejected": tally.by_aspect(0),
+        "accept_grade_disagree": tally.disagree,
+        "lm_calls": spent.calls,
+        "journaled": spent.journaled,
+        "cost_usd": None if spent.unpriced else spent.usd,
+        "out": str(request.out),
+        "notes": list(items.notes),
     }
 
 
-def _reasons(judgments: Judgments) -> Counter[str]:
-    return Counter(reason.partition(":")[0] for reason in judgments.unscored if reason is not None)
-
-
-def _by_aspect(judgments: Judgments, outcome: int) -> int | dict[str, int | None] | None:
-    """How many scored items were accepted (1) or rejected (0); None where no threshold is known."""
-    counts: dict[str, int | None] = {}
-    for aspect, accepts in zip(judgments.aspects, judgments.accept[judgments.scored].T, strict=True):
-        unknown = len(accepts) > 0 and bool((accepts == UNSCORED).all())
-        counts[aspect] = None if unknown else int((accepts == outcome).sum())
-    return counts if len(counts) > 1 else counts[judgments.aspects[0]]
-
-
-def _show(judgments: Judgments, counts: dict[str, object], notes: tuple[str, ...], *, promoted: bool) -> None:
+def _show(counts: dict[str, object], tally: _Tally, *, promoted: bool) -> None:
     shown = []
-    for aspect, accepts in zip(judgments.aspects, judgments.accept[judgments.scored].T, strict=True):
-        name = f"{aspect}: " if len(judgments.aspects) > 1 else ""
-        known = accepts[accepts != UNSCORED]
-        shown.append(f"{name}{int((known == 1).sum())} accepted, {int((known == 0).sum())} rejected")
-        if not len(known):
-            shown[-1] = f"{name}no accept threshold"
-    lost = Counter(reason for reason in judgments.unscored if reason is not None)
+    for aspect in tally.aspects:
+        outcomes = tally.accepts.get(aspect, Counter())
+        name = f"{aspect}: " if len(tally.aspects) > 1 else ""
+        known = outcomes[0] + outcomes[1] > 0
+        said = f"{outcomes[1]} accepted, {outcomes[0]} rejected" if known else "no accept threshold"
+        shown.append(f"{name}{said}")
+    agreement, notes = counts["agreement"], counts["notes"]
+    kappa = agreement["fleiss_kappa"] if isinstance(agreement, dict) else None
     say(
-        f"{counts['items']} items: {'; '.join(shown)}; {counts['unscored']} unscored",
-        *[f"unscored {count}: {reason}" for reason, count in lost.most_common(MOST_REASONS)],
+        f"{tally.items} items: {'; '.join(shown)}; {tally.unscored} unscored",
+        *[f"unscored {count}: {reason}" for reason, count in tally.reasons.most_common(MOST_REASONS)],
         f"{counts['lm_calls']} LM calls, {counts['journaled']} from the journal",
-        *[f"note: {note}" for note in notes],
+        *([f"the verdicts among themselves: Fleiss' kappa {kappa:.2f}"] if isinstance(kappa, float) else []),
+        *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
         *([] if promoted else ["note: this version was not shown to be better than its baselines"]),
-        *([] if len(judgments.aspects) > 1 else [NEXT.format(out=shlex.quote(str(counts["out"])))]),
+        *([] if len(tally.aspects) > 1 else [NEXT.format(out=shlex.quote(str(counts["out"])))]),
     )

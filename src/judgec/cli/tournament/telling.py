@@ -6,7 +6,7 @@ from judgec.cli.output import print_table, say
 from judgec.cli.tournament.request import Request
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.render import leaderboard_rows, retrieval_rows, win_rows
-from judgec.tournament.report.evaluation import Evaluation
+from judgec.tournament.report.evaluation import Evaluation, audit_note
 from judgec.tournament.report.rates import length_rows, rate_rows
 
 MOST_COLUMNS = 12  # agents in a win table that still fits a screen
@@ -33,6 +33,7 @@ def notes_of(request: Request, found: Evaluation) -> tuple[str, ...]:
         )
     if has["contexts"] and "contexts" not in card.fields:
         notes.append("The judge was compiled without contexts: it does not see the documents.")
+    notes.append(audit_note(card))
     if card.labels:
         notes.append("The judge learned from constructed labels: no expert gave them.")
     if request.asking.lm is not None:

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 import dspy
 import numpy as np
 
-from judgec.compiler.assemble import concatenate
 from judgec.compiler.dataset import Part
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.race import Raced, Standing, most_judgments, race, slices
 from judgec.compiler.settings import Watch
 from judgec.judges.bulk import Ask
 from judgec.judges.pairwise import is_pairwise, verdicts
-from judgec.records.judgment import Judgments
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import Ratings, pair
 from judgec.records.scale import Scale

@@ -25,9 +25,9 @@ from dspy.lm15 import (
 from scipy.special import ndtr
 
 from judgec.evidence.prompt_features import QUICK_INTERCEPT, QUICK_NAMES, QUICK_PRIOR, quick_features
-from judgec.lm.backend import system_text
 from judgec.lm.embedded.learner import Learned, learn
 from judgec.lm.embedded.prompt import Demonstration, Fields, Output, Prompt, read_prompt, unquote
+from judgec.lm.endpoint.exchange import system_text
 from judgec.lm.prices import BYTES_PER_TOKEN
 from judgec.records.label import FloatArray
 

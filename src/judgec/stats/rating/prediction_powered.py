@@ -1,10 +1,6 @@
 """Win rates that experts corrected: many judged games, a random sample of them labelled by experts.
 
-PPI++: rate = mean(expert) + w * (mean(judge, other games) - mean(judge, labelled games)). For any w it is
-unbiased when the labelled games are a random sample, however wrong the judge; w is chosen to make it as
-precise as the judge allows, and is 0 for a useless judge.
-Source: Angelopoulos, Duchi & Zrnic (2023), PPI++: Efficient Prediction-Powered Inference, arXiv 2311.01453;
-the variances here are clustered by query.
+The estimator is PPI++, see ``stats/correction/ppi.py``.
 """
 
 from dataclasses import dataclass
@@ -16,8 +12,8 @@ from judgec.errors import UserError
 from judgec.records.estimate import Estimate
 from judgec.records.game import Games
 from judgec.records.label import FloatArray, IntArray
+from judgec.stats.correction.ppi import cluster_sums, ppi_mean
 
-MIN_LABELLED = 2
 UNSCORED_PREDICTION = 0.5  # a prediction, not a result: any value keeps the estimate unbiased
 
 
@@ -68,52 +64,18 @@ def corrected_win_rates(
         query = games.query[mine]
         scored = ~np.isnan(judge)
         raw.append(_mean(judge[scored], query[scored], level))
-        estimate, weight = prediction_powered_mean(np.where(scored, judge, UNSCORED_PREDICTION), labelled, query, level)
-        corrected.append(estimate)
-        weights.append(weight)
+        predicted = np.where(scored, judge, UNSCORED_PREDICTION)
+        found = ppi_mean(predicted, labelled, query, level=level, shares=True)
+        corrected.append(found.estimate)
+        weights.append(found.weight)
     return CorrectedRates(games.agents, tuple(raw), tuple(corrected), np.array(weights))
-
-
-def prediction_powered_mean(
-    judge: FloatArray, expert: FloatArray, query: IntArray, level: float = 0.95
-) -> tuple[Estimate, float]:
-    """Mean of what experts would say of all items, and the weight given to the judge.
-
-    Args:
-        judge: The judge's value of every item, shape (n_items,); no NaN.
-        expert: The expert's value, NaN where unlabelled; the labelled are a random sample.
-        query: Code of the item's query; items of one query are not independent.
-        level: Coverage of the interval.
-    """
-    known = ~np.isnan(expert)
-    n, rest = int(known.sum()), int((~known).sum())
-    if n < MIN_LABELLED:
-        return Estimate(value=None, note=f"{n} labelled games; at least {MIN_LABELLED} are needed", n=n), np.nan
-    truth = np.where(known, expert, 0.0)
-    mean_expert = float(expert[known].mean())
-    judge_known = float(judge[known].mean())
-    judge_rest = float(judge[~known].mean()) if rest else judge_known
-    # Contributions of each query to the errors of mean(expert) and of the difference of the judge's means.
-    expert_part = _sums(np.where(known, truth - mean_expert, 0.0) / n, query)
-    difference = np.where(known, -(judge - judge_known) / n, (judge - judge_rest) / max(rest, 1))
-    judge_part = _sums(difference, query)
-    power = float(judge_part @ judge_part)
-    weight = float(np.clip(-(expert_part @ judge_part) / power, 0.0, 1.0)) if power > 0 and rest else 0.0
-    value = mean_expert + weight * (judge_rest - judge_known)
-    method = "PPI++, clustered by query"
-    return _estimate(value, expert_part + weight * judge_part, query[known], level=level, method=method), weight
 
 
 def _mean(values: FloatArray, query: IntArray, level: float) -> Estimate:
     if not len(values):
         return Estimate(value=None, note="no scored game")
-    parts = _sums((values - values.mean()) / len(values), query)
+    parts = cluster_sums((values - values.mean()) / len(values), query)
     return _estimate(float(values.mean()), parts, query, level=level, method="mean, clustered by query")
-
-
-def _sums(parts: FloatArray, query: IntArray) -> FloatArray:
-    codes = np.unique(query, return_inverse=True)[1]
-    return np.bincount(codes, weights=parts).astype(np.float64)
 
 
 def _estimate(value: float, parts: FloatArray, informative: IntArray, *, level: float, method: str) -> Estimate:

@@ -26,7 +26,11 @@ def is_missing(value: object) -> bool:
 def as_text(value: object) -> str:
     """Any value as text: booleans as JSON writes them, bytes decoded, lists and objects as JSON."""
     if isinstance(value, str):
-        return _SURROGATES.sub("\ufffd", value)
+        try:
+            value.encode()  # far faster than searching
+        except UnicodeEncodeError:
+            return _SURROGATES.sub("\ufffd", value)
+        return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, bool | list | dict):

@@ -12,7 +12,7 @@ from judgec.errors import InputError, UserError
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.columns import as_rename, listed, renamed
 from judgec.store.rows.items import ALTERNATIVES, digest
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.tables import Row, Table, inside, read_table
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.runs import read_run
 
@@ -78,7 +78,7 @@ def read_manifest(path: str) -> Sources:
         ) from error
 
     def beside(name: str) -> str:
-        return str(file.parent / name)
+        return str(inside(file.parent, name, where=path))
 
     given = content.answers
     answers = [(given, "")] if isinstance(given, str) else [(name, "") for name in given]

@@ -83,6 +83,7 @@ class Evaluation:
             **{name: found.to_json() for name, found in judge_agreement(self.card).items()},
             "unproven": self.unproven or None,
             "tie_band": self.tie_band or None,
+            "audit": None if self.card.audit is None else self.card.audit.to_json(),
         }
         report["skipped"] = self.skipped
         report["missing_answers"] = self.entries.missing
@@ -116,6 +117,13 @@ def judge_agreement(card: ProgramCard) -> dict[str, Estimate]:
     """The judge's known agreement with experts: ``tau_b`` and ``accept_agreement`` of its test split."""
     unknown = Estimate(value=None, note="not on the judge's card")
     return {name: card.test.get(name, unknown) for name in ("tau_b", "accept_agreement")}
+
+
+def audit_note(card: ProgramCard) -> str:
+    """What is known of the judge's faults, in a sentence."""
+    if card.audit is None:
+        return f"The judge was not audited: judgec audit --judge {card.name}@{card.version}."
+    return f"The judge's audit: {card.audit.summary}."
 
 
 def why_unproven(card: ProgramCard) -> str:

@@ -1,0 +1,110 @@
+"""``judgec judge`` on items that are all known: items a second, and what memory does from 10,000 to a million."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks import judging_world as world
+from benchmarks.figures import table
+from judgec.cli.judge.judging import run
+from judgec.records.label import Item
+from judgec.store.journal import Journal
+from judgec.store.journaled.facts import Facts
+from judgec.store.stream.pieces import open_items
+
+FEATURES = "all features of the evidence and 128 trees"
+
+# The real command, with its own clock and memory beside the counts.
+MEASURED = """
+import re, sys, time
+from pathlib import Path
+from judgec.cli.app import main
+from judgec.cli.judge import judging
+inner = judging.run
+def run(request):
+    begun, used = time.perf_counter(), time.process_time()
+    counts = inner(request)
+    counts["seconds"], counts["cpu"] = time.perf_counter() - begun, time.process_time() - used
+    high = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())  # ru_maxrss begins with the parent's
+    counts["peak_mb"] = int(high.group(1)) / 1024
+    return counts
+judging.run = run
+sys.argv[0] = "judgec"
+main()
+"""
+
+
+def first_pass(options: argparse.Namespace) -> Iterator[str]:
+    """New items: read, asked of an endpoint without latency, all features, trees, written."""
+    count, rates = options.items, []
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder, world.server() as url:
+        home = Path(folder)
+        items, _ = world.make_judge(home)
+        for repeat in range(options.repeats):
+            file = home / f"{repeat}.jsonl"
+            world.write_items(file, items, count, first=repeat * count)
+            _, counts = _judge(home, file, url)
+            assert (counts["items"], counts["unscored"]) == (count, 0), counts
+            assert counts["lm_calls"] >= count, counts
+            rates.append((count / counts["cpu"], count / counts["seconds"]))
+    by_cpu, by_clock = (sorted(column)[len(column) // 2] for column in zip(*rates, strict=True))
+    yield f"{count} new clapnq items a repeat, {FEATURES}, verdicts from an endpoint without latency; medians."
+    yield ""
+    yield from table(("", "judgments/s"), [("a CPU second", f"{by_cpu:,.0f}"), ("by the clock", f"{by_clock:,.0f}")])
+
+
+def from_journal(options: argparse.Namespace) -> Iterator[str]:
+    """Read, looked up, calibrated, written; nothing is asked."""
+    sizes = sorted(int(size) for size in options.sizes.split(","))
+    rows = []
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder, world.server() as url:
+        home = Path(folder)
+        items, _ = world.make_judge(home)
+        whole = home / "items.jsonl"
+        world.write_items(whole, items, sizes[-1])
+        _fill(home, whole, items, url)
+        for size in sizes:
+            part = home / f"{size}.jsonl"
+            with whole.open("rb") as every, part.open("wb") as some:
+                some.writelines(next(every) for _ in range(size))
+            seconds, counts = _judge(home, part, url)
+            asked = [counts[name] for name in ("lm_calls", "journaled", "unscored")]
+            assert asked == [0, size + 1, 0], counts  # one to see whether somebody is there
+            rates = (size / seconds, size / counts["seconds"], size / counts["cpu"], counts["peak_mb"])
+            rows.append((f"{size:,}", f"{seconds:,.1f}", *(f"{rate:,.0f}" for rate in rates)))
+            part.unlink()
+    yield f"`judgec judge` in a process of its own on clapnq items, {FEATURES}."
+    yield ""
+    yield from table(("items", "seconds", "items/s", "without start-up", "a CPU second", "peak MB"), rows)
+
+
+def _judge(home: Path, file: Path, url: str) -> tuple[float, dict[str, float]]:
+    command = [sys.executable, "-c", MEASURED, "judge", str(file), "--judge", world.NAME]
+    command += ["--out", str(home / "out.jsonl"), "--home", str(home), "--api-base", url, "--json"]
+    begun = time.perf_counter()
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ)
+    return time.perf_counter() - begun, json.loads(ran.stdout)
+
+
+def _fill(home: Path, whole: Path, items: Sequence[Item], url: str) -> None:
+    """Judge each of clapnq's items, then give its copies the same verdict and features: hours of both are saved."""
+    first = home / "first.jsonl"
+    world.write_items(first, items, len(items))
+    run(world.request(home, first, url))
+    known = [digest for piece in open_items(str(first), task="grade").pieces() for digest in piece.digests]
+    with Journal(home / ".judgec" / "journal.db") as journal:
+        for digest, kind, name in journal.select("SELECT digest, kind, name FROM owners"):
+            facts = Facts(journal, kind, digest, name)
+            found = facts.get_many(known)
+            values = [found[one] for one in known]
+            number = 0
+            for piece in open_items(str(whole), task="grade").pieces():
+                rows = [(one, values[n % len(values)]) for n, one in enumerate(piece.digests, number)]
+                facts.put_many(rows[max(0, len(values) - number) :])
+                number += len(rows)

@@ -1,0 +1,126 @@
+"""What the benchmarks of bulk judging share: clapnq items in any number, a judge with evidence and trees, a server."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from judgec.cli.judge.judging import Request
+from judgec.compiler.calibrate import TREES, _fit_source
+from judgec.compiler.calibrate_choice import Data
+from judgec.evidence.model import EvidenceModel
+from judgec.judges.calibrator import Calibrator
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.registry import judge_module
+from judgec.judges.signatures import fingerprint
+from judgec.records.card import Cost, ProgramCard
+from judgec.records.label import FloatArray, IntArray, Item
+from judgec.store.experts import experts_of
+from judgec.store.labels import read_labels
+from judgec.store.programs import Program, dump_module, save, set_aliases
+
+LABELS = Path("../shared/data/labels/clapnq_faithfulness.jsonl")
+FIELDS = ("query", "answer", "contexts")
+NAME = "bench"
+MODEL = "openai/instant"
+
+
+@contextmanager
+def server(latency: float = 0.0) -> Iterator[str]:
+    """The instant endpoint in a process of its own; its URL."""
+    command = [sys.executable, str(Path(__file__).with_name("instant_server.py")), "--latency", str(latency)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def variant(item: Item, copy: int) -> dict[str, object]:
+    """The item as a row; copies have their own name and query."""
+    mark = f" ({copy})" if copy else ""
+    inputs: Mapping[str, object] = {k: list(v) if isinstance(v, tuple) else v for k, v in item.inputs.items()}
+    query = f"{item.inputs['query']}{mark}"
+    return {"item_id": f"{item.item_id}{mark}", "query_id": item.query_id, **inputs, "query": query}
+
+
+def item(items: Sequence[Item], number: int) -> Item:
+    """The same as an item."""
+    row = variant(items[number % len(items)], number // len(items))
+    inputs = {name: tuple(v) if isinstance(v, list) else str(v) for name, v in row.items() if not name.endswith("_id")}
+    return Item(str(row["item_id"]), str(row["query_id"]), inputs)
+
+
+def write_items(path: Path, items: Sequence[Item], count: int, first: int = 0) -> None:
+    """A file of ``count`` different items, from the ``first`` on."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(first, first + count):
+            row = variant(items[number % len(items)], number // len(items))
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...], CompiledJudge]:
+    """Clapnq's items, and a judge saved under ``home``: with 91 features and 128 trees, or its prompt alone."""
+    labels = read_labels(str(LABELS))
+    target = experts_of(labels).grade[:, 0]
+    module = judge_module("grade", labels.scale, labels.aspects, FIELDS)
+    judge = CompiledJudge(module, labels.scale, labels.aspects)
+    if calibrated:
+        evidence = EvidenceModel.fit(labels.items)
+        calibrator = _trees(target, evidence.transform(labels.items), evidence.names, len(labels.scale.grades))
+        judge = replace(judge, evidence=evidence, calibrators={"grade": calibrator})
+    card = ProgramCard(
+        name=NAME,
+        task="grade",
+        scale=labels.scale,
+        aspects=labels.aspects,
+        fields=FIELDS,
+        signature=fingerprint(module),
+        data_digest=labels.digest,
+        split_digest="",
+        lm={"model": MODEL, "temperature": 0.0},
+        optimizer="none",
+        objective="tau_b",
+        seed=0,
+        versions={},
+        cost=Cost(lm_calls=0, usd=None, seconds=0.0),
+        created="2026-01-01T00:00:00",
+        looks=1,
+        promoted=False,
+        reason="a benchmark",
+    )
+    saved = save(home, Program(card, dump_module(module), judge.calibration(), {}, {}))
+    set_aliases(home, NAME, {"champion": saved.version})
+    return labels.items, judge
+
+
+def _trees(target: IntArray, features: FloatArray, names: Sequence[str], n_grades: int) -> Calibrator:
+    """The dearest calibrator there is, on verdict and evidence; the verdicts it learns from are right half the time."""
+    chance = np.random.default_rng(0)
+    stated = np.where(chance.random(len(target)) < 0.5, target, chance.integers(0, n_grades, len(target)))
+    data = Data(np.eye(n_grades)[stated], features, target, np.arange(len(target)), n_grades, nominal=False)
+    fitted = dict(_fit_source(data, "both", 0, TREES, ("mix",)))["both", "mix"]
+    return fitted.model_copy(update={"feature_names": tuple(names), "accept_threshold": 0.5})
+
+
+def request(home: Path, file: Path, url: str, in_flight: int = 32) -> Request:
+    """``judgec judge FILE --judge bench --api-base URL``."""
+    return Request(
+        file=str(file),
+        judge=NAME,
+        out=home / "out.jsonl",
+        lm=None,
+        api_base=url,
+        rename=(),
+        budget=None,
+        max_cost=None,
+        in_flight=in_flight,
+        home=home,
+        quiet=True,
+    )

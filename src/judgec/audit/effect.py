@@ -1,0 +1,137 @@
+"""From changed verdicts to a finding: effect, interval over queries, pass / warn / fail, a plain sentence."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgec.records.audit import RANK, Finding, Status
+from judgec.records.estimate import Estimate
+from judgec.records.label import FloatArray, IntArray
+from judgec.stats.correction.mean import clustered_mean
+from judgec.stats.correction.ppi import within_unit
+
+LEVEL = 0.95
+SURE_WITHIN = 2.0  # an audit passes when the effect is shown to be within this many bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number of an audit, before it is judged.
+
+    Args:
+        name: The part, for example ``padded``; empty when the audit has only one.
+        says: The plain sentence with ``{effect}`` in it.
+        values: One an item, in -1..1; NaN where the judge gave no verdict on the original or the changed item.
+        cluster: Code of each item's query.
+        step: The smallest value that a changed verdict can have.
+        two_sided: Either sign is a fault.
+        share: The values are 0 or 1, so that the interval ends at 0.
+        detail: Too small a part of the audit to leave it uncertain: it only counts when it fails.
+        draws: Queries that the interval rests on, where these are fewer than all: of a difference, the smaller side's.
+    """
+
+    name: str
+    says: str
+    values: FloatArray
+    cluster: IntArray
+    step: float = 1.0
+    two_sided: bool = False
+    share: bool = False
+    detail: bool = False
+    draws: int | None = None
+
+
+def status_of(effect: Estimate, bound: float, *, two_sided: bool = False) -> Status:
+    """What an effect means against its bound.
+
+    A judge whose true effect is at the bound fails in at most half of (1 - level) of all audits, one without the
+    effect far more rarely.
+
+    Args:
+        effect: With its interval.
+        bound: What the effect may be.
+        two_sided: Either sign is a fault.
+    """
+    if effect.value is None:
+        return "skipped"
+    if effect.low is None or effect.high is None:
+        return "warn"
+    beyond = max(effect.low, -effect.high) if two_sided else effect.low
+    reach = max(effect.high, -effect.low) if two_sided else effect.high
+    size = abs(effect.value) if two_sided else effect.value
+    if beyond > bound:
+        return "fail"
+    return "pass" if size <= bound and reach <= SURE_WITHIN * bound else "warn"
+
+
+def finding_of(audit: str, measures: Sequence[Measure], bound: float) -> Finding:
+    """The finding of an audit; of several measures the worst one counts, each at its share of the error level.
+
+    Args:
+        audit: Its name.
+        measures: At least one that is no detail.
+        bound: Of each measure.
+    """
+    level = 1 - (1 - LEVEL) / len(measures)  # Bonferroni
+    effects: dict[str, Estimate] = {}
+    statuses: dict[str, Status] = {}
+    for measure in measures:
+        known = ~np.isnan(measure.values)
+        found = clustered_mean(
+            measure.values[known], measure.cluster[known], step=measure.step, level=level, draws=measure.draws
+        )
+        found = within_unit(found) if measure.share else found
+        effects[measure.name] = found
+        statuses[measure.name] = status_of(found, bound, two_sided=measure.two_sided)
+    counting = [one for one in measures if not one.detail or statuses[one.name] == "fail"]
+    worst = min(counting, key=lambda one: (RANK.index(statuses[one.name]), -_size(effects[one.name], one)))
+    effect, status = effects[worst.name], statuses[worst.name]
+    return Finding(
+        audit=audit,
+        status=status,
+        effect=effect,
+        bound=bound,
+        two_sided=worst.two_sided,
+        sentence=_sentence(worst, effect, status, bound),
+        part=worst.name,
+        parts=effects if len(measures) > 1 else {},
+        unscored=int(sum(np.isnan(measure.values).sum() for measure in measures)),
+    )
+
+
+def skipped(audit: str, bound: float, why: str) -> Finding:
+    """The finding of an audit that does not apply."""
+    nothing = Estimate(value=None, note=why)
+    return Finding(audit=audit, status="skipped", effect=nothing, bound=bound, sentence=f"Skipped: {why}.")
+
+
+def codes_of(names: Sequence[str]) -> IntArray:
+    """A code for each name, in order of appearance."""
+    code: Mapping[str, int] = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([code[name] for name in names], dtype=np.int64)
+
+
+def _size(effect: Estimate, measure: Measure) -> float:
+    value = effect.value or 0.0
+    return abs(value) if measure.two_sided else value
+
+
+def _sentence(measure: Measure, effect: Estimate, status: Status, bound: float) -> str:
+    if effect.value is None:
+        return f"Skipped: {effect.note}."
+    sign = "+" if measure.two_sided else ""
+    shown = f"{effect.value:{sign}.1%}"
+    if effect.low is not None and effect.high is not None:
+        shown += f" [{effect.low:{sign}.1%}, {effect.high:{sign}.1%}]"
+    allowed = f"{'±' if measure.two_sided else ''}{bound:.0%}"
+    size = abs(effect.value) if measure.two_sided else effect.value
+    if status == "pass":
+        verdict = f"within the bound of {allowed}"
+    elif status == "fail":
+        verdict = f"beyond the bound of {allowed}"
+    elif size > bound:
+        verdict = f"beyond the bound of {allowed}, which may be chance"
+    else:
+        verdict = f"within the bound of {allowed}, but {effect.n_clusters} queries are too few to be sure"
+    return f"{measure.says.format(effect=shown)}: {verdict}."

@@ -1,0 +1,131 @@
+"""``judgec journal``: what was paid for and kept."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from judgec.cli.options import HomeOption, JsonOption
+from judgec.errors import UserError
+
+if TYPE_CHECKING:
+    from judgec.store.journal import Journal
+
+journal = typer.Typer(
+    name="journal",
+    help="The journal of LM calls: what is in it, taking it out, making it smaller.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+ModelOption = Annotated[str | None, typer.Option("--model", metavar="PROVIDER/NAME", help="Only this model.")]
+
+
+@journal.command()
+def stats(*, json: JsonOption = False, home: HomeOption = Path()) -> None:
+    """Replies, tokens and dollars by model, verdicts and features by judge."""
+    from dataclasses import asdict
+
+    from judgec.cli.output import print_json, print_table
+    from judgec.store.journaled.upkeep import fact_stats, model_stats, size
+
+    with _opened(home) as kept:
+        models, facts = model_stats(kept), fact_stats(kept)
+    total = size(_path(home))
+    if json:
+        known = [asdict(row) for row in facts]
+        print_json(
+            {"path": str(_path(home)), "bytes": total, "models": [asdict(row) for row in models], "facts": known}
+        )
+        return
+    print_table(
+        f"{_path(home)}, {total / 1e6:.1f} MB",
+        ("model", "replies", "superseded", "tokens in", "tokens out", "US$", "unpriced"),
+        [
+            (
+                m.model,
+                *map(str, (m.replies, m.superseded, m.input_tokens, m.output_tokens)),
+                f"{m.usd:.4f}",
+                str(m.unpriced),
+            )
+            for m in models
+        ],
+    )
+    if facts:
+        rows = [(f"{f.kind}: {f.name}", str(f.facts), f"{f.bytes / 1e6:.1f}") for f in facts]
+        print_table("Known of items", ("what", "items", "MB"), rows)
+
+
+@journal.command()
+def export(
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Where the replies go, one a line.")],
+    model: ModelOption = None,
+    json: JsonOption = False,
+    home: HomeOption = Path(),
+) -> None:
+    """Write the newest reply of every call as JSON lines."""
+    import orjson
+
+    from judgec.cli.output import print_json, say
+    from judgec.store.journaled.upkeep import exported
+    from judgec.store.splits import writing_whole
+
+    count = 0
+    with _opened(home) as kept, writing_whole(out) as file:
+        for row in exported(kept, model=model):
+            file.write(orjson.dumps(row) + b"\n")
+            count += 1
+    if json:
+        print_json({"replies": count, "out": str(out)})
+    else:
+        say(f"{count} replies in {out}")
+
+
+@journal.command()
+def prune(
+    *,
+    days: Annotated[
+        float | None, typer.Option("--older-than", metavar="DAYS", help="Also delete replies older than this.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="PROVIDER/NAME", help="Also delete all replies of this model.")
+    ] = None,
+    facts: Annotated[
+        bool, typer.Option("--facts", help="Also delete verdicts and features; they can be worked out again for free.")
+    ] = False,
+    json: JsonOption = False,
+    home: HomeOption = Path(),
+) -> None:
+    """Delete replies that newer ones replaced, and what is asked for besides. A deleted reply is paid again."""
+    from judgec.cli.output import print_json, say
+    from judgec.store.journaled.upkeep import prune as delete
+    from judgec.store.journaled.upkeep import size
+
+    before = size(_path(home))
+    with _opened(home) as kept:
+        gone = delete(kept, days=days, model=model, facts=facts)
+    after = size(_path(home))
+    if json:
+        print_json({"deleted": gone, "bytes_before": before, "bytes_after": after})
+    else:
+        named = ", ".join(f"{count} {reason}" for reason, count in gone.items())
+        say(f"deleted {named}; {before / 1e6:.1f} MB before, {after / 1e6:.1f} MB now")
+
+
+def _path(home: Path) -> Path:
+    return home / ".judgec" / "journal.db"
+
+
+def _opened(home: Path) -> "Journal":
+    """The journal, which must exist: looking at one must not make one.
+
+    Raises:
+        UserError: When there is none.
+    """
+    from judgec.store.journal import Journal
+
+    path = _path(home)
+    if not path.is_file():
+        raise UserError(f"{path}: no journal; a folder in which judgec has run is valid. Name it with --home.")
+    return Journal(path)

@@ -1,0 +1,278 @@
+"""What ``judgec audit`` does: load, choose items, audit or compare with an anchor, keep, track, show."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from judgec.audit import drift
+from judgec.audit.registry import audits_named, run_audits
+from judgec.audit.subject import Subject, subject_of
+from judgec.cli.output import say
+from judgec.cli.progress import Bar
+from judgec.cli.trust.held_out import Wanted, held_out
+from judgec.compiler.gate.held_out import HeldOut, spread
+from judgec.compiler.session import Session
+from judgec.errors import UserError
+from judgec.judges.judge import load_judge
+from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.records.audit import AuditReport
+from judgec.records.card import ProgramCard
+from judgec.store import programs
+from judgec.store.programs import Program
+from judgec.store.splits import write_whole
+from judgec.tracking.background import Tracker
+from judgec.tracking.runs import AuditRun
+from judgec.tracking.store import tracking_store
+
+Report = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The command line of ``audit``, as typed."""
+
+    judge: str
+    labels: str | None = None
+    only: tuple[str, ...] = ()
+    items: int = 60
+    anchor: Path | None = None
+    max_flips: float = drift.MAX_FLIPS
+    max_shift: float = drift.MAX_SHIFT
+    lm: str | None = None
+    api_base: str | None = None
+    budget: int | None = None
+    max_cost: float | None = None
+    rename: tuple[str, ...] = ()
+    annotators: str | None = None
+    accept_at: str | None = None
+    seed: int = 0
+    home: Path = Path()
+    tracking_uri: str | None = None
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the command says.
+
+    Args:
+        report: The object of ``--json``.
+        refused: Why a gate on it stays shut, or empty.
+    """
+
+    report: Report
+    refused: str
+
+
+def run(request: Request) -> Outcome:
+    """Audit a judge, freeze an anchor, or compare with one.
+
+    Raises:
+        UserError: When there is no such judge, audit or file, or no item is left to audit it on.
+        ServiceError: When its model fails.
+    """
+    program = programs.load(request.home, request.judge)
+    if request.anchor is None:
+        return _audit(request, program)
+    return _compare(request, program) if request.anchor.exists() else _freeze(request, program)
+
+
+def _audit(request: Request, program: Program) -> Outcome:
+    started = time.time()
+    audits_named(request.only)  # a wrong name shows before anything is paid for
+    found = held_out(program, _wanted(request))
+    bar = Bar(shown=not request.quiet)
+    bar.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from")
+    card = program.card
+    store = tracking_store(request.home, request.tracking_uri, os.environ)
+    with Tracker(store, os.environ) as tracker, _asking(request, program, bar) as (subject, session):
+        everything = replace(subject, items=found.items, experts=found.experts)
+        sample = _sample(everything, request.items)
+        findings = run_audits(sample, everything, request.only, lambda name: bar.stage("audit", name))
+        spent = session.spent
+        audit = AuditReport(
+            findings=findings,
+            created=_now(),
+            lm=everything.model,
+            items=len(sample.items),
+            queries=len({item.query_id for item in sample.items}),
+            source=found.source,
+            seed=request.seed,
+        )
+        card = programs.record_audit(request.home, f"{card.name}@{card.version}", audit)
+        bar.stage("track", store.shown)
+        logged = tracker.log_tournament(_run_of(card, audit, request.home, started))
+    bar.close()
+    report = {
+        "judge": {"program": card.name, "version": card.version},
+        **audit.to_json(),
+        "lm_calls": spent.calls,
+        "journaled": spent.journaled,
+        "cost_usd": None if spent.unpriced else spent.usd,
+        "mlflow_run_id": logged.run_id,
+        "notes": _notes(found, card),
+    }
+    if not request.quiet:
+        _show(card, audit, report)
+    failed = [finding for finding in audit.findings if finding.status == "fail"]
+    refused = "; ".join(f"{finding.audit}: {finding.sentence}" for finding in failed)
+    return Outcome(report, f"{card.name}@{card.version}: {refused}" if refused else "")
+
+
+def _freeze(request: Request, program: Program) -> Outcome:
+    assert request.anchor is not None  # the caller looked
+    if not request.anchor.parent.is_dir():
+        raise UserError(
+            f"--anchor {request.anchor}: no such folder {request.anchor.parent}; create it, or name another."
+        )
+    found = held_out(program, _wanted(request))
+    bar = Bar(shown=not request.quiet)
+    named = f"{program.card.name}@{program.card.version}"
+    with _asking(request, program, bar) as (subject, session):
+        sample = _sample(replace(subject, items=found.items, experts=found.experts), request.items)
+        bar.stage("freeze", f"{len(sample.items)} items of {found.source}")
+        anchor = drift.freeze(sample, judge=named, aspects=program.card.aspects, created=_now())
+        calls = session.spent.calls
+    bar.close()
+    write_whole(request.anchor, anchor.model_dump_json(indent=1) + "\n")
+    report: Report = {
+        "judge": {"program": program.card.name, "version": program.card.version},
+        "anchor": str(request.anchor),
+        "frozen": len(anchor.items),
+        "noise": anchor.noise,
+        "lm_calls": calls,
+    }
+    if not request.quiet:
+        noise = "" if anchor.noise is None else f"; asked twice, {anchor.noise:.1%} of verdicts differ"
+        say(
+            f"{request.anchor}: {len(anchor.items)} items frozen with the verdicts of {named}{noise}",
+            f"Next, when the model may have changed: judgec audit --judge {request.judge} --anchor {request.anchor}",
+        )
+    return Outcome(report, "")
+
+
+def _compare(request: Request, program: Program) -> Outcome:
+    assert request.anchor is not None  # the caller looked
+    anchor, card = drift.read_anchor(request.anchor), program.card
+    named = f"{card.name}@{card.version}"
+    if (anchor.scale.grades, anchor.aspects) != (card.scale.grades, card.aspects):
+        raise UserError(
+            f"--anchor {request.anchor}: verdicts of {anchor.judge} with grades "
+            f"{', '.join(map(str, anchor.scale.grades))}; {named} has another scale or other aspects. "
+            "Name the judge that was frozen, or a new file."
+        )
+    bar = Bar(shown=not request.quiet)
+    with _asking(request, program, bar) as (subject, session):
+        bar.stage("compare", f"{len(anchor.items)} items frozen {anchor.created} by {anchor.judge}, {anchor.lm}")
+        found = drift.compare(
+            anchor,
+            subject.judging,
+            run=time.time_ns() // 1_000_000,  # nothing of an earlier run may answer for today's model
+            pairwise=subject.pairwise,
+            max_flips=request.max_flips,
+            max_shift=request.max_shift,
+        )
+        calls, model = session.spent.calls, subject.model
+    bar.close()
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        "anchor": str(request.anchor),
+        "frozen": {"judge": anchor.judge, "lm": anchor.lm, "created": anchor.created, "items": len(anchor.items)},
+        "lm": model,
+        "drift": found.to_json(),
+        "lm_calls": calls,
+    }
+    if not request.quiet:
+        agreed = found.agreement.estimates["exact"]
+        print(f"{named} against {anchor.judge} of {anchor.created}\n{found.flips.sentence}\n{found.shift.sentence}")
+        same = "-" if agreed.value is None else f"{agreed.value:.3f}"
+        say(f"equal grades: {same}; {found.lost} verdicts lost; noise when frozen: {anchor.noise}; {calls} LM calls")
+    refused = f"{request.anchor}: {found.flips.sentence} {found.shift.sentence}" if found.beyond else ""
+    return Outcome(report, refused)
+
+
+@contextmanager
+def _asking(request: Request, program: Program, bar: Bar) -> Iterator[tuple[Subject, Session]]:
+    """The judge as a subject without items, and its way to the model."""
+    judge, card = load_judge(program), program.card
+    spec = LMSpec.from_card(card.lm, model=request.lm, api_base=request.api_base)
+    with Session(spec, request.home, budget=request.budget, max_cost=request.max_cost, on_done=bar.progress) as session:
+        if judge.asks_lm:
+            session.preflight()
+        subject = subject_of(
+            judge,
+            (),
+            session.ask,
+            fields=card.fields,
+            model=spec.model if judge.asks_lm else EMBEDDED,
+            experts=None,
+            seed=request.seed,
+        )
+        yield subject, session
+
+
+def _sample(everything: Subject, n: int) -> Subject:
+    rows = spread(everything.items, n, [everything.draw(item, "sample") for item in everything.items])
+    experts = None if everything.experts is None else everything.experts.rows(rows)
+    return replace(everything, items=tuple(everything.items[i] for i in rows), experts=experts)
+
+
+def _run_of(card: ProgramCard, audit: AuditReport, home: Path, started: float) -> AuditRun:
+    version = f"{card.version:04d}"
+    outcome = {f"audit.{finding.audit}": finding.status for finding in audit.findings}
+    return AuditRun(
+        name=f"audit of {card.name} {version}",
+        params={"program": card.name, "version": version, "lm": audit.lm, "items": audit.items, "seed": audit.seed},
+        metrics={f"audit.{finding.audit}": finding.effect for finding in audit.findings}
+        | {f"audit.{finding.audit}.bound": finding.bound for finding in audit.findings},
+        artifacts={"card.json": home / "programs" / card.name / version / "card.json"},
+        tags={"judgec.judge": f"{card.name}@{card.version}", "audit": audit.status, **outcome},
+        started=started,
+        ended=time.time(),
+        description="\n\n".join(f"**{one.audit}: {one.status}.** {one.sentence}" for one in audit.findings),
+        judge=card.name,
+        judge_version=card.version,
+        version_tags={"audit": card.audit.status if card.audit else audit.status, **outcome},
+    )
+
+
+def _notes(found: HeldOut, card: ProgramCard) -> list[str]:
+    notes = [f"{found.learned} labelled items were left out: the judge has learned from their queries."]
+    notes = notes if found.learned else []
+    return [*notes, *([] if card.promoted else ["This version was not shown to be better than its baselines."])]
+
+
+def _show(card: ProgramCard, audit: AuditReport, report: Report) -> None:
+    print(f"Audit of {card.name}@{card.version} on {audit.items} items of {audit.queries} queries, 95 % intervals\n")
+    for finding in audit.findings:
+        print(f"{finding.status:<9}{finding.audit:<17}{finding.sentence}")
+    say(
+        audit.summary,
+        f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
+        *_show_notes(report),
+        "Next: judgec ui; judgec audit --judge NAME --anchor FILE keeps watch over drift",
+    )
+
+
+def _show_notes(report: Report) -> list[str]:
+    notes = report["notes"]
+    return [f"note: {note}" for note in notes] if isinstance(notes, list) else []
+
+
+def _wanted(request: Request) -> Wanted:
+    return Wanted(
+        labels=request.labels,
+        rename=request.rename,
+        annotators=request.annotators,
+        accept_at=request.accept_at,
+        home=request.home,
+        tracking_uri=request.tracking_uri,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,61 @@
+"""Labels for a judge, read from where the command line or the judge's report says, without what it has learned from."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.cli.judge.source import LabelSource, read_source
+from judgec.compiler.gate.held_out import HeldOut, labels_for
+from judgec.compiler.gate.held_out import held_out as without_learned
+from judgec.errors import UserError
+from judgec.store.programs import Program
+from judgec.store.rows.columns import as_names, as_rename
+from judgec.tracking.store import tracking_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which labels, as typed.
+
+    Args:
+        labels: ``--labels``; None means those that the judge was compiled on.
+        rename: ``--map``.
+        annotators: ``--annotators``.
+        accept_at: ``--accept-at``.
+        home: ``--home``.
+        tracking_uri: ``--tracking-uri``.
+    """
+
+    labels: str | None
+    rename: tuple[str, ...] = ()
+    annotators: str | None = None
+    accept_at: str | None = None
+    home: Path = Path()
+    tracking_uri: str | None = None
+
+
+def held_out(program: Program, wanted: Wanted) -> HeldOut:
+    """Read labels and leave out what the judge has learned from.
+
+    Raises:
+        UserError: When nobody says where labels are, they are on another scale, or none is left.
+    """
+    card = program.card
+    if wanted.labels is None:
+        recorded = program.report.get("source")
+        if not isinstance(recorded, dict) or not recorded.get("path"):
+            raise UserError(
+                f"{card.name}@{card.version}: its report does not say where its labels are. "
+                "Give labels with --labels FILE."
+            )
+        source = LabelSource(**recorded | {"annotators": tuple(recorded["annotators"])})
+        store = tracking_store(wanted.home, wanted.tracking_uri, os.environ)
+        return without_learned(read_source(source, store, os.environ), source.path, program)
+    labels = labels_for(
+        card,
+        wanted.labels,
+        rename=as_rename(wanted.rename),
+        annotators=as_names(wanted.annotators),
+        accept_at=wanted.accept_at,
+    )
+    return without_learned(labels, wanted.labels, program)

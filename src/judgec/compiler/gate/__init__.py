@@ -1,0 +1,1 @@
+"""What a judge has to show before it is relied upon: measured on labels that it has not learned from."""

@@ -1,0 +1,128 @@
+"""Labelled items that a judge has not learned from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judgec.errors import UserError
+from judgec.records.card import ProgramCard
+from judgec.records.label import UNLABELLED, Experts, Item, LabelSet
+from judgec.records.scale import ACCEPT_SCALE
+from judgec.store.datasheet import read_datasheet
+from judgec.store.experts import experts_of
+from judgec.store.labels import label_file
+from judgec.store.programs import Program
+from judgec.store.tables import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Items outside a judge's train and dev queries.
+
+    Args:
+        items: The items, in file order.
+        experts: Their labels, row i of ``items[i]``.
+        source: The file.
+        learned: Labelled items that were left out because the judge has learned from their queries.
+        accept_only: The labels are accept / reject alone.
+    """
+
+    items: tuple[Item, ...]
+    experts: Experts
+    source: str
+    learned: int
+    accept_only: bool
+
+
+def labels_for(
+    card: ProgramCard,
+    path: str,
+    *,
+    rename: Mapping[str, str] | None = None,
+    annotators: Sequence[str] = (),
+    accept_at: str | None = None,
+) -> LabelSet:
+    """Read labels for a judge: on its scale, unless a datasheet says otherwise; few labels may not use every grade.
+
+    Args:
+        card: The judge's.
+        path: The file.
+        rename: As ``read_labels``.
+        annotators: As ``read_labels``.
+        accept_at: The lowest accepted grade, where it is not the judge's.
+
+    Raises:
+        InputError: As ``read_labels``.
+    """
+    sheet = read_datasheet(path)
+    if sheet.scale is None and card.scale.name != ACCEPT_SCALE.name:
+        sheet = replace(sheet, scale=card.scale)
+    return label_file(
+        read_table(path), sheet, task=card.task, rename=rename, annotators=annotators, accept_at=accept_at
+    ).labels
+
+
+def held_out(labels: LabelSet, source: str, *judges: Program) -> HeldOut:
+    """Leave out what any of the judges has learned from.
+
+    Args:
+        labels: What was read.
+        source: From where.
+        judges: At least one; the first one's seed settles ties among experts.
+
+    Raises:
+        UserError: When the labels are on another scale than a judge's, or none is left.
+    """
+    for judge in judges:
+        _require_scale(labels, source, judge.card)
+    known = {label.item_id for label in labels.labels}
+    splits = [judge.split.get("queries", {}) for judge in judges]
+    labelled = [i for i, item in enumerate(labels.items) if item.item_id in known]
+    rows = [i for i in labelled if all(s.get(labels.items[i].query_id, "test") == "test" for s in splits)]
+    if not rows:
+        raise UserError(
+            f"{source}: {judges[0].card.name}@{judges[0].card.version} has learned from all {len(labelled)} labelled "
+            "items; others are needed. Label further queries."
+        )
+    experts = experts_of(labels, judges[0].card.seed).rows(rows)
+    if labels.accept_only and judges[0].card.scale.name != ACCEPT_SCALE.name:  # accepts are no grades of the judge's
+        experts = replace(
+            experts,
+            grade=np.full_like(experts.grade, UNLABELLED),
+            grade_by=np.full_like(experts.grade_by, UNLABELLED),
+        )
+    return HeldOut(
+        items=tuple(labels.items[i] for i in rows),
+        experts=experts,
+        source=source,
+        learned=len(labelled) - len(rows),
+        accept_only=labels.accept_only,
+    )
+
+
+def spread(items: Sequence[Item], n: int, draw: Sequence[int]) -> list[int]:
+    """Positions of at most ``n`` items over as many queries as there are, in file order.
+
+    Args:
+        items: To choose from.
+        n: Most items.
+        draw: A random number for each item: smaller ones of a query go first.
+    """
+    taken: dict[str, int] = {}
+    rank = []
+    for i in sorted(range(len(items)), key=lambda i: draw[i]):
+        query = items[i].query_id
+        taken[query] = taken.get(query, 0) + 1
+        rank.append((taken[query], draw[i], i))
+    return sorted(i for _, _, i in sorted(rank)[:n])
+
+
+def _require_scale(labels: LabelSet, source: str, card: ProgramCard) -> None:
+    fits = labels.accept_only or labels.scale.grades == card.scale.grades
+    if not fits or labels.aspects != card.aspects:
+        raise UserError(
+            f"{source}: {', '.join(labels.aspects)} with grades {', '.join(map(str, labels.scale.grades))}; "
+            f"{card.name}@{card.version} gives {', '.join(card.aspects)} with "
+            f"{', '.join(map(str, card.scale.grades))}. Give labels on the judge's scale, with its datasheet."
+        )

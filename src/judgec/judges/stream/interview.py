@@ -1,0 +1,288 @@
+"""A judge's prompt put to a stream of items: rendered, asked, read, asked again where unreadable, in order."""
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+import dspy
+import numpy as np
+
+from judgec.errors import UserError
+from judgec.judges.reading import UnreadableReplyError, Verdict, read_fields, read_verdict
+from judgec.judges.signatures import fenced_inputs, grade_fields, json_schema
+from judgec.judges.stream.columns import Columns
+from judgec.judges.stream.recall import Recall, Verdicts
+from judgec.lm.executor import Reply, Request
+from judgec.lm.frozen import FrozenPrompt, freeze
+from judgec.lm.logprobs import label_probabilities
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item
+from judgec.records.scale import Scale
+from judgec.store.stream.pieces import Piece
+
+ATTEMPTS = 2  # a malformed reply is asked for once more
+MOST_ATTEMPTS = 8  # of a judge that does not put up with bad replies from the journal
+AHEAD = 16  # pieces that may wait for a slow call in the first of them
+SERVICE_ERROR = "service error"
+CHECKED = 8  # items that the frozen prompt is compared with DSPy's adapter on
+
+
+OnVerdict = Callable[[int, int], None]
+"""Told how many verdicts have come since, and how many of these stay unscored."""
+
+
+class Ask(Protocol):
+    """Sends requests to an LM; ``Executor.run`` is one. Replies may come in any order, one a request."""
+
+    def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        """``total`` is how many requests there are.
+
+        ``requests`` may have nothing to give at the moment and something later, when replies have been read: it
+        is asked for more as long as there are calls in flight.
+        """
+        ...
+
+
+class Interview:
+    """A judge's prompt put to a stream of items; setting ``stop`` ends it after the calls in flight.
+
+    Args:
+        module, ask, scale, aspects, samples, asked_again: As for ``bulk.judge_items``.
+        total: How many calls there will be, if all goes well, or None when nobody knows.
+        structured: Ask for JSON under a schema at the first attempt already.
+        anew: Ask once more when every reply in the journal is unreadable, so that none is served for ever.
+        recall: Where verdicts are looked up before anything is rendered.
+        on_verdict: Told of progress.
+    """
+
+    def __init__(
+        self,
+        module: dspy.Module,
+        *,
+        ask: Ask,
+        scale: Scale,
+        aspects: tuple[str, ...],
+        samples: int = 1,
+        asked_again: Counter[str] | None = None,
+        total: int | None = None,
+        structured: bool = False,
+        anew: bool = False,
+        recall: Recall | None = None,
+        on_verdict: OnVerdict | None = None,
+    ) -> None:
+        self.predict = _predictor(module, aspects)
+        self.names = grade_fields(self.predict)
+        self.labels = [str(grade) for grade in scale.grades]
+        self.schema = json_schema(self.predict)
+        self.structured = structured
+        self.prompt = self.strict = freeze(self.predict, [])
+        self.ask, self.scale, self.aspects, self.samples = ask, scale, aspects, samples
+        self.asked_again = Counter() if asked_again is None else asked_again
+        self.total, self.anew = total, anew
+        self.on_verdict = on_verdict or (lambda _done, _unscored: None)
+        self.stop = threading.Event()
+        self._recall = recall
+        self._known: list[Verdicts | None] | None = None
+
+    def hold(self, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, list[Judgments]]]:
+        """Each piece with its raw judgments, one a sample, in order."""
+        queue = _Queue(self, iter(pieces))
+        while queue.fill():
+            for reply in self.ask(queue, total=self.total) if queue.due else ():
+                queue.take(reply)
+                yield from queue.ready()
+                if self.stop.is_set():
+                    return
+            yield from queue.ready()
+
+    def known(self, items: Callable[[], Sequence[Item]]) -> list[Verdicts | None]:
+        """The verdicts of each sample; the prompt is checked on the first items."""
+        if self._known is None:
+            sample = [fenced_inputs(self.predict, item) for item in items()[:CHECKED]]
+            self.prompt = freeze(self.predict, sample)
+            self.strict = freeze(self.predict, sample, dspy.JSONAdapter())
+            about = (self.predict, self.form(0)[0], self.scale, self.aspects)
+            rollouts = [self.rollout(sample, 0) for sample in range(self.samples)]
+            self._known = [None if self._recall is None else self._recall.verdicts(*about, r) for r in rollouts]
+        return self._known
+
+    def rollout(self, sample: int, attempt: int) -> int | None:
+        """Another rollout is another call; the only reply of the first attempt has none, as in DSPy."""
+        return None if self.samples == 1 and not attempt else sample + attempt * self.samples
+
+    def form(self, attempt: int) -> tuple[FrozenPrompt, str | None]:
+        """The prompt of an attempt, and the schema of its reply.
+
+        What could not be read is asked for again as JSON, which an endpoint that knows schemas cannot get wrong.
+        """
+        again = attempt > 0 or self.structured
+        return (self.strict, self.schema) if again and self.schema is not None else (self.prompt, None)
+
+    def read(self, reply: Reply, attempt: int) -> Verdict:
+        """The verdict in the reply to an attempt.
+
+        Raises:
+            UnreadableReplyError: When there is none.
+        """
+        if reply.text is None:
+            raise UnreadableReplyError(f"{SERVICE_ERROR}: {reply.error}")
+        given = {}
+        for name in self.names if reply.logprobs else ():
+            spread = label_probabilities(reply.logprobs, name, self.labels)
+            if spread is not None:
+                given[name] = np.array(spread)
+        return read_verdict(read_fields(reply.text, self.form(attempt)[0].parse), self.names, self.scale, given)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A piece that is being judged."""
+
+    piece: Piece
+    samples: list[Columns]
+    left: int = 0
+    items: Sequence[Item] | None = None
+    new: list[list[int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A question to ask, the ``attempt``-th time; ``bad`` counts the unreadable replies that were paid now."""
+
+    open: _Open
+    row: int
+    sample: int
+    attempt: int = 0
+    bad: int = 0
+
+
+class _Queue:
+    """The requests of an interview, and what became of them.
+
+    Iterating stops when there is nothing to ask *now*: a piece is ready to be handed over, or enough pieces wait.
+    """
+
+    def __init__(self, interview: Interview, source: Iterator[Piece]) -> None:
+        self._interview = interview
+        self._source: Iterator[Piece] | None = source
+        self._open: deque[_Open] = deque()
+        self._asked: dict[int, _Due] = {}
+        self._next_key = 0
+        self.due: deque[_Due] = deque()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Request:
+        if not self.due and (len(self._open) >= AHEAD or (self._open and not self._open[0].left)):
+            raise StopIteration
+        if not self.due and not self.fill():
+            raise StopIteration
+        if not self.due:
+            raise StopIteration
+        due = self.due.popleft()
+        self._asked[self._next_key] = due
+        self._next_key += 1
+        interview, item = self._interview, self._item(due)
+        prompt, schema = interview.form(due.attempt)
+        messages = prompt.messages(fenced_inputs(interview.predict, item))
+        return Request(self._next_key - 1, messages, interview.rollout(due.sample, due.attempt), schema)
+
+    def fill(self) -> bool:
+        """Take the next piece, if nothing is due; False when the items are over and everything was handed over."""
+        if not self.due and self._source is not None:
+            piece = next(self._source, None)
+            if piece is None:
+                self._source = None
+            else:
+                self._start(piece)
+        return bool(self.due or self._open or self._source)
+
+    def ready(self) -> Iterator[tuple[Piece, list[Judgments]]]:
+        """Finished pieces, as far as none before them is open."""
+        while self._open and not self._open[0].left:
+            done = self._open.popleft()
+            self._keep(done)
+            about = self._interview.scale, self._interview.aspects, done.piece.item_ids
+            yield done.piece, [columns.judgments(*about) for columns in done.samples]
+
+    def take(self, reply: Reply) -> None:
+        """Read a reply; an unreadable one is asked for again."""
+        due = self._asked.pop(int(reply.key))
+        columns = due.open.samples[due.sample]
+        try:
+            verdict = self._interview.read(reply, due.attempt)
+        except UnreadableReplyError as error:
+            columns.faults[due.row] = str(error)
+            kind = str(error).partition(":")[0]
+            again = _Due(due.open, due.row, due.sample, due.attempt + 1, due.bad + (not reply.cached))
+            if kind != SERVICE_ERROR and self._patient(again):  # those were retried already
+                self._interview.asked_again[kind] += 1
+                self.due.append(again)
+                return
+        else:
+            columns.put(due.row, verdict)
+            due.open.new[due.sample].append(due.row)
+        due.open.left -= 1
+        self._interview.on_verdict(1, int(columns.faults[due.row] is not None))
+
+    def _patient(self, again: _Due) -> bool:
+        if again.attempt < ATTEMPTS:
+            return True
+        return self._interview.anew and not again.bad and again.attempt < MOST_ATTEMPTS
+
+    def _start(self, piece: Piece) -> None:
+        interview, size = self._interview, len(piece.item_ids)
+        shape = size, len(interview.aspects), len(interview.labels)
+        opened = _Open(piece, [Columns.empty(*shape) for _ in range(interview.samples)])
+        opened.new = [[] for _ in range(interview.samples)]
+        due = []
+        for sample, (known, columns) in enumerate(zip(interview.known(piece.read), opened.samples, strict=True)):
+            missing: Iterable[int] = range(size)
+            if known is not None:
+                found = known.find(piece.digests)
+                columns.probabilities[found.rows] = found.probabilities
+                columns.grade[found.rows] = found.grade
+                columns.confidence[found.rows] = found.confidence
+                for row, reason in zip(found.rows, found.reasons, strict=True):
+                    columns.reasons[row] = reason
+                    columns.faults[row] = None
+                missing = [row for row, fault in enumerate(columns.faults) if fault is not None]
+            due += [_Due(opened, row, sample) for row in missing]
+        due.sort(key=lambda one: one.row)
+        opened.left = len(due)
+        interview.on_verdict(size * interview.samples - len(due), 0)
+        self.due.extend(due)
+        self._open.append(opened)
+
+    def _item(self, due: _Due) -> Item:
+        if due.open.items is None:
+            due.open.items = due.open.piece.read()
+        return due.open.items[due.row]
+
+    def _keep(self, done: _Open) -> None:
+        """Keep the verdicts that were read from replies."""
+        for known, columns, new in zip(self._interview.known(done.piece.read), done.samples, done.new, strict=True):
+            if known is not None and new:
+                numbers = np.concatenate(
+                    [
+                        columns.probabilities[new].reshape(len(new), -1),
+                        columns.grade[new],
+                        columns.confidence[new, None],
+                    ],
+                    axis=1,
+                )
+                known.keep([done.piece.digests[row] for row in new], numbers, [columns.reasons[row] for row in new])
+
+
+def _predictor(module: dspy.Module, aspects: tuple[str, ...]) -> dspy.Predict:
+    predictors = module.predictors()
+    grades = [name for predict in predictors for name in grade_fields(predict)]
+    if len(predictors) != 1 or len(grades) != len(aspects):
+        raise UserError(
+            f"judge module: {len(predictors)} predictors with grades {', '.join(grades) or 'none'}; "
+            f"one with a grade for each of {', '.join(aspects)} is valid. Change the plugin that built it."
+        )
+    return predictors[0]

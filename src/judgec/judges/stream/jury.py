@@ -1,0 +1,249 @@
+"""Several verdicts on each item: several replies of one judge, several judges, or both, as one judgment.
+
+Every reply is calibrated by itself, because a calibrator knows single replies. A juror's distribution is the mean
+over its replies, the jury's the mean over its jurors (a linear opinion pool), so that a juror counts the same
+however many replies it needed; replies and jurors that left an item unscored do not vote on it. The grade is the
+one nearest to the expected score. An item is accepted when the jurors' margins over their own fitted thresholds
+are at least 0 on average.
+
+Source: Stone (1961), The opinion pool, Annals of Mathematical Statistics 32(4).
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Self
+
+import numpy as np
+
+from judgec.errors import InputError, UserError
+from judgec.judges.judge import EVEN_ODDS, CompiledJudge, acceptability, nearest_grade
+from judgec.judges.pairwise import is_pairwise, most_probable
+from judgec.judges.stream.interview import Interview
+from judgec.judges.stream.recall import Recall
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import FloatArray, IntArray
+from judgec.store.stream.pieces import Piece
+
+WAITING = 2  # judged pieces that a juror may be ahead of the slowest one
+
+
+@dataclass(frozen=True, slots=True)
+class Juror:
+    """One judge, ready to judge.
+
+    Args:
+        name: ``NAME@VERSION``.
+        judge: The judge.
+        interview: Its prompt with its model, or None when it asks none.
+        recall: Where what is known is looked up.
+    """
+
+    name: str
+    judge: CompiledJudge
+    interview: Interview | None
+    recall: Recall
+
+
+@dataclass
+class Jury:
+    """Judges of one task and scale.
+
+    Args:
+        jurors: At least one.
+
+    Raises:
+        UserError: When their scales or aspects differ.
+    """
+
+    jurors: Sequence[Juror]
+    _grades: list[IntArray] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        first = self.jurors[0]
+        for other in self.jurors[1:]:
+            same = (other.judge.scale.grades, other.judge.aspects) == (first.judge.scale.grades, first.judge.aspects)
+            if not same or other.judge.scale.accept_at != first.judge.scale.accept_at:
+                raise UserError(
+                    f"--jury: {first.name} and {other.name} judge different aspects or scales; jurors of one task and "
+                    "scale are valid. Leave one of them out."
+                )
+
+    def judge(self, pieces: Callable[[], Iterator[Piece]]) -> Iterator[Judgments]:
+        """Judge items piece by piece; jurors work side by side, each in a thread of its own.
+
+        Args:
+            pieces: The items, from the beginning each time it is called.
+        """
+        if len(self.jurors) == 1:
+            (juror,) = self.jurors
+            for samples in juror.judge.stream(pieces(), juror.interview, juror.recall):
+                yield self._combined([samples])
+            return
+        with _Threads(self.jurors, pieces) as threads:
+            for said in threads:
+                yield self._combined(said)
+
+    def agreement(self) -> dict[str, object] | None:
+        """How far the jurors agreed on the items judged so far, or None when there was only one reply an item.
+
+        Grades of all aspects together: tau-b and kappa of each pair, Fleiss' kappa of all; null where undefined.
+        """
+        if not self._grades or len(self._grades[0]) < 2:
+            return None
+        from judgec.stats.agreement.kappa import (
+            kappa_table,
+        )  # SciPy's statistics take longer to load than a page of items
+        from judgec.stats.agreement.rank_correlation import tau_b_table
+        from judgec.stats.agreement.raters import fleiss_kappa, rating_counts
+        from judgec.stats.agreement.tables import contingency
+
+        ratings: IntArray = np.concatenate(self._grades, axis=1)
+        scale = self.jurors[0].judge.scale
+        pairs = []
+        for a, b in combinations(range(len(ratings)), 2):
+            both = (ratings[a] != UNSCORED) & (ratings[b] != UNSCORED)
+            table = contingency(ratings[a][both].astype(np.int64), ratings[b][both].astype(np.int64), len(scale.grades))
+            values = {"kappa": kappa_table(table)}
+            if scale.level == "ordinal":
+                values["tau_b"] = tau_b_table(table)
+            numbers = {name: None if np.isnan(value) else float(value) for name, value in values.items()}
+            names = self._voters()
+            pairs.append({"a": names[a], "b": names[b], "n": int(both.sum()), **numbers})
+        return {"pairs": pairs, "fleiss_kappa": fleiss_kappa(rating_counts(ratings, len(scale.grades)))}
+
+    def _voters(self) -> list[str]:
+        """Jurors where there are several, else the replies of the only one."""
+        if len(self.jurors) > 1:
+            return [juror.name for juror in self.jurors]
+        return [f"{self.jurors[0].name} #{number + 1}" for number in range(len(self._grades[0]))]
+
+    def _combined(self, said: Sequence[Sequence[Judgments]]) -> Judgments:
+        panel = [pool(samples, [juror.judge] * len(samples)) for samples, juror in zip(said, self.jurors, strict=True)]
+        ballots = said[0] if len(panel) == 1 else panel
+        if len(ballots) > 1:
+            self._grades.append(np.array([ballot.grade.astype(np.int8).ravel() for ballot in ballots]))
+        return pool(panel, [juror.judge for juror in self.jurors])
+
+
+def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgments:
+    """Several calibrated judgments of the same items as one, as the module says; a single one is passed on.
+
+    Args:
+        ballots: In order of precedence: the reason given is the first one's that has the joint grade.
+        judges: Whose they are; gives the accept thresholds.
+
+    Raises:
+        InputError: When they are not of the same items.
+    """
+    first = ballots[0]
+    if len(ballots) == 1:
+        return first
+    if any(ballot.item_ids != first.item_ids for ballot in ballots):
+        raise InputError(["--jury: the file changed while it was read. Run the command again."])
+    scale, values = judges[0].scale, np.array(judges[0].scale.values)
+    votes = np.array([ballot.scored for ballot in ballots])
+    count = votes.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        given = np.where(votes[:, :, None, None], [ballot.probabilities for ballot in ballots], 0.0)
+        probabilities: FloatArray = given.sum(axis=0) / count[:, None, None]
+    scored, nearest = count > 0, most_probable if is_pairwise(judges[0].module) else nearest_grade
+    result = replace(
+        first,
+        probabilities=probabilities,
+        grade=np.full(first.grade.shape, UNSCORED, dtype=np.int64),
+        accept=np.full(first.grade.shape, UNSCORED, dtype=np.int64),
+        score=probabilities @ values,
+        confidence=np.full(first.grade.shape, np.nan),
+        unscored=tuple(None if has else reason for has, reason in zip(scored, first.unscored, strict=True)),
+        flipped=None,
+    )
+    for j, aspect in enumerate(first.aspects):
+        spread = probabilities[scored, j]
+        result.grade[scored, j] = grade = nearest(spread, scale)
+        result.confidence[scored, j] = spread[np.arange(len(spread)), grade]
+        margins = [_margins(ballot, judge, j, aspect) for ballot, judge in zip(ballots, judges, strict=True)]
+        result.accept[:, j] = _accepted(margins, votes)
+    return replace(result, rationale=_reasons(ballots, result))
+
+
+def _margins(ballot: Judgments, judge: CompiledJudge, j: int, aspect: str) -> FloatArray | None:
+    """How far each item lies above the judge's accept threshold; None when it has none."""
+    calibrator = judge.calibrators.get(aspect)
+    threshold = None if calibrator is None else calibrator.accept_threshold
+    if threshold is None and judge.scale.accept_index is None:
+        return None
+    return acceptability(ballot.probabilities[:, j], judge.scale) - (EVEN_ODDS if threshold is None else threshold)
+
+
+def _accepted(margins: Sequence[FloatArray | None], votes: FloatArray) -> IntArray:
+    known = [(margin, vote) for margin, vote in zip(margins, votes, strict=True) if margin is not None]
+    if not known:
+        return np.full(votes.shape[1], UNSCORED, dtype=np.int64)
+    cast = np.array([vote for _, vote in known])
+    total = np.where(cast, np.array([margin for margin, _ in known]), 0.0).sum(axis=0)
+    return np.where(cast.any(axis=0), (total >= 0).astype(np.int64), UNSCORED)
+
+
+def _reasons(ballots: Sequence[Judgments], joint: Judgments) -> tuple[str, ...]:
+    chosen = list(ballots[0].rationale)
+    settled = np.zeros(len(chosen), dtype=bool)
+    for ballot in ballots:
+        agrees = (ballot.grade == joint.grade).all(axis=1) & ballot.scored & ~settled
+        for row in np.flatnonzero(agrees):
+            chosen[row] = ballot.rationale[row]
+        settled |= agrees
+    return tuple(chosen)
+
+
+_Said = list[Judgments] | BaseException | None
+
+
+class _Threads:
+    """Jurors side by side, read in step; leaving stops them after their calls in flight."""
+
+    def __init__(self, jurors: Sequence[Juror], pieces: Callable[[], Iterator[Piece]]) -> None:
+        self._jurors = jurors
+        self._pieces = pieces
+        self._said: list[queue.Queue[_Said]] = [queue.Queue(WAITING) for _ in jurors]
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=two) for two in zip(jurors, self._said, strict=True)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for juror in self._jurors:
+            if juror.interview is not None:
+                juror.interview.stop.set()
+        for said, thread in zip(self._said, self._threads, strict=True):
+            while thread.is_alive():
+                while not said.empty():  # it may be waiting for room
+                    said.get()
+                thread.join(0.05)
+
+    def __iter__(self) -> Iterator[list[list[Judgments]]]:
+        while True:
+            said = [one.get() for one in self._said]
+            for one in said:
+                if isinstance(one, BaseException):
+                    raise one
+            pieces = [one for one in said if isinstance(one, list)]
+            if len(pieces) < len(said):
+                return
+            yield pieces
+
+    def _run(self, juror: Juror, said: "queue.Queue[_Said]") -> None:
+        try:
+            for samples in juror.judge.stream(self._pieces(), juror.interview, juror.recall):
+                said.put(samples)
+                if self._stop.is_set():
+                    break
+            said.put(None)
+        except BaseException as error:  # noqa: BLE001 - raised by whoever reads
+            said.put(error)

@@ -1,0 +1,129 @@
+"""What is known of items that were judged before: verdicts and features, looked up by the piece.
+
+A reply in the journal still has to be rendered, found and read, which costs twenty times what its verdict does.
+A verdict is kept under everything that it follows from: the prompt as rendered for an item of odd texts, the
+model and its settings, the scale, the release of judgec. What changes any of these misses; the reply itself may
+still be found.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import dspy
+import numpy as np
+
+from judgec import __version__
+from judgec.evidence.model import EvidenceModel
+from judgec.judges.signatures import fenced_inputs
+from judgec.lm.door import Door
+from judgec.lm.frozen import FrozenPrompt
+from judgec.records.label import FloatArray, Item
+from judgec.records.scale import Scale
+from judgec.store.journal import Journal
+from judgec.store.journaled.facts import Facts
+from judgec.store.stream.pieces import Piece
+
+_ODD = " odd\r\n> [[ ## grade ## ]]\n[1]\u2028\\[\\[ ## x ## ]]\n"
+FLOAT_BYTES = 8
+
+
+class Recall:
+    """The journal's knowledge of items.
+
+    Args:
+        journal: Where it is.
+        door: Of the model that judges, or None for a judge that asks none.
+        name: Of the judge, for people.
+    """
+
+    def __init__(self, journal: Journal, door: Door | None, name: str) -> None:
+        self._journal = journal
+        self._door = door
+        self._name = name
+        self._features: Facts | None = None
+
+    def verdicts(
+        self, predict: dspy.Predict, prompt: FrozenPrompt, scale: Scale, aspects: tuple[str, ...], rollout: int | None
+    ) -> "Verdicts | None":
+        """The verdicts of this prompt and model; None without a model."""
+        if self._door is None:
+            return None
+        texts = dict.fromkeys(predict.signature.input_fields, _ODD) | {"contexts": (_ODD, "")}
+        probes = (Item("", "", texts), Item("", "", {}))
+        digest = hashlib.sha256(__version__.encode())
+        for probe in probes:
+            digest.update(self._door.digest(prompt.messages(fenced_inputs(predict, probe)), rollout))
+        digest.update(repr((scale.grades, scale.values, aspects)).encode())
+        facts = Facts(self._journal, "verdicts", digest.digest(), f"{self._name}, {self._door.spec.model}")
+        return Verdicts(facts, len(aspects), len(scale.grades), self._door)
+
+    def features(self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int]) -> FloatArray:
+        """Features of some items of a piece, shape (n_rows, n_features); those not known yet are computed and kept.
+
+        Args:
+            evidence: One and the same in every call.
+            piece: The items.
+            rows: Which of them, in the order of the result.
+        """
+        if self._features is None:
+            digest = bytes.fromhex(evidence.digest)
+            self._features = Facts(self._journal, "features", digest, f"{self._name}, {len(evidence.names)} features")
+        wanted = [piece.digests[row] for row in rows]
+        known = self._features.get_many(wanted)
+        missing = [(row, digest) for row, digest in zip(rows, wanted, strict=True) if digest not in known]
+        if missing:
+            items = piece.read()
+            computed = evidence.transform([items[row] for row, _ in missing])
+            made = [(digest, row.tobytes()) for (_, digest), row in zip(missing, computed, strict=True)]
+            self._features.put_many(made)
+            known |= dict(made)
+        joined = b"".join(known[digest] for digest in wanted)
+        return np.frombuffer(joined, dtype=np.float64).reshape(len(wanted), len(evidence.names))
+
+
+class Verdicts:
+    """Scored verdicts of one prompt and model.
+
+    A row is the probabilities of each aspect's grades, the stated grades and the confidence as numbers, then the
+    reason as text.
+    """
+
+    def __init__(self, facts: Facts, n_aspects: int, n_grades: int, door: Door) -> None:
+        self._facts = facts
+        self._shape = (n_aspects, n_grades)
+        self._numbers = n_aspects * (n_grades + 1) + 1
+        self._door = door
+
+    def find(self, digests: Sequence[bytes]) -> "Found":
+        """The verdicts that are known; each counts as a call answered from the journal."""
+        known = self._facts.get_many(digests)
+        rows = [row for row, digest in enumerate(digests) if digest in known]
+        values = [known[digests[row]] for row in rows]
+        self._door.calls.usage.journaled(len(rows))
+        cut = FLOAT_BYTES * self._numbers
+        numbers = np.frombuffer(b"".join([value[:cut] for value in values])).reshape(len(rows), self._numbers)
+        return Found(rows, numbers, [str(value[cut:], "utf-8") for value in values], self._shape)
+
+    def keep(self, digests: Sequence[bytes], numbers: FloatArray, reasons: Sequence[str]) -> None:
+        """Keep verdicts; ``numbers`` as in ``Found``."""
+        packed = (row.tobytes() + reason.encode() for row, reason in zip(numbers, reasons, strict=True))
+        self._facts.put_many(zip(digests, packed, strict=True))
+
+
+class Found:
+    """Verdicts as columns.
+
+    Args:
+        rows: Where in the piece they belong.
+        numbers: Shape (n_rows, n_aspects * (n_grades + 1) + 1).
+        reasons: One a row.
+        shape: Aspects and grades.
+    """
+
+    def __init__(self, rows: Sequence[int], numbers: FloatArray, reasons: list[str], shape: tuple[int, int]) -> None:
+        aspects, grades = shape
+        self.rows = rows
+        self.reasons = reasons
+        self.probabilities = numbers[:, : aspects * grades].reshape(len(rows), aspects, grades)
+        self.grade = numbers[:, aspects * grades : -1].astype(np.int64)
+        self.confidence = numbers[:, -1]

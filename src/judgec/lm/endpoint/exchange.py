@@ -1,0 +1,156 @@
+"""What is asked of a model and what comes back, in the form that bulk judging can afford; and what it costs."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from dspy import lm15
+from dspy.lm15 import Config, Message, Request, Response
+
+from judgec.lm.logprobs import Logprobs, condense, dump
+from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, price
+from judgec.lm.spec import LMSpec
+from judgec.store.journal import JournaledReply
+
+MARGIN = 1.5  # a prompt may have this many times the tokens that its length suggests
+Chat = Sequence[Mapping[str, str]]
+
+_TURNS: dict[str, Callable[[str], Message]] = {
+    "user": Message.user,
+    "assistant": Message.assistant,
+    "developer": Message.developer,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A request that is text alone, as judges ask: the client's own objects cost more than a lookup.
+
+    Args:
+        model: As in the spec.
+        messages: The rendered prompt, ``role`` and ``content`` each.
+        config: Sampling settings; one object for all calls that share them.
+    """
+
+    model: str
+    messages: Chat
+    config: Config
+
+    def request(self) -> Request:
+        """The same for DSPy's client.
+
+        Raises:
+            lm15.InvalidRequestError: When a text is no valid Unicode, which no endpoint can be sent.
+        """
+        try:
+            "".join(message["content"] for message in self.messages).encode()
+        except UnicodeEncodeError as error:
+            raise lm15.InvalidRequestError(f"the prompt is not valid Unicode: {error.reason}") from None
+        system = "".join(m["content"] for m in self.messages if m["role"] == "system") or None
+        turns = tuple(_TURNS[m["role"]](m["content"]) for m in self.messages if m["role"] != "system")
+        return Request(model=self.model, messages=turns, system=system, config=self.config)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model answered; token counts are the provider's own, None where it gives none."""
+
+    text: str
+    finish: str
+    served_by: str
+    logprobs: Logprobs | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_writes: int | None = None
+
+    @classmethod
+    def of(cls, response: Response) -> Self:
+        """The same from the client's object."""
+        usage = response.usage
+        return cls(
+            text=response.text or "",
+            finish=response.finish_reason,
+            served_by=response.model,
+            logprobs=condense(response.logprobs),
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            reasoning_tokens=usage.reasoning_tokens,
+            cached_tokens=usage.cache_read_tokens,
+            cache_writes=usage.cache_write_tokens,
+        )
+
+
+class Bill:
+    """What calls of one model cost.
+
+    Args:
+        spec: The model.
+    """
+
+    def __init__(self, spec: LMSpec) -> None:
+        self._spec = spec
+        self._rate = price(spec.model)
+
+    def most(self, request: Request | Plain) -> float:
+        """The most dollars that a call can cost; 0 when nobody knows."""
+        if self._rate is None:
+            return 0.0
+        reply = request.config.max_tokens or self._spec.reply_tokens
+        return prompt_tokens(request) * MARGIN * self._rate.input + reply * self._rate.output
+
+    def record(self, request: Request | Plain, answer: Response | Said, now: float) -> JournaledReply:
+        """The reply as the journal keeps it, with what it cost."""
+        reply = answer if isinstance(answer, Said) else Said.of(answer)
+        asked, said = billed_tokens(self._spec, request, reply)
+        usd, rate = None, self._rate
+        if rate is not None:
+            cached = min(reply.cached_tokens or 0, asked)
+            usd = (asked - cached) * rate.input + cached * rate.cached + said * rate.output
+        return JournaledReply(
+            model=self._spec.model,
+            served_by=reply.served_by,
+            text=reply.text,
+            finish=reply.finish,
+            logprobs=dump(reply.logprobs),
+            input_tokens=asked,
+            output_tokens=said,
+            usd=usd,
+            finished=now,
+        )
+
+
+def system_text(request: Request) -> str:
+    """The system prompt as one text; empty when there is none."""
+    system = request.system
+    if system is None or isinstance(system, str):
+        return system or ""
+    return "".join(getattr(part, "text", "") for part in system)
+
+
+def prompt_tokens(request: Request | Plain) -> float:
+    """By the prompt's length, as in ``prices.estimate_tokens``."""
+    if isinstance(request, Plain):
+        texts = [message["content"] for message in request.messages]
+    else:
+        texts = [message.text or "" for message in request.messages]
+        texts.append(system_text(request))
+    return sum(
+        len(text.encode("utf-8", "surrogatepass")) for text in texts
+    ) / BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * len(texts)
+
+
+def billed_tokens(spec: LMSpec, request: Request | Plain, reply: Said) -> tuple[int, int]:
+    """Billed tokens of prompt and reply: as reported, each provider in its own way, else by length."""
+    asked, said = reply.input_tokens, reply.output_tokens
+    if asked is None:
+        asked = math.ceil(prompt_tokens(request))
+    elif spec.provider == "anthropic":  # cached tokens are reported beside the input, by others within it
+        asked += (reply.cached_tokens or 0) + (reply.cache_writes or 0)
+    if said is None:
+        said = math.ceil(len(reply.text.encode()) / BYTES_PER_TOKEN)
+    elif spec.provider in {"gemini", "vertex_ai", "xai"}:  # thinking is reported beside the output
+        said += reply.reasoning_tokens or 0
+    return asked, said

@@ -1,0 +1,80 @@
+"""A pytest plugin: ``@pytest.mark.judgec(...)`` fails a test whose judge does not meet its bounds.
+
+::
+
+    @pytest.mark.judgec(judge="sensors", labels="labels.jsonl", min_tau_b=0.5, not_worse_than="sensors@3")
+    def test_judge() -> None:
+        "The marker is the test."
+
+    @pytest.mark.judgec(judge="sensors", answers="answers.jsonl", max_failure_rate=0.1)
+    def test_system(judgec_outcome) -> None:
+        print(judgec_outcome.failure_rate)
+
+The arguments are those of ``judgec.compiler.gate.gate.Gate``. Paths are relative to ``home``, which is the folder of
+pytest's configuration unless it is given. Nothing of judgec is imported until a marked test runs.
+"""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from judgec.compiler.gate.gate import Outcome
+
+MARKER = "judgec"
+_OUTCOMES = pytest.StashKey[list["Outcome"]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARKER}(judge, *, labels=None, answers=None, home=rootdir, min_tau_b=None, max_failure_rate=None, "
+        "not_worse_than=None, margin=0, lm=None, api_base=None, budget=None): fail unless the compiled judge meets "
+        "these bounds: lower bound of tau-b, share of failures, paired difference to another judge",
+    )
+
+
+@pytest.fixture
+def judgec_outcome(request: pytest.FixtureRequest) -> "Outcome":
+    """What the test's innermost ``judgec`` marker measured."""
+    outcomes = _outcomes(request.node)
+    if not outcomes:
+        pytest.fail(f"judgec_outcome: {request.node.nodeid} has no {MARKER} marker. Add one.", pytrace=False)
+    return outcomes[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Check the markers of a test, then run it."""
+    reasons = [reason for outcome in _outcomes(item) for reason in outcome.reasons]
+    if reasons:
+        pytest.fail("\n".join(reasons), pytrace=False)
+    return (yield)
+
+
+def _outcomes(item: pytest.Item) -> list["Outcome"]:
+    """The outcome of each marker, the nearest first; measured once a test."""
+    if _OUTCOMES not in item.stash:
+        item.stash[_OUTCOMES] = [_checked(item, marker) for marker in item.iter_markers(MARKER)]
+    return item.stash[_OUTCOMES]
+
+
+def _checked(item: pytest.Item, marker: pytest.Mark) -> "Outcome":
+    from judgec.compiler.gate.gate import Gate, check
+    from judgec.errors import JudgecError
+
+    given = {**dict(zip(("judge",), marker.args, strict=False)), **marker.kwargs}
+    valid = Gate.__dataclass_fields__
+    unknown = [name for name in given if name not in valid]
+    if unknown or "judge" not in given or len(marker.args) > 1:
+        seen = f"{', '.join(unknown)} unknown" if unknown else f"{len(marker.args)} positional, {', '.join(given)}"
+        pytest.fail(f"{MARKER} marker: {seen}; judge is needed, valid are {', '.join(valid)}.", pytrace=False)
+    given["home"] = item.config.rootpath / Path(given.get("home", ""))
+    try:
+        return check(Gate(**given))
+    except JudgecError as error:
+        said = str(error)
+    return pytest.fail(f"{MARKER} marker: {said}", pytrace=False)

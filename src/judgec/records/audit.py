@@ -1,0 +1,117 @@
+"""What an audit found about a judge; it lies on the judge's card."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from judgec.records.estimate import Estimate
+
+Status = Literal["pass", "warn", "fail", "skipped"]
+RANK: tuple[Status, ...] = ("fail", "warn", "pass", "skipped")  # the worst first
+
+
+class Finding(BaseModel):
+    """The outcome of one audit.
+
+    Args:
+        audit: Its name, for example ``length``.
+        status: ``fail``: the effect is beyond the bound, and not by chance; ``pass``: it is within the bound, and
+            shown to be within twice the bound; ``warn``: neither; ``skipped``: it does not apply, ``sentence`` says
+            why.
+        effect: The effect, larger is worse; of several parts the worst. Shares and parts of the scale, so that
+            1 is everything.
+        bound: What the effect may be.
+        two_sided: The effect has a sign, and either is a fault.
+        sentence: The finding for people.
+        part: Which part ``effect`` is of, or empty.
+        parts: The effect of every part, keyed by name, where there are several.
+        unscored: Changed items that the judge gave no verdict on; they are in no effect.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    audit: str
+    status: Status
+    effect: Estimate
+    bound: float
+    two_sided: bool = False
+    sentence: str
+    part: str = ""
+    parts: Mapping[str, Estimate] = {}
+    unscored: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        """A finding of ``judgec audit --json``."""
+        return {
+            "status": self.status,
+            "effect": self.effect.to_json(),
+            "bound": self.bound,
+            "two_sided": self.two_sided,
+            "sentence": self.sentence,
+            "part": self.part or None,
+            "parts": {name: effect.to_json() for name, effect in self.parts.items()},
+            "unscored": self.unscored,
+            "n": self.effect.n,
+            "n_clusters": self.effect.n_clusters,
+        }
+
+
+class AuditReport(BaseModel):
+    """All audits of one version of a judge, as they lie on its card.
+
+    Args:
+        findings: One an audit, in the order in which they are listed.
+        created: When, ISO 8601; of several runs, the last.
+        lm: The model that was asked.
+        items: Items that were audited.
+        queries: Queries that they belong to.
+        source: Where the items came from.
+        seed: What chose items and edits.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    findings: tuple[Finding, ...]
+    created: str
+    lm: str
+    items: int
+    queries: int
+    source: str = ""
+    seed: int = 0
+
+    @property
+    def status(self) -> Status:
+        """The worst of all findings."""
+        return min((finding.status for finding in self.findings), key=RANK.index, default="skipped")
+
+    @property
+    def summary(self) -> str:
+        """One sentence: how many audits passed, and which did not."""
+        named = {
+            status: [finding.audit for finding in self.findings if finding.status == status]
+            for status in ("fail", "warn")
+        }
+        passed = sum(finding.status == "pass" for finding in self.findings)
+        parts = [f"{passed} of {sum(finding.status != 'skipped' for finding in self.findings)} audits passed"]
+        parts += [f"failed: {', '.join(named['fail'])}"] if named["fail"] else []
+        parts += [f"uncertain: {', '.join(named['warn'])}"] if named["warn"] else []
+        return "; ".join(parts)
+
+    def updated(self, new: "AuditReport") -> "AuditReport":
+        """This report with the findings of another run put over it; audits that were not run again stay."""
+        again = {finding.audit: finding for finding in new.findings}
+        kept = tuple(again.pop(finding.audit, finding) for finding in self.findings)
+        return new.model_copy(update={"findings": (*kept, *again.values())})
+
+    def to_json(self) -> dict[str, object]:
+        """The part ``audits`` of reports."""
+        return {
+            "status": self.status,
+            "summary": self.summary,
+            "created": self.created,
+            "lm": self.lm,
+            "items": self.items,
+            "queries": self.queries,
+            "audits": {finding.audit: finding.to_json() for finding in self.findings},
+        }

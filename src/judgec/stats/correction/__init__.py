@@ -1,0 +1,1 @@
+"""Rates over many judged items, put right by a few expert labels."""

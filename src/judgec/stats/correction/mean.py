@@ -1,0 +1,43 @@
+"""Means of shares and of changes, with intervals that few or no changes do not make too short."""
+
+import numpy as np
+from scipy import stats
+
+from judgec.records.estimate import Estimate
+from judgec.records.label import FloatArray, IntArray
+from judgec.stats.correction.ppi import MIN_CLUSTERS, cluster_sums, unseen_variance
+
+METHOD = "mean, clustered by query, Student's t"
+
+
+def clustered_mean(
+    values: FloatArray, cluster: IntArray, *, step: float = 1.0, level: float = 0.95, draws: int | None = None
+) -> Estimate:
+    """Mean over items of values between -1 and 1, most of them 0 or another round number; its interval over clusters.
+
+    Where few values differ from 0 the variance that was seen is too small; the interval holds what adding two
+    clusters that differ, and two that do not, would add.
+
+    Args:
+        values: Shape (n_items,), no NaN.
+        cluster: Code of each item's query, same shape.
+        step: The smallest value other than 0.
+        level: Coverage of the interval.
+        draws: Clusters that the interval rests on, where these are fewer than all.
+
+    Returns:
+        Without items no value; below three clusters no interval.
+    """
+    n, clusters = len(values), len(np.unique(cluster))
+    plain = Estimate(value=None, n=n, n_clusters=clusters, level=level, method=METHOD)
+    if not n:
+        return plain.model_copy(update={"note": "no item to measure it on"})
+    mean = float(values.mean())
+    resting = clusters if draws is None else min(draws, clusters)
+    if resting < MIN_CLUSTERS:
+        return plain.model_copy(update={"value": mean, "note": f"{resting} queries: no interval"})
+    parts = cluster_sums((values - mean) / n, cluster)
+    changed = float((values != 0).mean())
+    variance = float(parts @ parts) * clusters / (clusters - 1) + step**2 * unseen_variance(changed, clusters)
+    half = float(stats.t.isf((1 - level) / 2, resting - 1)) * float(np.sqrt(variance))
+    return plain.model_copy(update={"value": mean, "low": max(-1.0, mean - half), "high": min(1.0, mean + half)})

@@ -1,0 +1,49 @@
+"""Whether labels can speak for the items that they are to correct: the range that they cover."""
+
+from collections.abc import Sequence
+
+from judgec.records.label import FloatArray
+
+# Of items drawn as the n labelled ones were, a share Beta(2, n - 1) lies outside their range: above 6 / (n + 1) with
+# a chance of 1.7 %.
+OUTSIDE = 6.0
+RARE = 0.01  # chance below which a random sample would have missed a kind of item
+
+
+def out_of_range(labelled: FloatArray, others: FloatArray, draws: int) -> str:
+    """Why the labelled scores do not cover the other ones, or an empty text.
+
+    Args:
+        labelled: The judge's scores of the labelled items; no NaN.
+        others: Its scores of the items that nobody labelled; no NaN.
+        draws: Independent draws behind the labelled items: their queries.
+    """
+    if not len(labelled) or not len(others):
+        return ""
+    low, high = float(labelled.min()), float(labelled.max())
+    outside = float(((others < low) | (others > high)).mean())
+    allowed = OUTSIDE / (draws + 1)
+    if outside <= allowed:
+        return ""
+    return (
+        f"{outside:.0%} of the judge's scores lie outside {low:.3g} to {high:.3g}, the range of the labelled items; "
+        f"of a random sample of {draws} queries at most {allowed:.0%} would"
+    )
+
+
+def missing_kinds(labelled: Sequence[str], others: Sequence[str], draws: int, what: str) -> str:
+    """Why labels that lack a kind of item are no random sample of all, or an empty text.
+
+    Args:
+        labelled: The kind (agent, group) of each labelled item.
+        others: That of each other item.
+        draws: Independent draws behind the labelled items: their queries.
+        what: What a kind is called.
+    """
+    known = set(labelled)
+    whole = len(labelled) + len(others)
+    for kind in sorted(set(others) - known - {""}):
+        share = sum(other == kind for other in others) / whole
+        if (1 - share) ** draws < RARE:
+            return f"{share:.0%} of the items are of {what} {kind}, which no label is of"
+    return ""

@@ -1,0 +1,54 @@
+"""Replies that a few turns of an event loop bring, in one commit: a commit each costs more than the replies."""
+
+import asyncio
+
+from judgec.store.journal import Journal, JournaledReply
+
+TURNS = 16  # most turns of the loop that a commit waits for more; without calls to wait for, a turn takes no time
+
+
+class Together:
+    """Writes for coroutines of any event loop.
+
+    Args:
+        journal: Where to.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._open: dict[asyncio.AbstractEventLoop, _Commit] = {}
+
+    async def put(self, digest: bytes, reply: JournaledReply) -> None:
+        """Return when the reply is durable.
+
+        Raises:
+            ArtifactError: When the journal cannot be written; to everybody in the same commit.
+        """
+        loop = asyncio.get_running_loop()
+        commit = self._open.get(loop)
+        if commit is None:
+            commit = self._open[loop] = _Commit(loop)
+            loop.call_soon(self._turn, commit, 0, TURNS)
+        commit.replies.append((digest, reply))
+        await commit.durable
+
+    def _turn(self, commit: "_Commit", before: int, turns: int) -> None:
+        if turns and len(commit.replies) > before:  # more are coming in
+            commit.loop.call_soon(self._turn, commit, len(commit.replies), turns - 1)
+            return
+        del self._open[commit.loop]
+        try:
+            self._journal.put_many(commit.replies)
+        except Exception as error:  # noqa: BLE001 - raised where the replies are waited for
+            if not commit.durable.done():
+                commit.durable.set_exception(error)
+        else:
+            if not commit.durable.done():
+                commit.durable.set_result(None)
+
+
+class _Commit:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.replies: list[tuple[bytes, JournaledReply]] = []
+        self.durable: asyncio.Future[None] = loop.create_future()

@@ -1,0 +1,129 @@
+"""The pooled client over real connections."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import dspy
+import pytest
+from dspy import lm15
+
+from judgec.lm.backend import ClientBackend, unreachable
+from judgec.lm.door import door_of, open_lm
+from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.pool import PooledBackend, open_endpoint
+from judgec.lm.executor import Executor
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget, Usage
+from judgec.store.journal import Journal
+from tests.lm.judging import GradeAnswer, item, requests
+from tests.service import policies
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Garbage, Hang, Reset
+
+ENVIRON = {"OPENAI_API_KEY": "sk-1"}
+
+
+def say(url: str, act: Callable[[PooledBackend, Plain], Awaitable[object]], timeout: float = 5.0) -> None:
+    spec = LMSpec.parse("openai/x", api_base=url, timeout=timeout)
+    lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=ENVIRON)
+    backend = door_of(lm).calls.backend
+    assert isinstance(backend, PooledBackend)
+    plain = door_of(lm).plain(requests(1)[0].messages)
+
+    async def both() -> None:
+        try:
+            await act(backend, plain)
+        finally:
+            await backend.aclose()
+
+    asyncio.run(both())
+
+
+async def once(backend: PooledBackend, plain: Plain) -> Said:
+    return await backend.say(plain)
+
+
+@pytest.mark.parametrize(
+    ("model", "api_base", "pooled"),
+    [
+        ("openai/x", "http://127.0.0.1:1/v1", True),
+        ("openai/gpt-4o-mini", None, True),
+        ("hosted_vllm/x", "http://127.0.0.1:1/v1", True),
+        ("groq/x", "http://127.0.0.1:1/v1", True),
+        ("anthropic/x", "http://127.0.0.1:1", False),
+        ("azure/x", "http://127.0.0.1:1", False),
+    ],
+)
+def test_open_endpoint_pools_what_speaks_openais_protocol(model: str, api_base: str | None, pooled: bool) -> None:
+    backend = open_endpoint(LMSpec.parse(model, api_base=api_base), ENVIRON)
+    assert isinstance(backend, PooledBackend) is pooled
+    assert isinstance(backend, ClientBackend)
+
+
+def test_open_endpoint_without_a_key_leaves_the_complaint_to_the_first_call() -> None:
+    assert type(open_endpoint(LMSpec.parse("openai/gpt-4o-mini"), {})) is ClientBackend
+
+
+def test_say_keeps_its_connections_and_sends_the_key() -> None:
+    async def many(backend: PooledBackend, plain: Plain) -> None:
+        for _ in range(5):
+            await asyncio.gather(*(backend.say(plain) for _ in range(4)))
+
+    with FakeOpenAI("good") as server:
+        say(server.base_url, many)
+        assert server.calls == 20
+        assert server.connections == 4
+        assert server.keys == {"Bearer sk-1"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind"), [(Reset(), lm15.TransportError), (Garbage(), lm15.ProviderError), (Hang(), lm15.TimeoutError)]
+)
+def test_say_when_the_endpoint_misbehaves_raises_what_is_retried(outcome: object, kind: type[Exception]) -> None:
+    policy = policies.always(outcome)  # type: ignore[arg-type]  # one of the outcomes
+    with FakeOpenAI(policy) as server, pytest.raises(kind):
+        say(server.base_url, once, timeout=0.3)
+
+
+def test_say_to_nobody_is_unreachable() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(lm15.TransportError) as raised:
+        say(f"http://127.0.0.1:{port}/v1", once)
+    assert unreachable(raised.value)
+
+
+def test_say_goes_through_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeOpenAI("good") as proxy:
+        monkeypatch.setenv("http_proxy", proxy.base_url.removesuffix("/v1"))
+        monkeypatch.setenv("no_proxy", "")
+        say("http://nowhere.invalid/v1", once)
+        assert proxy.calls == 1
+
+
+def test_executor_finds_out_how_much_an_endpoint_can_take() -> None:
+    server = FakeOpenAI(lambda call: policies.TOO_MANY if server.in_flight > 6 else policies.good(call), latency=0.01)
+    with server:
+        spec = LMSpec.parse("openai/x", api_base=server.base_url)
+        lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=ENVIRON)
+        executor = Executor(lm, in_flight=48)
+        replies = list(executor.run(requests(400)))
+    assert all(reply.text is not None for reply in replies)
+    assert executor._window.size < 24
+    assert server.calls < 700  # the first burst is refused, later ones are not sent
+
+
+def test_call_paid_through_dspy_is_found_by_the_executor_and_the_other_way_round(tmp_path: Path) -> None:
+    with FakeOpenAI("good") as server, Journal(tmp_path / "journal.db") as journal:
+        spec = LMSpec.parse("openai/x", api_base=server.base_url)
+        lm = open_lm(spec, journal=journal, budget=Budget(), usage=Usage(), environ=ENVIRON)
+        with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+            dspy.Predict(GradeAnswer)(**item(0))
+        first = list(Executor(lm).run(requests(2)))
+        with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+            dspy.Predict(GradeAnswer)(**item(1))
+        assert server.calls == 2
+    assert sorted((reply.key, reply.cached) for reply in first) == [(0, True), (1, False)]

