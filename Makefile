@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.extras
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: setup demo test test-full check format bench clean
+.PHONY: setup demo demo-tournament demo-probe test test-full check format bench docs clean
 
 setup: $(STAMP)
 
@@ -21,6 +21,12 @@ $(STAMP): requirements.lock pyproject.toml
 
 demo: $(STAMP)
 	@$(BIN)/python -m judgec.cli.demo
+
+demo-tournament: $(STAMP)
+	@$(BIN)/python -m judgec.cli.corpus.demo_tournament
+
+demo-probe: $(STAMP)
+	@$(BIN)/python -m judgec.cli.probe.demo
 
 test: $(STAMP)
 	$(PYTEST) -n 2
@@ -49,6 +55,9 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/rating.py
 	$(BIN)/python benchmarks/agreement.py --data ../shared/data/labels
 	$(BIN)/python -m benchmarks.throughput
+
+docs: $(STAMP)
+	$(BIN)/python docs/make_site.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -108,6 +108,20 @@ def statistic_of(name: str, ratings: Ratings) -> Statistic:
     return table_statistic(name, expert, judge, r.cluster, n_grades=n_grades, n_clusters=r.n_clusters)
 
 
+def panel_statistic(name: str, panel: Sequence[Ratings]) -> Statistic | None:
+    """The mean of a statistic over graders, those of whom it is undefined left out; None without any row.
+
+    Args:
+        name: Of ``STATISTICS``.
+        panel: Rows that are all labelled and scored, of the same queries.
+    """
+    parts = [statistic_of(name, r) for r in panel if len(r.expert)]
+    defined = [part for part in parts if not np.isnan(part.point())] or parts[:1]
+    if len(defined) < 2:
+        return defined[0] if defined else None
+    return WeightedSum(tuple((1 / len(defined), part) for part in defined))
+
+
 def _scored(ratings: Ratings) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray((ratings.judge != UNSCORED) | (ratings.judge_accept != UNSCORED))
 
@@ -123,11 +137,8 @@ def _estimate(name: str, panel: Sequence[Ratings], how: Resampling, no_threshold
         note = NOTHING_SCORED
     if note:
         return Estimate(value=None, note=note, level=how.level)
-    parts = [statistic_of(name, r) for r in panel if len(r.expert)]
-    defined = [part for part in parts if not np.isnan(part.point())] or parts[:1]
-    whole: Statistic = defined[0]
-    if len(defined) > 1:
-        whole = WeightedSum(tuple((1 / len(defined), part) for part in defined))
+    whole = panel_statistic(name, panel)
+    assert whole is not None  # n > 0
     found = interval(whole, level=how.level, resamples=how.resamples, seed=how.seed)
     return replace(found, p=_p(name, panel, found) if name in WITH_P else None).estimate(n)
 

@@ -11,11 +11,18 @@ import typer
 from judgec.cli.admin.doctor import doctor
 from judgec.cli.admin.journal import journal
 from judgec.cli.admin.ui import ui
+from judgec.cli.corpus.answer import answer
+from judgec.cli.corpus.compile_agent import compile_agent
+from judgec.cli.corpus.index import index
+from judgec.cli.corpus.playing import with_agents
 from judgec.cli.judge.agreement import agreement
 from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
 from judgec.cli.judge.judge import judge
 from judgec.cli.labels.labels import labels
+from judgec.cli.probe.compile_queries import compile_queries
+from judgec.cli.probe.generate_queries import generate_queries
+from judgec.cli.probe.probe import probe
 from judgec.cli.tournament.evaluate import evaluate
 from judgec.cli.tournament.rank import rank
 from judgec.cli.trust.audit import audit
@@ -33,6 +40,8 @@ app = typer.Typer(
 LABELS = "Labels"
 JUDGES = "Judges"
 TOURNAMENTS = "Tournaments"
+CORPUS = "Documents and agents"
+PROBES = "Test queries and probes"
 ADMIN = "Installation and tracking"
 
 app.command("labels", rich_help_panel=LABELS)(labels)
@@ -41,8 +50,14 @@ app.command("judge", rich_help_panel=JUDGES)(judge)
 app.command("compare", rich_help_panel=JUDGES)(compare)
 app.command("agreement", rich_help_panel=JUDGES)(agreement)
 app.command("audit", rich_help_panel=JUDGES)(audit)
-app.command("evaluate", rich_help_panel=TOURNAMENTS)(evaluate)
+app.command("evaluate", rich_help_panel=TOURNAMENTS)(with_agents(evaluate))
 app.command("rank", rich_help_panel=TOURNAMENTS)(rank)
+app.command("index", rich_help_panel=CORPUS)(index)
+app.command("answer", rich_help_panel=CORPUS)(answer)
+app.command("compile-agent", rich_help_panel=CORPUS)(compile_agent)
+app.command("generate-queries", rich_help_panel=PROBES)(generate_queries)
+app.command("compile-queries", rich_help_panel=PROBES)(compile_queries)
+app.command("probe", rich_help_panel=PROBES)(probe)
 app.add_typer(journal, rich_help_panel=ADMIN)
 app.command("ui", rich_help_panel=ADMIN)(ui)
 app.command("doctor", rich_help_panel=ADMIN)(doctor)

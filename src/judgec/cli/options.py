@@ -23,7 +23,7 @@ AcceptAtOption = Annotated[
 ]
 TaskOption = Annotated[
     str | None,
-    typer.Option("--task", help="grade, answer, relevance or preference; default: inferred from the columns."),
+    typer.Option("--task", help="answer, grade, preference, rejection, relevance, reliability; default: by columns."),
 ]
 ApiBaseOption = Annotated[
     str | None,

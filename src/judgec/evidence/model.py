@@ -25,7 +25,7 @@ _NAMES = {
     "reference": REFERENCE_NAMES,
     "contexts": CONTEXT_NAMES,
 }
-_TEXTS = ("query", "answer", "answer_a", "answer_b", "reference", "contexts", "document")
+_TEXTS = ("query", "answer", "answer_a", "answer_b", "reference", "contexts", "document", "passage")
 _DIGITS = 6  # decimals of an IDF weight that are kept: more only make the file longer
 
 
@@ -73,12 +73,14 @@ class EvidenceModel:
         """IDF over every distinct text of the training items, and the families that their fields allow."""
         library = Library()
         present = {name for item in items for name in _TEXTS if item.text(name).strip()}
+        if "passage" in present:  # a question and its answer, both checked against the passage
+            present |= {"document", "contexts"}
         texts = dict.fromkeys(text for item in items for name in _TEXTS for text in item.texts(name) if text.strip())
         pairs = "answer_a" in present or "answer_b" in present
         answers = pairs or "answer" in present or "document" not in present
         families = ["document"] if "document" in present and not pairs else []
         families += [name for name in ("answer", "reference", "contexts") if answers and name in {"answer", *present}]
-        documents = [item.text("document") for item in items if item.text("document").strip()]
+        documents = [text for item in items if (text := _document(item)).strip()]
         lengths = [len(library.read(text).stems) for text in documents]
         return cls(
             idf=Idf.fit(library.read(text).vocabulary for text in texts),
@@ -124,7 +126,7 @@ class EvidenceModel:
         """The features of one family, or an empty tuple when the item lacks a text it needs."""
         weight = self.idf.__getitem__
         if family == "document":
-            document = library.read(item.text("document"))
+            document = library.read(_document(item))
             both = question.stems and document.stems
             return document_features(question, document, weight, self.mean_length) if both else ()
         if not answer.passage.stems:
@@ -135,7 +137,8 @@ class EvidenceModel:
             reference = item.text("reference")
             given = any(library.read(text).stems for text in alternatives(reference))
             return reference_features(answer, question, reference, library, weight) if given else ()
-        contexts, trusted = library.read(item.texts("contexts")), library.read(item.text("reference"))
+        passages = item.texts("contexts") or item.texts("passage")
+        contexts, trusted = library.read(passages), library.read(item.text("reference"))
         return context_features(answer, question, contexts, trusted, weight) if contexts.stems else ()
 
     @cached_property
@@ -178,3 +181,7 @@ class EvidenceModel:
                 f"{', '.join(_NAMES)} is needed. Compile the judge again with this release."
             )
         return model
+
+
+def _document(item: Item) -> str:
+    return item.text("document") or item.text("passage")

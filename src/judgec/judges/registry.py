@@ -10,7 +10,9 @@ from judgec.errors import UserError
 from judgec.judges.tasks.answer import answer_judge
 from judgec.judges.tasks.grade import grade_judge
 from judgec.judges.tasks.preference import preference_judge
+from judgec.judges.tasks.rejection import rejection_judge
 from judgec.judges.tasks.relevance import relevance_judge
+from judgec.judges.tasks.reliability import reliability_judge
 from judgec.records.scale import Scale
 
 ENTRY_POINTS = "judgec.judges"
@@ -32,7 +34,9 @@ JUDGES: dict[str, JudgeBuilder] = {
     "answer": answer_judge,
     "grade": grade_judge,
     "preference": preference_judge,
+    "rejection": rejection_judge,
     "relevance": relevance_judge,
+    "reliability": reliability_judge,
 }
 
 

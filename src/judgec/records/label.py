@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from judgec.records.scale import Scale
 
-Task = Literal["grade", "answer", "relevance", "preference", "rejection"]
+Task = Literal["grade", "answer", "relevance", "preference", "rejection", "reliability"]
 Text = str | tuple[str, ...]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -156,7 +156,7 @@ def _milliseconds(seconds: float) -> int:
 
 
 def _parent_tags(run: runs.CompileRun) -> dict[str, str]:
-    command = {"compile": "compile-judge", "tournament": "evaluate", "audit": "audit"}[run.kind]
+    command = {"compile": "compile-judge", "tournament": "evaluate", "audit": "audit", "probe": "probe"}[run.kind]
     tags = {encode_metric(key): value for key, value in run.tags.items()}
     tags |= {"mlflow.source.name": f"judgec {command}", "mlflow.source.type": "LOCAL"}
     tags |= {"judgec.kind": run.kind, "mlflow.note.content": run.description}

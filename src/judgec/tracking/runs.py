@@ -107,7 +107,7 @@ class CompileRun(_Record):
         key: What tells this run from any other, or empty; a run with a key is logged once.
     """
 
-    kind: Literal["compile", "tournament", "audit"] = "compile"
+    kind: Literal["compile", "tournament", "audit", "probe"] = "compile"
     name: str
     params: Mapping[str, Param]
     metrics: Metrics
@@ -136,7 +136,7 @@ class TournamentRun(CompileRun):
         version_tags: Set on that registered version, where the store has it.
     """
 
-    kind: Literal["compile", "tournament", "audit"] = "tournament"
+    kind: Literal["compile", "tournament", "audit", "probe"] = "tournament"
     candidates: tuple[Candidate, ...] = ()
     datasets: tuple[DatasetInput, ...] = ()
     judge: str
@@ -147,7 +147,15 @@ class TournamentRun(CompileRun):
 class AuditRun(TournamentRun):
     """One audit of a version of a judge: metrics ``audit.<name>``, and the outcome of each on that version."""
 
-    kind: Literal["compile", "tournament", "audit"] = "audit"
+    kind: Literal["compile", "tournament", "audit", "probe"] = "audit"
+
+
+class ProbeRun(CompileRun):
+    """One probe of systems under test; metrics are ``failure_rate.<scenario>.<system>`` and counts."""
+
+    kind: Literal["compile", "tournament", "audit", "probe"] = "probe"
+    candidates: tuple[Candidate, ...] = ()
+    datasets: tuple[DatasetInput, ...] = ()
 
 
 class Logged(_Record):

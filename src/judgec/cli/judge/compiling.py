@@ -12,6 +12,7 @@ from judgec.cli.output import command, print_table, say
 from judgec.cli.progress import Bar
 from judgec.compiler.compile import compile_judge, default_objective, plan_judge
 from judgec.compiler.outcome.abstain import check_options
+from judgec.compiler.outcome.page.judge_page import page_path
 from judgec.compiler.outcome.render import outcome_notes, outcome_tables
 from judgec.compiler.outcome.report import Saved, check_name, save, with_run
 from judgec.compiler.outcome.track import run_of
@@ -180,7 +181,9 @@ def _show(saved: Saved, request: Request) -> None:
     endpoint = () if request.api_base is None else ("--api-base", request.api_base)
     say(
         *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
+        str(saved.report["verdict"]),
         f"{card.name}@{card.version} {verdict}: {card.reason}",
+        f"report: {page_path(request.home, card)}",
         f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),
         *[f"note: {note}" for note in compiled.notes],

@@ -14,6 +14,7 @@ from judgec.cli.options import (
     JsonOption,
     MapOption,
     TaskOption,
+    TrackingOption,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,33 @@ BudgetOption = Annotated[
 ]
 CostOption = Annotated[
     float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Most dollars.", rich_help_panel=NEXT)
+]
+REVIEW = "Grade on a local page"
+ReviewOption = Annotated[
+    bool,
+    typer.Option("--review", help="Open a page to grade the items on; labels go into FILE.", rich_help_panel=REVIEW),
+]
+PortOption = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="Of the page; 0: a free one.", rich_help_panel=REVIEW)
+]
+EXCHANGE = "Grade elsewhere"
+ExportOption = Annotated[
+    str | None,
+    typer.Option(
+        "--export",
+        metavar="OUT.csv|OUT.xlsx|mlflow:EXPERIMENT",
+        rich_help_panel=EXCHANGE,
+        help="A sheet for each annotator, or a review queue in MLflow.",
+    ),
+]
+ImportOption = Annotated[
+    str | None,
+    typer.Option(
+        "--import",
+        metavar="IN.csv|IN.xlsx|mlflow:EXPERIMENT",
+        rich_help_panel=EXCHANGE,
+        help="Put the labels that came back into FILE.",
+    ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", help="Of the random half.", rich_help_panel=NEXT)]
 
@@ -66,18 +94,54 @@ def labels(
     budget: BudgetOption = None,
     max_cost: CostOption = None,
     seed: SeedOption = 0,
+    review: ReviewOption = False,
+    port: PortOption = 0,
+    export: ExportOption = None,
+    import_: ImportOption = None,
+    tracking_uri: TrackingOption = None,
     home: HomeOption = Path(),
     json: JsonOption = False,
 ) -> None:
     """Check a label file: what was read, how the experts grade, and how far they agree."""
-    from judgec.cli.output import command, print_json, say
+    from judgec.cli.output import print_json
 
-    if next_ is not None or judge is not None:
+    ways = [review, export is not None, import_ is not None, next_ is not None]
+    if any(ways[:3]):
+        from judgec.cli.labels.review import Request, grade
+
+        asked = Request(
+            file=file,
+            port=port,
+            judge=judge,
+            task=task,
+            rename=tuple(mapping or ()),
+            annotators=annotators,
+            accept_at=accept_at,
+            home=home,
+        )
+        done = grade(asked, export, import_, tracking_uri, ways=sum(ways))
+    elif next_ is not None or judge is not None:
         caps = budget, max_cost
-        counts = _next(file, next_, judge, out, mapping, annotators, api_base, caps, seed, home, quiet=json)
-        if json:
-            print_json(counts)
+        done = _next(file, next_, judge, out, mapping, annotators, api_base, caps, seed, home, quiet=json)
+    else:
+        _check(file, task, mapping, annotators, accept_at, name, home, json=json)
         return
+    if json:
+        print_json(done)
+
+
+def _check(
+    file: str,
+    task: str | None,
+    mapping: list[str] | None,
+    annotators: str | None,
+    accept_at: str | None,
+    name: str | None,
+    home: Path,
+    *,
+    json: bool,
+) -> None:
+    from judgec.cli.output import command, print_json, say
     from judgec.store.labels import read_label_file
     from judgec.store.rows.columns import as_names, as_rename
     from judgec.store.splits import as_family, default_family

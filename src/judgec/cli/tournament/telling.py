@@ -6,6 +6,7 @@ from judgec.cli.output import print_table, say
 from judgec.cli.tournament.request import Request
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.render import leaderboard_rows, retrieval_rows, win_rows
+from judgec.tournament.report.costs import cost_rows
 from judgec.tournament.report.evaluation import Evaluation, audit_note
 from judgec.tournament.report.rates import length_rows, rate_rows
 
@@ -71,6 +72,8 @@ def show(found: Evaluation, out: Path) -> None:
         print_table("At equal length", *length_rows(found.lengths))
     if found.corrected is not None:
         print_table("Points per game, as judged and as experts correct them", *rate_rows(found.corrected.rates))
+    if found.entries.costs:
+        print_table("What an answer took", *cost_rows(found.entries))
     if found.retrieval is not None:
         print_table("Retrieval", *retrieval_rows(found.retrieval))
     say(

@@ -15,6 +15,7 @@ from judgec.cli.output import say
 from judgec.cli.progress import Bar
 from judgec.cli.trust.held_out import Wanted, held_out
 from judgec.compiler.gate.held_out import HeldOut, spread
+from judgec.compiler.outcome.page.judge_page import put_audits
 from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
@@ -104,6 +105,7 @@ def _audit(request: Request, program: Program) -> Outcome:
             seed=request.seed,
         )
         card = programs.record_audit(request.home, f"{card.name}@{card.version}", audit)
+        put_audits(request.home, card, audit.findings if card.audit is None else card.audit.findings)
         bar.stage("track", store.shown)
         logged = tracker.log_tournament(_run_of(card, audit, request.home, started))
     bar.close()

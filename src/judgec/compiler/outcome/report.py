@@ -8,6 +8,7 @@ from importlib.metadata import version as installed
 from judgec import __version__
 from judgec.compiler.compile import Compiled, fields_of
 from judgec.compiler.outcome.calibration import calibration_errors
+from judgec.compiler.outcome.page.judge_page import page_of, page_path, verdict_of
 from judgec.compiler.outcome.rivals import judgments_table, standing_of
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
@@ -17,7 +18,7 @@ from judgec.records.card import Cost, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
-from judgec.store.splits import locked_family, read_family, split_table, write_family
+from judgec.store.splits import locked_family, read_family, split_table, write_family, write_whole
 
 ENGINE_NOTE = "embedded evidence engine, no language model"
 PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
@@ -92,6 +93,9 @@ def _write(compiled: Compiled, settings: CompileSettings, spent: Spent, created:
                 report={**report, "judgments": judgments},
             ),
         )
+    page = page_path(settings.home, card)
+    if compiled.earlier is None or not page.exists():
+        write_whole(page, page_of(compiled, settings, card))
     if card.version == max(programs.versions(settings.home, settings.name)):  # a later one has been decided since
         alias = programs.CHAMPION if card.promoted else "challenger"
         programs.set_aliases(settings.home, settings.name, {alias: card.version})
@@ -159,6 +163,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
     return {
         "promoted": decision.promoted,
         "reason": decision.reason,
+        "verdict": verdict_of(compiled, settings, settings.name).sentence,
         "task": dataset.labels.task,
         "objective": settings.objective,
         "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)},

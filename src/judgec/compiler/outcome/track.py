@@ -9,21 +9,20 @@ import numpy as np
 
 from judgec.agreement import figures
 from judgec.agreement.curves import coverage_figure, learning_curve_figure
-from judgec.agreement.measure import Resampling, measure
 from judgec.compiler.compile import Compiled
 from judgec.compiler.dataset import Part
 from judgec.compiler.outcome.calibration import calibration_errors
+from judgec.compiler.outcome.page.groups import by_group
 from judgec.compiler.outcome.report import Saved
 from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import acceptability
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
-from judgec.records.label import UNLABELLED, FloatArray, IntArray
+from judgec.records.label import FloatArray, IntArray
 from judgec.store import programs
 from judgec.store.splits import SPLITS
 from judgec.tracking.runs import Candidate, CompileRun, DatasetInput, ModelVersion
 
-MAX_GROUPS = 30  # bars in the figure of groups; the others are in the report
 Columns = Mapping[str, Literal["string", "long", "double", "boolean"]]
 
 
@@ -205,15 +204,8 @@ def _aspect_figures(compiled: Compiled, j: int) -> dict[str, bytes]:
 
 def _groups(compiled: Compiled) -> dict[str, Estimate]:
     """The judge's agreement in each group of items, the largest groups first."""
-    test, ratings = compiled.dataset.test, compiled.verification.ratings["compiled"]
-    experts, of_items = test.experts, np.array([item.group or "" for item in test.items])
-    labelled = (experts.grade != UNLABELLED) | (experts.accept != UNLABELLED)  # the cells that became rows
-    groups = np.repeat(of_items[:, None], len(compiled.dataset.labels.aspects), axis=1)[labelled]
-    names, counts = np.unique(groups[groups != ""], return_counts=True)
-    ranked = [str(name) for name in names[np.argsort(-counts, kind="stable")]][:MAX_GROUPS]
     statistic = "accept_agreement" if compiled.dataset.labels.accept_only else "tau_b"
-    how = Resampling(resamples=500)
-    return {name: measure(ratings.where(groups == name), how).estimates[statistic] for name in ranked}
+    return {name: found.estimates[statistic] for name, found in by_group(compiled).items()}
 
 
 def _values(positions: IntArray, values: tuple[float, ...]) -> FloatArray:

@@ -13,6 +13,11 @@ RAGELO_ASPECTS = {  # Rackauckas, Câmara, Zavrel (2024), appendix A.2
     "completeness": "does the answer give all the information that the question needs",
     "precision": "is the answer about the very product or entity that was asked about, not a similar one",
 }
+RAGPROBE_ASPECTS = {  # the criteria of the answer evaluator; relevance and completeness as above
+    "correctness": "does the answer agree with {standard} in every figure, date, name and statement",
+    "consistency": "is the answer free of contradictions, in itself and with {standard}",
+}
+DESCRIBED = {**RAGPROBE_ASPECTS, **RAGELO_ASPECTS}
 RAGELO_MEANINGS = ("not at all", "in part", "fully")  # of grades 0-2, when the scale gives none
 
 
@@ -38,7 +43,7 @@ def answer_judge(scale: Scale, aspects: tuple[str, ...], fields: Collection[str]
     """The module; see ``registry.JudgeBuilder``."""
     meanings = RAGELO_MEANINGS if scale.grades == (0, 1, 2) else ()
     described = {
-        aspect: f"{aspect}: {RAGELO_ASPECTS.get(aspect.casefold(), 'judged by itself')}; the grade alone"
+        aspect: f"{aspect}: {DESCRIBED.get(aspect.casefold(), 'judged by itself')}; the grade alone"
         for aspect in aspects
     }
     return build(GradeAspects, scale, described, fields, meanings=meanings)

@@ -27,6 +27,7 @@ from scipy.special import ndtr
 from judgec.evidence.prompt_features import QUICK_INTERCEPT, QUICK_NAMES, QUICK_PRIOR, quick_features
 from judgec.lm.embedded.learner import Learned, learn
 from judgec.lm.embedded.prompt import Demonstration, Fields, Output, Prompt, read_prompt, unquote
+from judgec.lm.embedded.prose import write_prose
 from judgec.lm.endpoint.exchange import system_text
 from judgec.lm.prices import BYTES_PER_TOKEN
 from judgec.records.label import FloatArray
@@ -57,17 +58,20 @@ class EmbeddedEngine:
         """Answer one prompt.
 
         Raises:
-            InvalidRequestError: When the prompt asks for no grade: the engine cannot write prose.
+            InvalidRequestError: When the prompt asks for what the engine cannot write.
         """
         turns = [(message.role, message.text or "") for message in request.messages]
         system = system_text(request)
         prompt = read_prompt(system, turns)
-        if not any(output.labels for output in prompt.outputs):
+        if any(output.labels for output in prompt.outputs):
+            pieces = list(_write(prompt))
+        elif (prose := write_prose(system, prompt)) is not None:
+            pieces = list(_written(prompt, prose))
+        else:
             raise InvalidRequestError(
-                "the embedded evidence engine answers only prompts that ask for one of several grades; "
-                "name a language model with --lm or --reflection-lm"
+                "the embedded evidence engine answers only prompts that ask for one of several grades, for search "
+                "queries or for an answer from passages; name a language model with --lm or --reflection-lm"
             )
-        pieces = list(_write(prompt))
         text = "".join(piece for piece, _ in pieces)
         size = len(system) + sum(len(turn) for _, turn in turns)
         return Response(
@@ -113,6 +117,16 @@ def _write(prompt: Prompt) -> Iterator[tuple[str, Spread | None]]:
             yield value, spread
             yield "\n\n", None
     yield ("\n}" if prompt.wants_json else "[[ ## completed ## ]]\n"), None
+
+
+def _written(prompt: Prompt, prose: dict[str, str]) -> Iterator[tuple[str, Spread | None]]:
+    """The reply that gives these fields."""
+    if prompt.wants_json:
+        yield json.dumps(prose, ensure_ascii=False), None
+        return
+    for name, text in prose.items():
+        yield f"[[ ## {name} ## ]]\n{text}\n\n", None
+    yield "[[ ## completed ## ]]\n", None
 
 
 def _judge(prompt: Prompt, output: Output) -> Spread:

@@ -30,11 +30,13 @@ TASKS: Mapping[Task, TaskColumns] = {  # the most specific first: inference take
         ("query", "answer_a", "answer_b"), ("contexts", "reference", "agent_a", "agent_b"), ("preference",)
     ),
     "rejection": TaskColumns(("query", "answer"), ("contexts",), ("outcome",)),
+    "reliability": TaskColumns(("query", "passage", "answer"), (), (f"{ASPECT_PREFIX}<aspect>",)),
     "answer": TaskColumns(("query", "answer"), ("contexts", "reference"), (f"{ASPECT_PREFIX}<aspect>",)),
     "grade": TaskColumns(("query", "answer"), ("reference", "contexts"), ("grade", "accept")),
     "relevance": TaskColumns(("query", "document"), (), ("grade", "accept")),
 }
 
+BY_ASPECT: frozenset[Task] = frozenset({"answer", "reliability"})  # a grade for each of several aspects
 _USUAL_FIRST: tuple[Task, ...] = ("grade", "relevance", "answer", "preference")  # what advice is given about
 
 # Names other tools use, for the example in an error message; nothing is ever renamed by itself.
@@ -145,7 +147,7 @@ def infer_task(table: Table) -> tuple[Task, str]:
         )
     task = fits[0]
     used = [name for name in (*TASKS[task].inputs, *TASKS[task].labels) if name in table.columns]
-    if task == "answer":
+    if task in BY_ASPECT:
         used += aspect_columns(table.columns)
     note = f"Task {task}, inferred from the columns {listed(used)}."
     if len(fits) > 1:
@@ -176,7 +178,7 @@ def missing_columns(columns: Sequence[str], task: Task, *, labelled: bool) -> tu
     spec = TASKS[task]
     missing = [name for name in spec.required if name not in columns]
     if labelled:
-        has_label = aspect_columns(columns) if task == "answer" else set(spec.labels) & set(columns)
+        has_label = aspect_columns(columns) if task in BY_ASPECT else set(spec.labels) & set(columns)
         if not has_label:
             missing.append(" or ".join(spec.labels))
     return tuple(missing)

@@ -8,7 +8,7 @@ from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
-from judgec.store.rows.columns import TASKS, aspect_columns, listed
+from judgec.store.rows.columns import BY_ASPECT, TASKS, aspect_columns, listed
 from judgec.store.tables import Row, Table
 
 RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
@@ -25,7 +25,7 @@ PREFERENCE_SCALE = Scale(
 OUTCOME_SCALE = Scale(
     name="outcome",
     level="nominal",
-    grades=("error", "answered", "refused_then_answered", "described_and_answered", "described", "refused"),
+    grades=("error", "answered", "refused_then_answered", "described_then_answered", "described", "refused"),
     meanings=(
         "the system failed",
         "it answered a question that its documents cannot answer",
@@ -38,6 +38,16 @@ OUTCOME_SCALE = Scale(
 )
 """What a system can do with a question its corpus does not answer (RAGProbe); it passes from "
 "``described`` on."""
+
+
+RELIABILITY_SCALE = Scale(name="reliability", grades=(0, 1), meanings=("no", "yes"), accept_at=1)
+
+KNOWN_SCALES: Mapping[Task, Scale] = {
+    "preference": PREFERENCE_SCALE,
+    "rejection": OUTCOME_SCALE,
+    "reliability": RELIABILITY_SCALE,
+}
+"""Scales that need no datasheet and no inference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,7 @@ class RawLabels:
 def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
     """Read grades, accepts and rationales; missing cells are no label, never a grade."""
     notes: list[str] = []
-    if task == "answer":
+    if task in BY_ASPECT:
         columns = {name.removeprefix("grade."): name for name in aspect_columns(table.columns)}
     else:
         columns = {"grade": TASKS[task].labels[0]} if TASKS[task].labels[0] in table.columns else {}
@@ -130,8 +140,8 @@ def settle_scale(
             notes.append(f"The labels are accept / reject alone; the scale {declared.name} is not used.")
     elif declared is not None:
         scale = declared
-    elif task in {"preference", "rejection"}:
-        scale = PREFERENCE_SCALE if task == "preference" else OUTCOME_SCALE
+    elif task in KNOWN_SCALES:
+        scale = KNOWN_SCALES[task]
     else:
         scale = _inferred(table, task, used)
         notes.append(_inference(scale, used))
@@ -215,7 +225,7 @@ def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers:
                 f"needs a datasheet. Write [scale] with grades = {sorted(words)}, worst first, next to it."
             )
         ]
-    columns = aspect_columns(table.columns) if task == "answer" else TASKS[task].labels[:1]
+    columns = aspect_columns(table.columns) if task in BY_ASPECT else TASKS[task].labels[:1]
     return [
         f"{table.where(index)}: {column} {grade!r} is not a number; the other grades are {listed(numbers)}. "
         "Fix the row, or list the grades in a datasheet."

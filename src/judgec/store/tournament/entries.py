@@ -7,6 +7,21 @@ from judgec.records.label import Item, Text
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What an answer took; None where its file does not say.
+
+    Args:
+        seconds: Latency.
+        tokens: Of prompt and reply.
+        usd: Dollars.
+    """
+
+    seconds: float | None = None
+    tokens: float | None = None
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Entries:
     """Everything that agents bring to a tournament. An agent is any text; a query that it did not answer is absent.
 
@@ -18,6 +33,7 @@ class Entries:
         retrieved: Document ids, best first, by (query id, agent).
         shared: Document ids by query id, where nobody says which agent retrieved them.
         notes: What reading assumed or mended, one sentence each.
+        costs: What answers took, by (query id, agent), where a file says so.
     """
 
     queries: Mapping[str, str]
@@ -27,6 +43,7 @@ class Entries:
     retrieved: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    costs: Mapping[tuple[str, str], Cost] = field(default_factory=dict)
 
     @property
     def agents(self) -> tuple[str, ...]:

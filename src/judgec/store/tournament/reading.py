@@ -13,7 +13,8 @@ from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.columns import as_rename, listed, renamed
 from judgec.store.rows.items import ALTERNATIVES, digest
 from judgec.store.tables import Row, Table, inside, read_table
-from judgec.store.tournament.entries import Entries
+from judgec.store.tournament.costs import context_ids, cost_of
+from judgec.store.tournament.entries import Cost, Entries
 from judgec.store.tournament.runs import read_run
 
 RAGELO = {"qid": "query_id", "did": "doc_id"}
@@ -133,6 +134,7 @@ class _Reader:
         self._retrieved: dict[tuple[str, str], list[str]] = {}
         self._shared: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
+        self._costs: dict[tuple[str, str], Cost] = {}
 
     def read_queries(self, path: str) -> None:
         for where, row in self._rows(path, ("query_id", "query")):
@@ -172,10 +174,12 @@ class _Reader:
         self._counts["answers are empty; they are judged as empty answers."] += empty
         self._answers[key] = (text, where)
         contexts = () if is_missing(row.get("contexts")) else as_texts(row["contexts"])[0]
-        for context in dict.fromkeys(contexts):
-            doc_id = digest(context)[:16]
-            self._documents[doc_id] = context
-            self._retrieved.setdefault(key, []).append(doc_id)
+        self._costs[key] = cost_of(row)
+        for doc_id, context in dict(zip(context_ids(row, contexts), contexts, strict=True)).items():
+            taken = self._documents.setdefault(doc_id, context) != context  # two indexes may use one id
+            name = digest(context)[:16] if taken else doc_id
+            self._documents[name] = context
+            self._retrieved.setdefault(key, []).append(name)
 
     def read_documents(self, path: str) -> None:
         rows = list(self._rows(path, ("doc_id", "document")))
@@ -241,6 +245,7 @@ class _Reader:
             retrieved={key: tuple(ids) for key, ids in self._retrieved.items() if key[1] in agents},
             shared={query_id: tuple(ids) for query_id, ids in self._shared.items()},
             notes=tuple(self._notes),
+            costs={key: cost for key, cost in self._costs.items() if cost != Cost()},
         )
 
     def _query(self, where: str, query_id: str, row: Row) -> None:

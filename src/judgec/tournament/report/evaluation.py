@@ -14,6 +14,7 @@ from judgec.tournament.leaderboard import Leaderboard
 from judgec.tournament.play import Cell, Mark, Played
 from judgec.tournament.pooling import Relevance
 from judgec.tournament.report.aspects import AspectTest
+from judgec.tournament.report.costs import costs_json
 from judgec.tournament.report.rates import Corrected, length_json
 from judgec.tournament.retrieval import RetrievalTable
 
@@ -85,6 +86,7 @@ class Evaluation:
             "tie_band": self.tie_band or None,
             "audit": None if self.card.audit is None else self.card.audit.to_json(),
         }
+        report["costs"] = costs_json(self.entries)
         report["skipped"] = self.skipped
         report["missing_answers"] = self.entries.missing
         report["flip_rate"] = self.flip_rate

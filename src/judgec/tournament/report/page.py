@@ -6,6 +6,7 @@ from html import escape
 from typing import NamedTuple
 
 from judgec.records.estimate import Estimate
+from judgec.tournament.report.costs import costs_section
 from judgec.tournament.report.drill import queries_section
 from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import length_rows, rate_rows
@@ -47,6 +48,7 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
         f"<header><h1>{escape(title)}</h1><p class=quiet>{escape(_facts(found))} · {escape(created)}</p></header>",
         _judge(found),
         _leaderboard(found),
+        costs_section(found.entries),
         _wins(found),
         _aspects(found),
         _lengths(found),

@@ -1,0 +1,104 @@
+"""The documentation as a folder of web pages: the documents, and the API reference from the docstrings.
+
+    python docs/make_site.py [OUT]
+
+Modules are read, not imported. OUT is ``build/docs`` by default.
+"""
+
+import ast
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from judgec.agreement.page.skeleton import document
+from judgec.agreement.page.style import STYLE
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "judgec"
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/howto/*.md", "docs/design/*.md")
+DOCUMENTS += ("benchmarks/README.md", "trainsets/sensors/README.md", "programs/README.md", "LICENSE")
+MORE = """
+pre{background:var(--soft);border:1px solid var(--line);border-radius:4px;padding:.6rem .8rem;overflow-x:auto}
+code,pre{font-family:ui-monospace,monospace;font-size:.88rem}td,th{white-space:normal;text-align:left}
+table{display:block;overflow-x:auto}img{max-width:100%}h4{margin:1.2rem 0 .2rem;font-family:ui-monospace,monospace}
+h4{font-size:.9rem;overflow-wrap:anywhere}.doc{white-space:pre-wrap;margin:.2rem 0 .6rem 1rem;font-size:.92rem}
+"""
+LAYERS = (
+    *("cli", "mlflow_align", "pytest_plugin", "compiler", "tournament", "probe", "audit", "review", "agreement"),
+    *("queries", "agents", "judges", "retrieval", "lm", "evidence", "store", "tracking", "stats", "records", "errors"),
+)
+Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def main(out: Path) -> int:
+    """Write the pages; returns how many."""
+    pages = {path.relative_to(ROOT): path for pattern in DOCUMENTS for path in sorted(ROOT.glob(pattern))}
+    markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
+    for relative, path in pages.items():
+        text = path.read_text(encoding="utf-8")
+        body = markdown.render(text) if path.suffix == ".md" else f"<pre>{escape(text)}</pre>"
+        title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("# ")), relative.name)
+        depth = "../" * (len(relative.parts) - 1)
+        links = f"<a href='{depth}README.html'>judgec</a> <a href='{depth}reference.html'>API reference</a>"
+        _write(out / relative.with_suffix(".html"), title, f"<nav>{links}</nav>{_linked(body)}")
+    _write(out / "reference.html", "judgec: API reference", reference())
+    shutil.copytree(ROOT / "docs" / "images", out / "docs" / "images", dirs_exist_ok=True)
+    return len(pages) + 1
+
+
+def reference() -> str:
+    """Every public class and function of every module, with its docstring."""
+    parts = ["<h1>API reference</h1>", "<p>Modules import only modules further down this page.</p>"]
+    modules = sorted(SOURCE.rglob("*.py"), key=lambda path: (_depth(path), path))
+    for path in modules:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+        entries = "".join(_entry(node, name) for node in public(tree.body))
+        if entries:
+            said = escape(ast.get_docstring(tree) or "")
+            parts.append(f"<h2 id='{name}'>{name}</h2><div class=doc>{said}</div>{entries}")
+    return "".join(parts)
+
+
+def public(body: Sequence[ast.stmt]) -> Iterator[Node]:
+    """The classes and functions that are not private."""
+    for node in body:
+        if isinstance(node, Node) and not node.name.startswith("_"):
+            yield node
+
+
+def _entry(node: Node, where: str) -> str:
+    said = f"<div class=doc>{escape(ast.get_docstring(node) or '')}</div>"
+    if isinstance(node, ast.ClassDef):
+        bases = ", ".join(map(ast.unparse, node.bases))
+        methods = "".join(_entry(each, f"{where}.{node.name}") for each in public(node.body))
+        return f"<h4 id='{where}.{node.name}'>class {node.name}({escape(bases)})</h4>{said}{methods}"
+    owner = where.rpartition(".")[2]
+    name = f"{owner}.{node.name}" if owner[:1].isupper() else node.name
+    returns = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
+    return f"<h4 id='{where}.{node.name}'>{name}({escape(ast.unparse(node.args))}){escape(returns)}</h4>{said}"
+
+
+def _depth(path: Path) -> int:
+    top = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return LAYERS.index(top) if top in LAYERS else -1
+
+
+def _linked(body: str) -> str:
+    """Links between documents lead to their pages."""
+    return body.replace('.md"', '.html"').replace(".md#", ".html#").replace('LICENSE"', 'LICENSE.html"')
+
+
+def _write(path: Path, title: str, body: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = document(title, STYLE + MORE, [body]).replace("default-src 'none'", "default-src 'none'; img-src 'self'")
+    path.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
+    print(f"{main(target)} pages in {target}; open {target / 'README.html'}")

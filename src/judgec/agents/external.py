@@ -1,0 +1,154 @@
+"""Systems that exist already: a Python function, or anything that answers over HTTP."""
+
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from judgec.agents.answer import Answer, Context, citations
+from judgec.errors import UserError
+
+PYTHON = "python:"
+HTTP_FILE = ".toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a system said: its answer and, if it tells, the passages that it used."""
+
+    text: str
+    contexts: tuple[Context, ...] = ()
+
+
+class SystemFailedError(Exception):
+    """The system under test failed; the message says how. Never an answer, and never silence."""
+
+
+class System(Protocol):
+    """A system under test."""
+
+    @property
+    def name(self) -> str:
+        """The agent's name in files and tables."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What tells it from another system of this name."""
+        ...
+
+    def ask(self, query: str) -> Said:
+        """Its answer.
+
+        Raises:
+            SystemFailedError: When it fails.
+        """
+        ...
+
+
+class PythonSystem:
+    """``python:module:function``: called with the query, returns a text or a dict of ``answer`` and ``contexts``.
+
+    Args:
+        reference: As typed.
+        folder: Looked in for the module beside the installed ones.
+
+    Raises:
+        UserError: When there is no such function.
+    """
+
+    def __init__(self, reference: str, folder: Path) -> None:
+        self.identity = reference
+        module, _, function = reference.removeprefix(PYTHON).partition(":")
+        self.name = function or module
+        if not module or not function:
+            raise UserError(f"--agents: {reference!r}; python:module:function is valid. Correct it.")
+        sys.path.insert(0, str(folder.resolve()))
+        try:
+            found = getattr(importlib.import_module(module), function, None)
+        except ImportError as error:
+            raise UserError(
+                f"--agents: {reference}: {error}; an importable module is needed. Check the name."
+            ) from error
+        finally:
+            sys.path.remove(str(folder.resolve()))
+        if not callable(found):
+            raise UserError(f"--agents: {reference}: {module} has no function {function!r}. Check the name.")
+        self._function = found
+
+    def ask(self, query: str) -> Said:
+        """Its answer.
+
+        Raises:
+            SystemFailedError: When the function raises, or returns something else.
+        """
+        try:
+            found = self._function(query)
+        except Exception as error:  # somebody else's code: whatever it raises is a failure of the system
+            raise SystemFailedError(f"{type(error).__name__}: {str(error)[:200]}") from error
+        return as_said(found)
+
+
+def as_said(found: object) -> Said:
+    """A text, or a mapping of ``answer`` and optionally ``contexts`` (texts, or mappings of ``text`` and ``id``).
+
+    Raises:
+        SystemFailedError: When it is neither.
+    """
+    if isinstance(found, str):
+        return Said(found)
+    if isinstance(found, Mapping) and isinstance(found.get("answer"), str):
+        given = found.get("contexts") or ()
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            given = (given,)
+        return Said(found["answer"], tuple(map(_context, given)))
+    raise SystemFailedError(f"no answer in its reply: {json.dumps(found, default=str)[:120]}")
+
+
+def _context(found: object) -> Context:
+    if isinstance(found, Mapping):
+        text = found.get("text", found.get("document", ""))
+        return Context(str(text), str(found.get("id", found.get("doc_id", "")) or ""))
+    return Context(str(found))
+
+
+def ask_system(
+    system: System,
+    queries: Sequence[tuple[str, str]],
+    *,
+    in_flight: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Iterator[Answer]:
+    """Its answers as they come, several at once; what fails is an answer with an ``error``.
+
+    Args:
+        system: Under test.
+        queries: Id and text.
+        in_flight: Most at once.
+        clock: Monotonic seconds.
+    """
+
+    def one(query_id: str, text: str) -> Answer:
+        began = clock()
+        try:
+            said = system.ask(text)
+        except SystemFailedError as error:
+            return Answer(query_id=query_id, agent=system.name, text=None, error=str(error), seconds=clock() - began)
+        seconds = clock() - began
+        cited = citations(said.text, said.contexts)
+        return Answer(
+            query_id=query_id, agent=system.name, text=said.text, contexts=said.contexts, cited=cited, seconds=seconds
+        )
+
+    with ThreadPoolExecutor(in_flight) as pool:
+        asked: list[Future[Answer]] = [pool.submit(one, *query) for query in queries]
+        try:
+            yield from (done.result() for done in as_completed(asked))
+        finally:
+            for waiting in asked:
+                waiting.cancel()

@@ -1,0 +1,168 @@
+"""A RAG system behind HTTP, described in a TOML file."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from judgec.agents.external import Said, SystemFailedError, as_said
+from judgec.errors import InputError, UserError
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
+QUERY = "{query}"
+
+
+class HttpSettings(BaseModel):
+    """The file.
+
+    Args:
+        name: The agent's; by default the file's.
+        method: Of the request.
+        url: May hold ``{query}``, which is then escaped.
+        headers: ``$NAME`` and ``${NAME}`` come from the environment.
+        params: Query parameters; ``{query}`` is replaced.
+        body: Sent as JSON; ``{query}`` is replaced wherever a text holds it.
+        answer: Where the answer is in the reply: keys and list places by dots (``choices.0.text``); empty for the
+            reply itself.
+        contexts: Where the passages are; ``*`` takes every element (``sources.*.text``). None when it gives none.
+        timeout: Seconds without a byte.
+        in_flight: Most requests at once.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = ""
+    method: Literal["GET", "POST", "PUT"] = "POST"
+    url: str
+    headers: Mapping[str, str] = {}
+    params: Mapping[str, str] = {}
+    body: Mapping[str, object] | None = None
+    answer: str = "answer"
+    contexts: str | None = None
+    timeout: float = Field(default=60.0, gt=0)
+    in_flight: int = Field(default=4, ge=1, le=256)
+
+    @field_validator("url")
+    @classmethod
+    def _http(cls, url: str) -> str:
+        parts = httpx.URL(url.replace(QUERY, "query"))
+        if parts.scheme not in {"http", "https"} or not parts.host:
+            raise ValueError("an http(s) URL is needed")
+        if parts.userinfo:
+            raise ValueError("the URL carries credentials; put them into headers as $NAME")
+        return url
+
+
+class HttpSystem:
+    """The system that a TOML file describes.
+
+    Redirects are not followed: they could carry a key to another host. No message holds a header's value.
+
+    Args:
+        path: The file.
+        environ: Where ``$NAME`` is looked up.
+
+    Raises:
+        InputError: When the file is missing or wrong.
+        UserError: When a variable is not set.
+    """
+
+    def __init__(self, path: Path, environ: Mapping[str, str], transport: httpx.BaseTransport | None = None) -> None:
+        self.settings = _read(path)
+        self.name = self.settings.name or path.stem
+        self.identity = self.settings.model_dump_json()
+        headers = {
+            key: _filled(value, environ, f"{path}: headers.{key}") for key, value in self.settings.headers.items()
+        }
+        self._client = httpx.Client(
+            headers=headers, timeout=self.settings.timeout, follow_redirects=False, transport=transport
+        )
+
+    def ask(self, query: str) -> Said:
+        """Its answer.
+
+        Raises:
+            SystemFailedError: No reply, a status that is no success, no answer where the file says that it is.
+        """
+        settings = self.settings
+        try:
+            reply = self._client.request(
+                settings.method,
+                settings.url.replace(QUERY, _escaped(query)),
+                params={key: value.replace(QUERY, query) for key, value in settings.params.items()} or None,
+                json=None if settings.body is None else _with_query(settings.body, query),
+            )
+        except httpx.HTTPError as error:
+            raise SystemFailedError(f"{type(error).__name__}: {str(error)[:200]}") from error
+        if not reply.is_success:
+            raise SystemFailedError(f"HTTP {reply.status_code}: {reply.text[:120]!r}")
+        if not settings.answer:
+            return Said(reply.text)
+        try:
+            found = reply.json()
+        except ValueError:
+            raise SystemFailedError(f"its reply is not JSON: {reply.text[:120]!r}") from None
+        answer = look_up(found, settings.answer)
+        if not isinstance(answer, str):
+            raise SystemFailedError(f"no text at {settings.answer} in its reply: {json.dumps(found)[:120]}")
+        contexts = look_up(found, settings.contexts) if settings.contexts else None
+        return as_said({"answer": answer, "contexts": contexts})
+
+
+def look_up(found: object, path: str) -> object:
+    """What is at ``a.0.b`` in a JSON value; ``*`` takes every element of a list; None where there is nothing."""
+    key, _, rest = path.partition(".")
+    if key == "*":
+        inner = [look_up(one, rest) if rest else one for one in found] if isinstance(found, list) else []
+        return [one for one in inner if one is not None]
+    if isinstance(found, dict):
+        value = found.get(key)
+    elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+        value = found[int(key)]
+    else:
+        return None
+    return look_up(value, rest) if rest else value
+
+
+def _with_query(value: object, query: str) -> object:
+    if isinstance(value, str):
+        return value.replace(QUERY, query)
+    if isinstance(value, Mapping):
+        return {key: _with_query(one, query) for key, one in value.items()}
+    return [_with_query(one, query) for one in value] if isinstance(value, list) else value
+
+
+def _escaped(query: str) -> str:
+    return str(httpx.QueryParams({"q": query})).removeprefix("q=")
+
+
+def _filled(text: str, environ: Mapping[str, str], where: str) -> str:
+    def value(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        if name not in environ:
+            raise UserError(f"{where}: ${name} is not in the environment; the system's key is needed. Set {name}.")
+        return environ[name]
+
+    return _VARIABLE.sub(value, text)
+
+
+def _read(path: Path) -> HttpSettings:
+    if not path.is_file():
+        raise InputError([f"{path}: no such file; the TOML file of an HTTP system is needed. Check the path."])
+    try:
+        return HttpSettings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: not TOML ({error}). Correct the file."]) from None
+    except ValidationError as error:
+        raise InputError(
+            [
+                f"{path}: {'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}; keys are "
+                f"{', '.join(HttpSettings.model_fields)}. Correct the file."
+                for fault in error.errors(include_input=False)
+            ]
+        ) from None

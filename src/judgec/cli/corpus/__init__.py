@@ -1,0 +1,1 @@
+"""Commands about documents and the agents that read them."""

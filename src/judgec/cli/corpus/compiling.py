@@ -1,0 +1,226 @@
+"""What ``judgec compile-agent`` does: open, compile, judge head to head, save, track, show."""
+
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from judgec.agents.rag import AgentSettings
+from judgec.agents.registry import kind_of
+from judgec.cli.output import print_table, say
+from judgec.cli.progress import Bar
+from judgec.compiler.agents.candidates import UNCOMPILED
+from judgec.compiler.agents.compile import AgentCompile, CompiledAgent, compile_agent
+from judgec.compiler.agents.duel import Duel, duel
+from judgec.compiler.agents.judges import Judging, judging, report_judging
+from judgec.compiler.agents.metric import AcceptedMetric, JudgeMetric, Metric, accepted_answers
+from judgec.compiler.agents.report import Provenance, SavedAgent, refuse_judges, run_of, save_agent
+from judgec.compiler.outcome.report import check_name
+from judgec.compiler.session import Session
+from judgec.compiler.settings import reflection_spec
+from judgec.errors import UserError
+from judgec.lm.spec import LMSpec
+from judgec.records.scale import ACCEPT_SCALE
+from judgec.retrieval.index import location_shown, open_index
+from judgec.retrieval.retrievers import open_retriever
+from judgec.store.labels import read_labels
+from judgec.store.rows.columns import as_rename
+from judgec.store.tournament.queries import Query, read_queries
+from judgec.tracking.background import Tracker
+from judgec.tracking.store import tracking_store
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the agent is compiled on and for."""
+
+    index: str
+    queries: str
+    judge: str | None = None
+    labels: str | None = None
+    report_judge: str | None = None
+    rename: tuple[str, ...] = ()
+    accept_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Which models are asked, and how much at most."""
+
+    lm: str = "embedded"
+    reflection_lm: str | None = None
+    api_base: str | None = None
+    budget: int | None = None
+    max_cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The command line of ``compile-agent``, as typed."""
+
+    agent: str
+    name: str
+    inputs: Inputs
+    models: Models
+    settings: AgentSettings
+    home: Path
+    optimizer: str = "auto"
+    seed: int = 0
+    unproven: bool = False
+    tracking_uri: str | None = None
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Judges:
+    """The metric's, or None with accepted answers; and the one that reports."""
+
+    metric: Judging | None
+    reporter: Judging | None
+
+
+def run(request: Request) -> dict[str, object]:
+    """Compile, save and track; the report of ``--json``.
+
+    Raises:
+        UserError: Bad input, or a judge that is not proven without ``--unproven``.
+        ServiceError: When a model fails for good.
+    """
+    started = time.time()
+    bar = Bar(shown=not request.quiet)
+    settings = AgentCompile(
+        request.name, request.home, request.agent, request.settings, request.optimizer, request.seed
+    )
+    judges = _checked(request, settings)
+    models = request.models
+    spec = LMSpec.parse(models.lm, api_base=models.api_base)
+    reflection, _ = reflection_spec(spec, models.reflection_lm)
+    queries = read_queries(request.inputs.queries, as_rename(request.inputs.rename))
+    bar.stage("agent", f"{request.agent}, {spec.model}, {len(queries)} queries")
+    store = tracking_store(request.home, request.tracking_uri, os.environ)
+    with (
+        Tracker(store, os.environ) as tracker,
+        Session(
+            spec,
+            request.home,
+            reflection=reflection,
+            budget=models.budget,
+            max_cost=models.max_cost,
+            on_done=bar.progress,
+        ) as session,
+    ):
+        session.preflight()
+        found, met, metric = _compiled(request, judges, queries, settings, session, bar)
+        ended = time.time()
+        origin = _origin(judges, metric, request, spec, session, ended - started, ended)
+        saved = save_agent(found, met, settings, origin)
+        bar.stage("track", store.shown)
+        run_record = run_of(saved, met, settings, source=request.inputs.queries, started=started, ended=ended)
+        logged = tracker.log_compile(run_record)
+    bar.close()
+    if not request.quiet:
+        _show(saved, met, settings, request)
+    return {**saved.report, "mlflow_run_id": logged.run_id}
+
+
+def _checked(request: Request, settings: AgentCompile) -> _Judges:
+    inputs = request.inputs
+    if (inputs.judge is None) == (inputs.labels is None):
+        raise UserError("--judge, --labels: exactly one says what the agent is compiled for. Give one of them.")
+    check_name(request.name)
+    kind_of(request.agent)
+    refuse_judges(settings)
+    metric = None
+    if inputs.judge is not None:
+        metric = judging(request.home, inputs.judge, "--judge", unproven=request.unproven)
+    return _Judges(metric, report_judging(request.home, inputs.report_judge, metric, unproven=request.unproven))
+
+
+def _compiled(
+    request: Request,
+    judges: _Judges,
+    queries: tuple[Query, ...],
+    settings: AgentCompile,
+    session: Session,
+    bar: Bar,
+) -> tuple[CompiledAgent, Duel | None, Metric]:
+    build, retriever_name = kind_of(request.agent)
+    retriever = open_retriever(retriever_name, open_index(request.inputs.index, api_base=request.models.api_base))
+    metric, accepted = _metric(request, judges.metric, queries, session)
+    module = build(retriever, request.settings)
+    found = compile_agent(module, retriever, queries, metric, settings, session, bar, accepted=accepted)
+    judge = judges.reporter or judges.metric
+    bar.stage("duel", "no judge" if judge is None else judge.name)
+    if judge is None:
+        return found, None, metric
+    met = duel(
+        found,
+        UNCOMPILED,
+        {query.query_id: query for query in queries},
+        judge.judge,
+        judge.card,
+        judge.ask(session),
+        independent=judges.metric is None or judge.name != judges.metric.name,
+        resamples=settings.resamples,
+        seed=settings.seed,
+    )
+    return found, met, metric
+
+
+def _origin(
+    judges: _Judges, metric: Metric, request: Request, spec: LMSpec, session: Session, seconds: float, ended: float
+) -> Provenance:
+    card = None if judges.metric is None else judges.metric.card
+    return Provenance(
+        metric=metric.name,
+        scale=ACCEPT_SCALE if card is None else card.scale,
+        aspects=("grade",) if card is None else card.aspects,
+        labels="" if card is None else card.labels,
+        lm=spec,
+        index=location_shown(request.inputs.index),
+        created=datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"),
+        seconds=seconds,
+        spent=session.spent,
+    )
+
+
+def _metric(
+    request: Request, judge: Judging | None, queries: tuple[Query, ...], session: Session
+) -> tuple[Metric, dict[str, tuple[str, ...]]]:
+    if judge is not None:
+        by_id = {query.query_id: query for query in queries}
+        return JudgeMetric(judge.name, judge.judge, judge.ask(session), by_id), {}
+    inputs = request.inputs
+    labels = read_labels(inputs.labels or "", rename=as_rename(inputs.rename), accept_at=inputs.accept_at)
+    accepted = accepted_answers(labels, queries, request.seed)
+    return AcceptedMetric(accepted), accepted
+
+
+def _show(saved: SavedAgent, met: Duel | None, settings: AgentCompile, request: Request) -> None:
+    card, found = saved.card, saved.compiled
+    rows = []
+    for name in found.scores:
+        one = found.mean_score(name, resamples=settings.resamples, seed=settings.seed)
+        bounds = "-" if one.low is None or one.high is None else f"{one.low:.3f} .. {one.high:.3f}"
+        rows.append((name, "-" if one.value is None else f"{one.value:.3f}", bounds))
+    title = f"{card.name}@{card.version} on {len(found.parts['test'])} test queries: {card.settings['metric']}"
+    print_table(title, ("agent", "mean score", "95 % interval"), rows)
+    heads = []
+    if met is not None:
+        net = met.net
+        bounds = "" if net.low is None or net.high is None else f" [{net.low:+.2f}, {net.high:+.2f}]"
+        whose = "" if met.independent else ", the judge it was compiled for: optimistic"
+        missing = f", {met.unscored} unscored" if met.unscored else ""
+        games = f"{met.wins} wins, {met.losses} losses, {met.ties} ties{missing}"
+        heads = [f"head to head by {met.judge}{whose}: {games}; net {net.value or 0:+.2f}{bounds}"]
+    verdict = "promoted to champion" if card.promoted else "saved as challenger"
+    version = "" if card.promoted else f"@{card.version}"
+    say(
+        *heads,
+        f"{card.name}@{card.version} {verdict}: {card.reason}",
+        f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s",
+        *[f"note: {note}" for note in found.notes],
+        f"Next: judgec answer --index {location_shown(request.inputs.index)} --queries QUERIES "
+        f"--agents {request.agent},{card.name if version else f'{card.name}@champion'}{version} --out answers.jsonl",
+    )

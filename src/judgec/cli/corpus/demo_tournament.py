@@ -1,0 +1,135 @@
+"""``make demo-tournament``: the paper's experiment on the catalogue that ships with the project, without a model."""
+
+import json
+import re
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from judgec.errors import JudgecError, UserError
+
+SENSORS = Path("trainsets/sensors")
+OUT = Path("demo")
+SIX = "rag-bm25,rag-fusion-bm25,rag-knn,rag-fusion-knn,rag-hybrid,rag-fusion-hybrid"
+VERY, SOMEWHAT = 2, 1
+HELD = 0.5  # share of a section's lines that a passage must hold to stand for it
+
+
+def demo_tournament(home: Path, out: Path) -> None:
+    """Index the catalogue, let six agents answer its questions, rank them with the demo's judge.
+
+    Args:
+        home: Folder that holds ``programs/``.
+        out: Where index, qrels and report go.
+
+    Raises:
+        UserError: When it is not run from the project's folder.
+    """
+    from judgec.cli.corpus.indexing import Request, run_index
+    from judgec.cli.corpus.playing import with_agents
+    from judgec.cli.output import say
+    from judgec.cli.tournament.evaluate import evaluate
+    from judgec.store import programs
+    from judgec.store.splits import write_whole
+    from judgec.tournament.report.evaluation import why_unproven
+
+    if not (SENSORS / "catalogue").is_dir():
+        raise UserError(
+            f"{SENSORS}: not here; the demo runs in the project's folder. Change to it and run make demo-tournament."
+        )
+    began = time.monotonic()
+    judge = _judge(home)
+    unproven = why_unproven(programs.load(home, judge).card)
+    run_index(Request(paths=(str(SENSORS / "catalogue"),), out=out / "index"))
+    qrels, queries = out / "catalogue.qrels", out / "queries.jsonl"
+    write_whole(qrels, "".join(_qrels(out / "index")))
+    write_whole(queries, "".join(json.dumps(query, ensure_ascii=False) + "\n" for query in _queries()))
+    with_agents(evaluate)(
+        judge=judge,
+        out=out / "tournament",
+        unproven=bool(unproven),
+        queries=str(queries),
+        index=str(out / "index"),
+        agents=SIX,
+        qrels=str(qrels),
+        home=home,
+    )
+    say(
+        "Labels, questions and relevance are constructed and the engine quotes passages: this shows the machinery, not "
+        "which agent is better on your documents.",
+        f"{time.monotonic() - began:.0f} s. The report: {out / 'tournament' / 'report.html'}",
+    )
+
+
+def _judge(home: Path) -> str:
+    """The newest judge of ``make demo`` with its version; compiled when there is none."""
+    from judgec.cli.demo import FAMILY, demo
+    from judgec.store.programs import CHAMPION, LATEST, aliases, names
+
+    families = sorted(
+        (name for name in names(home) if name.startswith(f"{FAMILY}-")), key=lambda name: (len(name), name)
+    )
+    promoted = [name for name in families if CHAMPION in aliases(home, name)]
+    if promoted:
+        return f"{promoted[-1]}@{CHAMPION}"
+    return f"{families[-1] if families else demo(home)}@{LATEST}"
+
+
+def _queries() -> Iterator[dict[str, str]]:
+    """The questions with their reference answers, which the judge was compiled with."""
+    for question in _questions():
+        yield {"query_id": question["id"], "query": question["query"], "reference": question["reference"]}
+
+
+def _questions() -> Iterator[dict[str, Any]]:  # Any: a TOML table, texts and lists of texts
+    for path in sorted((SENSORS / "questions").glob("*.toml")):
+        yield from tomllib.loads(path.read_text(encoding="utf-8"))["question"]
+
+
+def _qrels(index: Path) -> Iterator[str]:
+    """TREC lines: passages that hold the section a question was written from are very relevant, others named with it
+    somewhat.
+    """
+    from judgec.retrieval.index import open_index
+
+    passages = list(open_index(index).passages())
+    for question in _questions():
+        graded: dict[str, int] = {}
+        for place, locator in enumerate(question["contexts"]):
+            page, _, words = locator.partition("#")
+            lines = set(_section(page, words))
+            for passage in passages:
+                if passage.doc_id == f"{page}.md" and len(lines & set(_lines(passage.text))) >= HELD * len(lines):
+                    graded.setdefault(passage.passage_id, SOMEWHAT if place else VERY)
+        yield from (f"{question['id']} 0 {passage_id} {grade}\n" for passage_id, grade in graded.items())
+
+
+def _section(page: str, words: str) -> list[str]:
+    """The lines of the section of a page whose heading holds ``words``; ``intro`` is what stands before the first."""
+    _, _, body = (SENSORS / "catalogue" / f"{page}.md").read_text(encoding="utf-8").split("---\n", 2)
+    intro, *rest = re.split(r"^## ", body, flags=re.MULTILINE)
+    found = {"intro": intro, **{part.split("\n", 1)[0].lower(): f"## {part}" for part in rest}}
+    return next((_lines(text) for heading, text in found.items() if words in heading), [])
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def main() -> None:
+    """Run the demo in the current folder."""
+    try:
+        demo_tournament(Path(), OUT)
+    except JudgecError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

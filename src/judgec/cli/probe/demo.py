@@ -1,0 +1,65 @@
+"""``make demo-probe``: the scenarios that ship, on the documents that ship, against six agents and a broken system."""
+
+import json
+import sys
+from pathlib import Path
+
+from judgec.errors import GateError, JudgecError, UserError
+
+CATALOGUE = Path("trainsets/sensors/catalogue")
+INDEX = Path("demo/sensors-index")
+OUT = Path("demo/probe")
+AGENTS = tuple(f"{kind}-{retriever}" for kind in ("rag", "rag-fusion") for retriever in ("bm25", "knn", "hybrid"))
+QUESTIONS = 8  # of each scenario
+LEAST = 0.5  # of its answers must fail for the broken system to count as found
+
+
+def demo(home: Path) -> None:
+    """Index the catalogue, probe, and check that every scenario finds the broken system.
+
+    Raises:
+        UserError: When it is not run from the project's folder.
+        GateError: When a scenario does not find the fault that was planted for it.
+    """
+    from judgec.cli.output import say
+    from judgec.cli.probe.probing import Request, run
+    from judgec.probe.broken import BROKEN
+    from judgec.retrieval.build import build_index
+
+    if not CATALOGUE.is_dir():
+        raise UserError(
+            f"{CATALOGUE}: not here; the demo runs in the project's folder. Change to it and run make demo-probe."
+        )
+    build_index([str(CATALOGUE)], home / INDEX, seed=0)
+    run(
+        Request(
+            scenarios=("all",),
+            indexes=(str(home / INDEX),),
+            systems=(*AGENTS, BROKEN),
+            n=QUESTIONS,
+            out=home / OUT,
+            home=home,
+        )
+    )
+    report = json.loads((home / OUT / "report.json").read_text(encoding="utf-8"))
+    rates = {cell["scenario"]: cell["failure_rate"]["value"] for cell in report["results"] if cell["system"] == BROKEN}
+    missed = [scenario for scenario, rate in rates.items() if rate is None or rate < LEAST]
+    if missed:
+        raise GateError(f"{home / OUT}: {', '.join(missed)} did not find the fault planted in {BROKEN}.")
+    say(f"Every scenario found the fault that was planted for it in the system '{BROKEN}'.")
+
+
+def main() -> None:
+    """Run the demo in the current folder."""
+    try:
+        demo(Path())
+    except JudgecError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

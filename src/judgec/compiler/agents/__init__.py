@@ -1,0 +1,1 @@
+"""Compiling RAG agents: their prompts are optimized for what a compiled judge, or experts, accept."""

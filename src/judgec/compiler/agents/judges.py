@@ -1,0 +1,76 @@
+"""Which judges a compile uses: the one that is its metric, and another one that reports."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.compiler.session import Session
+from judgec.errors import JudgecError, UserError
+from judgec.judges.bulk import Ask
+from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.lm.spec import LMSpec
+from judgec.records.card import ProgramCard
+from judgec.store import programs
+from judgec.tournament.report.evaluation import why_unproven
+
+TASKS = ("answer", "grade", "preference")  # whose judges can judge answers
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """A compiled judge that is used here.
+
+    Args:
+        name: With its version.
+        judge: The judge.
+        card: Its card.
+    """
+
+    name: str
+    judge: CompiledJudge
+    card: ProgramCard
+
+    def ask(self, session: Session) -> Ask:
+        """The way to the judge's own model: its endpoint is never taken from the card."""
+        model = str(self.card.lm.get("model"))
+        same = model.partition("/")[0] == session.spec.provider
+        spec = LMSpec.from_card(self.card.lm, api_base=session.spec.api_base if same else None)
+        return session.ask if spec.describe() == session.spec.describe() else session.other(spec)
+
+
+def judging(home: Path, reference: str, option: str, *, unproven: bool) -> Judging:
+    """The judge called ``reference``; with ``unproven`` the newest where there is no champion.
+
+    Raises:
+        UserError: When there is none, it judges no answers, or it is not proven.
+    """
+    name, _, wanted = reference.partition("@")
+    if unproven and not wanted and programs.CHAMPION not in programs.aliases(home, name):
+        reference = f"{name}@{programs.LATEST}"
+    program = programs.load(home, reference)
+    card = program.card
+    if card.task not in TASKS:
+        raise UserError(
+            f"{option} {reference}: a judge of {card.task}; one of {', '.join(TASKS)} is needed. Name another."
+        )
+    why = why_unproven(card)
+    if why and not unproven:
+        raise UserError(f"{option} {reference}: {why}. Compile a better one, or pass --unproven.")
+    return Judging(f"{card.name}@{card.version}", load_judge(program), card)
+
+
+def report_judging(home: Path, reference: str | None, metric: Judging | None, *, unproven: bool) -> Judging | None:
+    """The judge that reports: the one that is named, else the first proven champion that is not the metric.
+
+    Raises:
+        UserError: When the named one cannot be used.
+    """
+    if reference is not None:
+        return judging(home, reference, "--report-judge", unproven=unproven)
+    for name in programs.names(home):
+        if programs.CHAMPION not in programs.aliases(home, name) or (metric and metric.card.name == name):
+            continue
+        try:
+            return judging(home, name, "--report-judge", unproven=False)
+        except JudgecError:
+            continue  # an agent, a judge of other things, or one that is not proven
+    return None

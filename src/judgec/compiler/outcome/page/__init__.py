@@ -1,0 +1,1 @@
+"""What a compile found out, gathered for the judge's page."""

@@ -1,0 +1,240 @@
+"""What the embedded engine can write without a model: search queries by rewriting, answers by quoting passages.
+
+A baseline, and named as such wherever it is used. It reads nothing but the prompt: passages are in it because the
+agent put them there.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from judgec.evidence.text import FUNCTION_STEMS, Passage, read, stem
+from judgec.lm.embedded.prompt import Prompt, unquote
+
+MOST_SENTENCES = 3  # of an answer where no demonstration says otherwise
+LEAST_COVERED = 0.67  # share of the query's words that the passages must hold for an answer, beside all its names
+PLACE_WEIGHT = 0.9  # a sentence of the next passage counts this much less
+HEAD_WEIGHT = 0.5  # what only the headings above a sentence say, against what it says itself
+LEAST_GAIN = 0.35  # a further sentence must add this share of what the first one said
+_REFUSAL = re.compile(r"reply with this sentence and nothing else: (.+)")
+_COUNT = re.compile(r"Write (\d+) further search queries")
+_OPENING = re.compile(
+    r"^(?:(?:please|can|could|would) you (?:tell|explain|give|show)\b(?: me)?|i (?:want|need|would like) to(?: know)?|"
+    r"(?:what|which|who|whose|whom|when|where|why|how)(?:'s)?\b"
+    r"(?: (?:much|many|long|often|far|large|accurate))?"
+    r"|(?:is|are|was|were|do|does|did|can|could|may|must|should|will)\b)"
+    r"(?:\s+(?:is|are|was|were|do|does|did|can|could|may|must|should|will|has|have|the|a|an|i|we|you|there|it))*\s+",
+    re.IGNORECASE,
+)
+_ASKS_FIGURE = re.compile(
+    r"\b(?:how (?:much|many|long|often|far|large|big|high|low|fast|accurate|old|hot|cold|deep|wide)|when|range|limit"
+    r"|accuracy|voltage|pressure|temperature|price|cost|weight|length|current|speed|date|year)\b",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"^[\s|:=\-–—_*#.]*$")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_]|\d|[\"'(])")
+_WORDS = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+def write_prose(system: str, prompt: Prompt) -> dict[str, str] | None:
+    """The output fields that can be written, by name; None when the prompt asks for something else."""
+    names = {output.name for output in prompt.outputs}
+    if names == {"queries"} and "query" in prompt.inputs:
+        count = _COUNT.search(system)
+        return {"queries": "\n".join(vary(*_texts(prompt), int(count[1]) if count else 4))}
+    if names == {"answer"} and {"query", "passages"} <= prompt.inputs.keys():
+        refusal = _REFUSAL.search(system)
+        said = refusal[1].strip() if refusal else "The passages do not say."
+        return {"answer": extract(*_texts(prompt), said, cite="[1]" in system, most=_length(prompt))}
+    return None
+
+
+def _length(prompt: Prompt) -> int:
+    """Sentences of an answer: as many as demonstrated ones have in the median."""
+    shown = [
+        len(_SENTENCES.split(demo.outputs["answer"])) for demo in prompt.demonstrations if "answer" in demo.outputs
+    ]
+    return round(median(shown)) if shown else MOST_SENTENCES
+
+
+def _texts(prompt: Prompt) -> tuple[str, tuple[str, ...]]:
+    return "\n".join(unquote(prompt.inputs["query"])), unquote(prompt.inputs.get("passages", ""))
+
+
+def vary(query: str, passages: Sequence[str], count: int) -> list[str]:
+    """Other queries for the same need: without the question's opening, its content words, with words of passages.
+
+    Args:
+        query: The user's.
+        passages: What a first search found; may be empty.
+        count: How many at most; fewer when there is nothing to vary with.
+    """
+    words = _WORDS.findall(query)
+    content = [word for word in words if stem(word) not in FUNCTION_STEMS]
+    plain = _OPENING.sub("", query.strip()).rstrip(" ?!.")
+    more = _expansions(query, passages)
+    candidates = [plain, " ".join(content)]
+    pairs = (more[start : start + 2] for start in range(0, 2 * count, 2))
+    candidates += [" ".join([*content, *pair]) for pair in pairs if pair]
+    names = [word for word in content if word[0].isupper() or any(letter.isdigit() for letter in word)]
+    if names and more:
+        candidates.append(" ".join([*names, *more[:4]]))
+    if len(content) > 2:
+        candidates += [" ".join(content[: (len(content) + 1) // 2]), " ".join(content[len(content) // 2 :])]
+    known = {query.casefold().strip()}
+    varied = []
+    for candidate in candidates:
+        if candidate and candidate.casefold() not in known:
+            known.add(candidate.casefold())
+            varied.append(candidate)
+    return varied[:count]
+
+
+def _expansions(query: str, passages: Sequence[str]) -> list[str]:
+    """Words that the passages share and the query lacks, as they stand there; most weight first.
+
+    Source: the idea of pseudo-relevance feedback, Rocchio (1971); weights are counts over passages, damped.
+    """
+    asked = set(read(query).vocabulary)
+    weight: Counter[str] = Counter()
+    written: dict[str, str] = {}
+    for place, passage in enumerate(passages):
+        counts: Counter[str] = Counter()
+        for word in _WORDS.findall(passage):
+            root = stem(word)
+            if root in asked or root in FUNCTION_STEMS or len(root) < 4 or root.isdigit():
+                continue
+            written.setdefault(root, word)
+            counts[root] += 1
+        for root, count in counts.items():
+            weight[root] += int(1000 * (1 + math.log(count)) * PLACE_WEIGHT**place)
+    return [written[root] for root in sorted(weight, key=lambda root: (-weight[root], root))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence or a table row, with what the headings above it say."""
+
+    passage: int
+    place: int
+    text: str
+    stems: frozenset[str]
+    above: frozenset[str]
+    has_figure: bool
+
+
+def extract(query: str, passages: Sequence[str], refusal: str, *, cite: bool, most: int = MOST_SENTENCES) -> str:
+    """The sentences that say most of what the query asks about, quoted; or the refusal.
+
+    Sentences are chosen one by one: each for the words of the query that it adds, weighted by their rarity among
+    the passages' sentences. Where the passages lack a name of the query, or half of its words, nothing is answered.
+
+    Args:
+        query: The user's.
+        passages: Best first.
+        refusal: What to say when the passages do not hold the answer.
+        cite: Whether each sentence names its passage.
+        most: Sentences.
+    """
+    sentences = [sentence for number, text in enumerate(passages) for sentence in _sentences(number, text)]
+    asked = list(read(query).content)
+    if not sentences or not asked:
+        return refusal
+    weights = _weights(asked, sentences)
+    held = set().union(*(sentence.stems | sentence.above for sentence in sentences))
+    if not _named(query) <= held or sum(word in held for word in asked) < LEAST_COVERED * len(asked):
+        return refusal
+    chosen = _choose(sentences, weights, most, figure=_ASKS_FIGURE.search(query) is not None)
+    if not chosen:
+        return refusal
+    chosen.sort(key=lambda sentence: (sentence.passage, sentence.place))
+    return " ".join(f"{_finished(sentence.text)}{f' [{sentence.passage + 1}]' if cite else ''}" for sentence in chosen)
+
+
+def _named(query: str) -> set[str]:
+    """What the query is about: words with a capital that open no sentence, and words of letters and figures."""
+    words = _WORDS.findall(query)
+    mixed = {word for word in words if any(map(str.isdigit, word)) and any(map(str.isalpha, word))}
+    return set(read(query).names) | {root for word in mixed for root in read(word).content}
+
+
+def _weights(asked: Sequence[str], sentences: Sequence[_Sentence]) -> dict[str, float]:
+    frequency = Counter(word for sentence in sentences for word in sentence.stems | sentence.above)
+    return {word: math.log(1 + len(sentences) / (0.5 + frequency[word])) for word in asked}
+
+
+def _choose(
+    sentences: Sequence[_Sentence], weights: Mapping[str, float], most: int, *, figure: bool
+) -> list[_Sentence]:
+    chosen: list[_Sentence] = []
+    left = dict(weights)
+    first = 0.0
+    while len(chosen) < most:
+        best, gain = None, 0.0
+        for sentence in sentences:
+            if sentence in chosen:
+                continue
+            said = sum(left[word] for word in sentence.stems if word in left)
+            said += HEAD_WEIGHT * sum(left[word] for word in sentence.above - sentence.stems if word in left)
+            if figure and sentence.has_figure and said:
+                said *= 1.3
+            said *= PLACE_WEIGHT**sentence.passage
+            if said > gain + 1e-12:
+                best, gain = sentence, said
+        if best is None or gain < LEAST_GAIN * first:
+            break
+        first = first or gain
+        chosen.append(best)
+        for word in best.stems:
+            left.pop(word, None)
+        for word in best.above:
+            if word in left:
+                left[word] *= 1 - HEAD_WEIGHT
+    return chosen
+
+
+def _sentences(passage: int, text: str) -> Iterator[_Sentence]:
+    above: dict[int, frozenset[str]] = {}
+    header: list[str] = []
+    place = 0
+    lines = [line.strip() for line in text.split("\n")]
+    for number, line in enumerate(lines):
+        if not line.startswith("|"):
+            header = []
+        if not line or _RULE.match(line):
+            continue
+        level = len(line) - len(line.lstrip("#"))
+        if level or (number == 0 and len(line) < 120 and not line.endswith((".", "!", "?"))):
+            above = {known: said for known, said in above.items() if known < level}
+            above[level] = frozenset(read(line.lstrip("# ")).content)
+            continue
+        if line.startswith("|") and number + 1 < len(lines) and lines[number + 1] and _RULE.match(lines[number + 1]):
+            header = _cells(line)
+            continue
+        heads = frozenset().union(*above.values(), read(" ".join(header)).content)
+        for row in [_row(line, header)] if line.startswith("|") else _SENTENCES.split(line):
+            analysed: Passage = read(row)
+            if analysed.content:
+                stems = frozenset(analysed.content)
+                yield _Sentence(passage, place, row.strip(), stems, heads - stems, bool(analysed.numbers))
+                place += 1
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def _row(line: str, header: Sequence[str]) -> str:
+    """A table row as a sentence; with more than two columns each cell says what it is."""
+    first, *rest = _cells(line)
+    if len(rest) > 1 and len(header) == len(rest) + 1:
+        rest = [f"{name} {cell}" if name else cell for name, cell in zip(header[1:], rest, strict=True) if cell]
+    return f"{first}: {', '.join(cell for cell in rest if cell)}"
+
+
+def _finished(text: str) -> str:
+    text = text.lstrip("-*• ").strip()
+    return text if text.endswith((".", "!", "?", ":", ";")) else f"{text}."

@@ -1,0 +1,57 @@
+"""``--max-failure``: is the failure rate shown to be no higher than that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judgec.errors import UserError
+from judgec.probe.report.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The highest failure rate of a scenario; an empty scenario means every one."""
+
+    scenario: str
+    most: float
+
+
+def parse_limits(texts: Sequence[str], known: Sequence[str]) -> tuple[Limit, ...]:
+    """Limits from ``S4=0.3``, or ``0.3`` for every scenario; several may be joined by commas.
+
+    Raises:
+        UserError: Not of that form, not a share, or a scenario that is not asked.
+    """
+    limits = []
+    for text in (part.strip() for joined in texts for part in joined.split(",")):
+        name, _, number = text.rpartition("=")
+        try:
+            most = float(number)
+        except ValueError:
+            most = -1.0
+        if not 0 <= most <= 1 or (name and name not in known):
+            raise UserError(
+                f"--max-failure {text}: SCENARIO=SHARE is needed, of a scenario that is asked ({', '.join(known)}) and "
+                "a share between 0 and 1. For example --max-failure S4=0.3."
+            )
+        limits.append(Limit(name, most))
+    return tuple(limits)
+
+
+def breaches(summary: Summary, limits: Sequence[Limit]) -> list[str]:
+    """A sentence for each cell whose upper bound is above its limit; errors and unscored replies count as failures.
+
+    A limit of a scenario beats one of all.
+    """
+    own = {limit.scenario: limit.most for limit in limits}
+    found = []
+    for cell in summary.cells:
+        most = own.get(cell.scenario, own.get(""))
+        high = cell.at_worst.high
+        if most is not None and (high is None or high > most):
+            bound = "unknown" if high is None else f"{high:.2f}"
+            found.append(
+                f"{cell.scenario} x {cell.system} x {cell.data_set}: the failure rate may be as high as {bound} "
+                f"({cell.failures} failures, {cell.errors} errors, {cell.unscored} unscored of "
+                f"{cell.n + cell.errors + cell.unscored}); at most {most:g} was asked for"
+            )
+    return found

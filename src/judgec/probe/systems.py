@@ -1,0 +1,210 @@
+"""Systems under test: over HTTP, a Python function, or judgec's own agents on an index."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import httpx
+import yaml
+from pydantic import Field, ValidationError
+
+from judgec.agents.answer import Answer
+from judgec.agents.bulk import answer_queries
+from judgec.agents.external import PYTHON, PythonSystem, System
+from judgec.agents.http import HttpSettings, HttpSystem
+from judgec.agents.rag import AgentSettings
+from judgec.agents.registry import open_agent
+from judgec.errors import InputError, UserError
+from judgec.judges.bulk import Ask
+from judgec.probe.broken import BROKEN, BrokenSystem
+from judgec.probe.runner import Limits, Running, run_system
+from judgec.records.scenario.outcome import Reply
+from judgec.records.scenario.schema import Question
+from judgec.retrieval.index import Index
+
+HTTP_FILES = (".yaml", ".yml", ".toml")
+TURN = {"user": "User", "assistant": "Assistant"}
+
+
+class ProbeSettings(HttpSettings):
+    """A system over HTTP with the limits that it is asked under.
+
+    Args:
+        rate: Most requests a second; None for no limit.
+        retries: How often a failed request is repeated.
+        deadline: Seconds after which an answer counts as missing, whatever still arrives.
+    """
+
+    rate: float | None = Field(default=None, gt=0)
+    retries: int = Field(default=2, ge=0, le=10)
+    deadline: float = Field(default=120.0, gt=0)
+
+
+class Subject(Protocol):
+    """A system under test, with the way to ask it."""
+
+    @property
+    def name(self) -> str:
+        """For files and tables."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What tells it from another of this name, for resuming."""
+        ...
+
+    def replies(self, questions: Sequence[Question], keep: Callable[[Reply], None]) -> list[Reply]:
+        """Its replies in order; each is handed to ``keep`` as soon as it is there."""
+        ...
+
+
+@dataclass(frozen=True)
+class External:
+    """A system that answers one question at a time."""
+
+    system: System
+    limits: Limits
+    running: Running
+
+    @property
+    def name(self) -> str:
+        """As the file or function is called."""
+        return self.system.name
+
+    @property
+    def identity(self) -> str:
+        """The file's content, or the function's name."""
+        return self.system.identity
+
+    def replies(self, questions: Sequence[Question], keep: Callable[[Reply], None]) -> list[Reply]:
+        """Its replies in order."""
+        return run_system(
+            self.system, [(one.query_id, asked(one)) for one in questions], self.limits, self.running, keep
+        )
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One of judgec's agents on an index; its calls are journaled."""
+
+    name: str
+    identity: str
+    index: Index
+    settings: AgentSettings
+    ask: Ask
+
+    def replies(self, questions: Sequence[Question], keep: Callable[[Reply], None]) -> list[Reply]:
+        """Its replies in order."""
+        agent = open_agent(self.name, self.index, self.settings)
+        queries = [(one.query_id, asked(one)) for one in questions]
+        replies = [_reply(answer) for answer in answer_queries(agent, self.name, queries, ask=self.ask)]
+        for reply in replies:
+            keep(reply)
+        return replies
+
+
+def asked(question: Question) -> str:
+    """What a system is sent: the question, after the conversation before it where there is one."""
+    if not question.history:
+        return question.query
+    turns = [f"{TURN[turn.role]}: {turn.content}" for turn in question.history]
+    return "\n".join([*turns, f"{TURN['user']}: {question.query}"])
+
+
+def open_system(
+    name: str, index: Index | None, settings: AgentSettings, ask: Ask, running: Running, environ: Mapping[str, str]
+) -> Subject:
+    """The system that ``--system`` names.
+
+    Args:
+        name: A YAML or TOML file, ``python:module:function``, an agent such as ``rag-bm25``, or ``broken``.
+        index: What an agent searches.
+        settings: Of an agent.
+        ask: The way to an agent's model.
+        running: Threads and clock.
+        environ: Where keys are looked up.
+
+    Raises:
+        InputError: When the file is missing or wrong.
+        UserError: When there is no such system, or an agent has no index.
+    """
+    if name.startswith(PYTHON):
+        return External(PythonSystem(name, Path()), Limits(), running)
+    if name.endswith(HTTP_FILES):
+        http = HttpProbe(Path(name), environ)
+        return External(http, http.limits, running)
+    if name == BROKEN and index is not None:
+        return External(BrokenSystem(index), Limits(), running)
+    if index is None:
+        raise UserError(
+            f"--system {name}: judgec's agents search an index, and --index names none. Build one with judgec index, "
+            "or give an HTTP system's YAML file or python:module:function."
+        )
+    open_agent(name, index, settings)  # an unknown name shows before anything is asked
+    return Agent(name, f"{name} {settings}", index, settings, ask)
+
+
+class HttpProbe(HttpSystem):
+    """The HTTP adapter with YAML files, and with limits for probing.
+
+    Raises:
+        InputError: When the file is missing or wrong.
+        UserError: When a variable is not set.
+    """
+
+    def __init__(self, path: Path, environ: Mapping[str, str], transport: httpx.BaseTransport | None = None) -> None:
+        if path.suffix == ".toml":
+            super().__init__(path, environ, transport)
+            self.limits = Limits(in_flight=self.settings.in_flight)
+            return
+        settings = _read(path)
+        headers = {key: _filled(value, environ, f"{path}: headers.{key}") for key, value in settings.headers.items()}
+        self.settings = settings
+        self.name = settings.name or path.stem
+        self.identity = settings.model_dump_json()
+        self._client = httpx.Client(
+            headers=headers, timeout=settings.timeout, follow_redirects=False, transport=transport
+        )
+        self.limits = Limits(settings.in_flight, settings.rate, settings.retries, settings.deadline)
+
+
+def _filled(text: str, environ: Mapping[str, str], where: str) -> str:
+    import re
+
+    def value(found: "re.Match[str]") -> str:
+        name = found[1] or found[2]
+        if name not in environ:
+            raise UserError(f"{where}: ${name} is not in the environment; the system's key is needed. Set {name}.")
+        return environ[name]
+
+    return re.sub(r"\$\{(\w+)\}|\$(\w+)", value, text)
+
+
+def _read(path: Path) -> ProbeSettings:
+    if not path.is_file():
+        raise InputError([f"{path}: no such file; the YAML file of an HTTP system is needed. Check the path."])
+    try:
+        return ProbeSettings.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: not YAML ({str(error).splitlines()[0]}). Correct the file."]) from None
+    except ValidationError as error:
+        raise InputError(
+            [
+                f"{path}: {'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}; keys are "
+                f"{', '.join(ProbeSettings.model_fields)}. Correct the file."
+                for fault in error.errors(include_input=False)
+            ]
+        ) from None
+
+
+def _reply(answer: Answer) -> Reply:
+    return Reply(
+        query_id=answer.query_id,
+        system=answer.agent,
+        answer=answer.text,
+        contexts=tuple(context.text for context in answer.contexts),
+        doc_ids=tuple(context.passage_id for context in answer.contexts),
+        error=answer.error,
+        seconds=answer.seconds or 0.0,
+    )

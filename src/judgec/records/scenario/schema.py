@@ -1,0 +1,228 @@
+"""Evaluation scenarios, the questions made from them, and what became of one question asked of one system."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Form = Literal[
+    "open",
+    "number",
+    "date",
+    "choice",
+    "several",
+    "absent",
+    "distracting",
+    "situational",
+    "follow_up",
+    "false_premise",
+    "typos",
+    "language",
+]
+"""What kind of question a scenario asks; it decides which checks a question must pass."""
+
+Strategy = Literal["one-shot", "few-shot", "sequential"]
+Filter = Literal["none", "number", "date"]
+Metric = Literal["correctness", "relevance", "completeness", "consistency", "rejection"]
+Component = Literal["retrieval", "generator", "corpus"]
+
+CRITERIA: tuple[Metric, ...] = ("correctness", "relevance", "completeness", "consistency")
+REJECTION: Metric = "rejection"
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DocumentSampling(_Record):
+    """Which documents questions are made from.
+
+    Args:
+        documents: How many; ``--n`` names the number of questions instead.
+        questions_per_document: Most questions from one document.
+    """
+
+    documents: int = Field(default=10, ge=1)
+    questions_per_document: int = Field(default=1, ge=1)
+
+    @property
+    def questions(self) -> int:
+        """How many questions that makes."""
+        return self.documents * self.questions_per_document
+
+
+class Chunking(_Record):
+    """How a document is cut; size and overlap in ``unit``.
+
+    Args:
+        separator: Where cuts are allowed.
+        size: Longest chunk.
+        overlap: What two neighbours share, less than ``size``.
+        unit: Characters or words (tokens of the index).
+    """
+
+    separator: str = Field(default="\n", min_length=1)
+    size: int = Field(default=3000, ge=1)
+    overlap: int = Field(default=150, ge=0)
+    unit: Literal["characters", "tokens"] = "characters"
+
+    @model_validator(mode="after")
+    def _advances(self) -> Self:
+        if self.overlap >= self.size:
+            raise ValueError(f"overlap {self.overlap} is not less than size {self.size}")
+        return self
+
+
+class ChunkSampling(_Record):
+    """Which chunks a question is made from.
+
+    Args:
+        chunks: How many a question.
+        documents: All from one document, or each from another.
+        filter: Only chunks that contain a number, or a date.
+    """
+
+    chunks: int = Field(default=1, ge=1)
+    documents: Literal["one", "several"] = "one"
+    filter: Filter = "none"
+
+
+class Shot(_Record):
+    """A worked example for the few-shot strategy."""
+
+    passage: str
+    question: str
+    answer: str
+    options: tuple[str, ...] = ()
+
+
+class Fix(_Record):
+    """What to do about failures, as far as the scenario alone can say.
+
+    Args:
+        component: Which part of a system this scenario tests most.
+        fix: The advice.
+        reason: Why.
+    """
+
+    component: Component
+    fix: str
+    reason: str
+
+
+class Scenario(_Record):
+    """An evaluation scenario: how to make its questions, and how answers to them are judged.
+
+    The six parts are those of RAGProbe's schema (Siddiq et al.): document sampling, chunking, chunk sampling, prompts,
+    prompting strategy, acceptable metrics.
+
+    Args:
+        id: Short name, for ``--scenarios``.
+        title: One line for reports.
+        form: What kind of question it asks.
+        document_sampling: Part 1.
+        chunking: Part 2.
+        chunk_sampling: Part 3.
+        prompts: Part 4: instructions to the model that writes questions, in order. ``several``: the first is asked of
+            each chunk, the second merges the parts.
+        prompting_strategy: Part 5: one prompt; one prompt with examples; one prompt after another, each seeing what
+            the one before it wrote.
+        acceptable_metrics: Part 6: criteria that an answer must pass, all of them; ``rejection`` alone where the
+            right answer is a refusal.
+        examples: Of the few-shot strategy.
+        language: Of questions of the form ``language``.
+        recommended_fix: Advice for reports.
+    """
+
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    title: str = Field(min_length=1)
+    form: Form = "open"
+    document_sampling: DocumentSampling
+    chunking: Chunking
+    chunk_sampling: ChunkSampling
+    prompts: tuple[str, ...] = Field(min_length=1)
+    prompting_strategy: Strategy
+    acceptable_metrics: tuple[Metric, ...] = Field(min_length=1)
+    examples: tuple[Shot, ...] = ()
+    language: str = "English"
+    recommended_fix: Fix | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if any(not prompt.strip() for prompt in self.prompts):
+            raise ValueError("prompts: one is empty; every prompt needs its text")
+        if self.prompting_strategy != "sequential" and len(self.prompts) > 1:
+            raise ValueError(f"prompts: {len(self.prompts)} of them; more than one needs the sequential strategy")
+        if (self.prompting_strategy == "few-shot") is not bool(self.examples):
+            raise ValueError("examples: the few-shot strategy needs some, and no other strategy reads them")
+        if (REJECTION in self.acceptable_metrics) is not (self.form == "absent"):
+            raise ValueError("acceptable_metrics: rejection is for the form absent, and the form absent for rejection")
+        if self.form == "absent" and len(self.acceptable_metrics) > 1:
+            raise ValueError("acceptable_metrics: rejection stands alone")
+        if len(set(self.acceptable_metrics)) < len(self.acceptable_metrics):
+            raise ValueError("acceptable_metrics: one is named twice")
+        return self
+
+
+class Turn(_Record):
+    """One message of a conversation that came before a question."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Part(_Record):
+    """One of several questions that were asked together, with the answer that it needs."""
+
+    query: str
+    reference: str
+    passage_id: str = ""
+
+
+class Question(_Record):
+    """A question for a system under test, with where it came from.
+
+    Args:
+        query_id: Unique in a file.
+        query: What the system is asked.
+        reference: The right answer; empty where the right answer is a refusal, or nobody knows one.
+        scenario: The scenario's id.
+        form: As the scenario's.
+        metrics: Criteria that an answer must pass.
+        doc_ids: The documents that it was made from; the first groups the intervals.
+        passage_ids: The chunks that it was made from.
+        passages: Their texts.
+        parts: Where several questions were asked together, each of them.
+        options: Of a multiple-choice question, in the order asked.
+        right: Position of the right option.
+        wrong: What the answer must not say in place of the reference (a false premise, a neighbour's value).
+        history: The conversation before it.
+        lm: Who wrote it.
+        seed: Of the sampling.
+    """
+
+    query_id: str
+    query: str
+    reference: str = ""
+    scenario: str = "given"
+    form: Form = "open"
+    metrics: tuple[Metric, ...] = CRITERIA
+    doc_ids: tuple[str, ...] = ()
+    passage_ids: tuple[str, ...] = ()
+    passages: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    options: tuple[str, ...] = ()
+    right: int | None = None
+    wrong: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
+    lm: str = ""
+    seed: int = 0
+
+    @property
+    def must_refuse(self) -> bool:
+        """True where the right answer is a refusal."""
+        return REJECTION in self.metrics
+
+    @property
+    def source(self) -> str:
+        """What groups questions in intervals: the first document, or the question itself."""
+        return self.doc_ids[0] if self.doc_ids else self.query_id

@@ -1,0 +1,1 @@
+"""Finding passages: files become an index, and an index answers queries."""

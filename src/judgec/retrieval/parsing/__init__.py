@@ -1,0 +1,1 @@
+"""Files become documents, documents become chunks."""

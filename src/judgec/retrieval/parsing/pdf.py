@@ -1,0 +1,40 @@
+"""PDF files."""
+
+import logging
+from pathlib import Path
+
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
+
+from judgec.retrieval.parsing.document import Document, Section, UnreadableError
+
+# pypdf logs each oddity of a file; what matters here is whether its text can be had.
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+
+
+def read_pdf(path: Path) -> list[Document]:
+    """A PDF, a section a page.
+
+    Raises:
+        UnreadableError: When it is damaged, wants a password, or holds no text (a scan).
+    """
+    try:
+        reader = PdfReader(path)
+        locked = reader.is_encrypted and not reader.decrypt("")
+        texts = [] if locked else [page.extract_text() for page in reader.pages]
+        title = "" if locked else (reader.metadata.title if reader.metadata else None) or ""
+    except (PyPdfError, OSError) as error:
+        raise UnreadableError(f"not a readable PDF ({_first(error)}); export it again") from None
+    except Exception as error:  # noqa: BLE001 - a damaged PDF raises whatever its bytes lead to
+        said = f"{type(error).__name__}: {_first(error)}"
+        raise UnreadableError(f"not a readable PDF ({said}); export it again") from None
+    if locked:
+        raise UnreadableError("it wants a password; save it without one")
+    if not any(text.strip() for text in texts):
+        raise UnreadableError("no text in it, as in a scan; run text recognition (OCR) first")
+    sections = (Section(text, page=number) for number, text in enumerate(texts, 1) if text.strip())
+    return [Document(str(title).strip(), tuple(sections))]
+
+
+def _first(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]

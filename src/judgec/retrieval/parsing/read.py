@@ -1,0 +1,54 @@
+"""Which parser reads which file."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from judgec.retrieval.parsing.document import Document, UnreadableError
+
+TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+TEXTS = (".txt", ".text", ".rst", ".adoc")
+MARKDOWN = (".md", ".markdown")
+PAGES = (".html", ".htm", ".xhtml")
+KINDS = (*MARKDOWN, *PAGES, ".pdf", ".docx", *TEXTS, *TABLES)
+
+
+def read_documents(path: Path, rename: Mapping[str, str]) -> tuple[list[Document], list[str]]:
+    """The documents of a file, and the faults of rows that are left out.
+
+    Parsers are imported on first use: a corpus of Markdown opens no PDF library.
+
+    Raises:
+        UnreadableError: When the file cannot be read or holds nothing.
+    """
+    kind = path.suffix.lower()
+    if kind in TABLES:
+        from judgec.retrieval.parsing.rows import read_rows
+
+        documents, faults = read_rows(path, rename)
+    else:
+        try:
+            documents, faults = _reader(kind)(path), []
+        except OSError as error:
+            raise UnreadableError(f"{error.strerror}; check the file's rights") from None
+    documents = [document for document in documents if not document.blank]
+    if not documents:
+        raise UnreadableError("it holds no text")
+    return documents, faults
+
+
+def _reader(kind: str) -> Callable[[Path], list[Document]]:
+    if kind == ".pdf":
+        from judgec.retrieval.parsing.pdf import read_pdf
+
+        return read_pdf
+    if kind == ".docx":
+        from judgec.retrieval.parsing.docx import read_docx
+
+        return read_docx
+    if kind in PAGES:
+        from judgec.retrieval.parsing.html import read_html
+
+        return read_html
+    from judgec.retrieval.parsing.markdown import read_markdown, read_plain
+
+    return read_markdown if kind in MARKDOWN else read_plain

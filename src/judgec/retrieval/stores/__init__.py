@@ -1,0 +1,1 @@
+"""Where passages are kept: LanceDB in a folder, or PostgreSQL."""

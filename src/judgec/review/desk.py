@@ -1,0 +1,101 @@
+"""What the page asks and what it is told: items without anything that could sway an expert."""
+
+from collections.abc import Mapping, Sequence
+
+from judgec.errors import UserError
+from judgec.records.label import Task
+from judgec.records.scale import Scale
+from judgec.store.review.sheet import Given, LabelSheet
+
+LONGEST_NAME = 80  # characters of an annotator's name
+FIELDS = ("query", "reference", "answer", "answer_a", "answer_b", "document", "contexts")  # in the order of reading
+
+Json = dict[str, object]
+
+
+class Desk:
+    """The desk at which experts grade; any number of them at once.
+
+    Args:
+        sheet: The label file.
+        annotators: Who may grade; empty for anybody.
+    """
+
+    def __init__(self, sheet: LabelSheet, annotators: Sequence[str] = ()) -> None:
+        self._sheet, self._annotators = sheet, tuple(annotators)
+        self._meanings = meanings_of(sheet.form.task, sheet.form.scale)
+
+    def about(self) -> Json:
+        """The form, and who there is."""
+        form = self._sheet.form
+        return {
+            "file": self._sheet.path.name,
+            "task": form.task,
+            "scale": form.scale.name,
+            "ordered": form.scale.level == "ordinal",
+            "grades": list(form.options),
+            "meanings": list(self._meanings),
+            "aspects": list(form.aspects),
+            "items": len(self._sheet.items),
+            "annotators": list(self._annotators),
+            "known": list(self._annotators or self._sheet.annotators()),
+        }
+
+    def labels(self, annotator: str) -> Json:
+        """What one annotator has said, by the item's number, and how far everybody is."""
+        name = self._name(annotator)
+        given = self._sheet.given(name)
+        return {
+            "labels": {
+                str(number): {"grades": dict(label.grades), "rationale": label.rationale}
+                for number, item in enumerate(self._sheet.items)
+                if (label := given.get(item.item_id)) is not None
+            },
+            "progress": self._sheet.annotators(),
+        }
+
+    def item(self, number: int) -> Json:
+        """One item's texts: neither who answered, nor what anybody else said of it."""
+        items = self._sheet.items
+        if not 0 <= number < len(items):
+            raise UserError(f"item {number}: there are {len(items)}. Load the page again.")
+        item = items[number]
+        names = [name for name in FIELDS if name in item.inputs]
+        return {
+            "number": number,
+            "item_id": item.item_id,
+            "texts": [{"name": name, "texts": list(item.texts(name)) or [""]} for name in names],
+        }
+
+    def save(self, number: int, annotator: str, grades: Mapping[str, int], rationale: str) -> Json:
+        """Save a label; one without a grade takes it back. Returns how far everybody is."""
+        items = self._sheet.items
+        if not 0 <= number < len(items):
+            raise UserError(f"item {number}: there are {len(items)}. Load the page again.")
+        self._sheet.save(items[number].item_id, self._name(annotator), Given(dict(grades), rationale))
+        return {"progress": self._sheet.annotators()}
+
+    def _name(self, annotator: str) -> str:
+        name = " ".join(annotator.split())
+        if not name or len(name) > LONGEST_NAME:
+            raise UserError(f"name {name!r}: 1 to {LONGEST_NAME} characters are valid. Choose another.")
+        if self._annotators and name not in self._annotators:
+            raise UserError(f"name {name!r}: {', '.join(self._annotators)} may grade here. Choose one of these.")
+        return name
+
+
+def meanings_of(task: Task, scale: Scale) -> tuple[str, ...]:
+    """What each grade means: the scale's own words, else those that a judge of the task is given; may be empty."""
+    if scale.meanings or task not in {"grade", "relevance", "answer"}:
+        return scale.meanings
+    from judgec.judges.tasks.answer import RAGELO_MEANINGS  # DSPy is slow to import, and rarely needed here
+    from judgec.judges.tasks.grade import VRAG_EVAL
+    from judgec.judges.tasks.relevance import RAGELO_RELEVANCE
+
+    usual: Mapping[Task, tuple[tuple[int, ...], tuple[str, ...]]] = {
+        "grade": ((1, 2, 3, 4, 5), VRAG_EVAL),
+        "relevance": ((0, 1, 2), RAGELO_RELEVANCE),
+        "answer": ((0, 1, 2), RAGELO_MEANINGS),
+    }
+    grades, meanings = usual[task]
+    return meanings if scale.grades == grades else ()

@@ -1,0 +1,135 @@
+"""What experts are asked about the items of a file: task, scale, and the columns that their labels go to."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from judgec.errors import InputError, UserError
+from judgec.records.label import Task
+from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
+from judgec.store.datasheet import Datasheet
+from judgec.store.rows.cells import as_accept, as_grade
+from judgec.store.rows.columns import ASPECT_PREFIX, TASKS, as_task, aspect_columns, infer_task, listed
+from judgec.store.rows.grades import (
+    ONE_TO_FIVE,
+    ONE_TO_FIVE_ACCEPT,
+    OUTCOME_SCALE,
+    PREFERENCE_SCALE,
+    position_of,
+    raw_labels,
+    settle_scale,
+)
+from judgec.store.tables import Row, Table
+
+ASPECTS = ("relevance", "accuracy", "completeness", "precision")  # of answers, where the file names none (RAGElo)
+USUAL: Mapping[Task, Scale] = {  # where nobody declared a scale; inferred ones that lie within are widened to it
+    "grade": Scale(grades=ONE_TO_FIVE, accept_at=ONE_TO_FIVE_ACCEPT),
+    "relevance": Scale(name="relevance", grades=(0, 1, 2)),
+    "answer": Scale(name="quality", grades=(0, 1, 2)),
+    "preference": PREFERENCE_SCALE,
+    "rejection": OUTCOME_SCALE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is asked of each item.
+
+    Args:
+        task: The task.
+        scale: The grades to choose from.
+        aspects: ``("grade",)`` for tasks with one grade.
+        columns: The label column of each aspect.
+        accept_only: The labels are true / false.
+    """
+
+    task: Task
+    scale: Scale
+    aspects: tuple[str, ...]
+    columns: tuple[str, ...]
+    accept_only: bool
+
+    def value(self, position: int) -> Grade | bool:
+        """What a label column says for a position on the scale."""
+        return bool(position) if self.accept_only else self.scale.grades[position]
+
+    def position(self, said: object) -> int | None:
+        """The position that a cell names; None when it is off the scale."""
+        grade = as_grade(said)
+        if grade is None:
+            return None
+        if self.accept_only:
+            accept = as_accept(grade)
+            return None if accept is None else int(accept)
+        return position_of(grade, self.scale)
+
+    def positions(self, row: Row) -> dict[str, int]:
+        """The positions that a row holds by aspect; what is missing or off the scale is absent."""
+        found = {
+            aspect: self.position(row.get(column)) for aspect, column in zip(self.aspects, self.columns, strict=True)
+        }
+        return {aspect: position for aspect, position in found.items() if position is not None}
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The grades as experts see them, worst first."""
+        return ("reject", "accept") if self.accept_only else tuple(map(str, self.scale.grades))
+
+
+def form_of(
+    table: Table,
+    sheet: Datasheet,
+    *,
+    task: str | None = None,
+    scale: Scale | None = None,
+    aspects: tuple[str, ...] = (),
+    accept_at: str | None = None,
+) -> Form:
+    """The form that fits a file, labelled or not.
+
+    Args:
+        table: The file.
+        sheet: Its datasheet.
+        task: Overrides the datasheet's, which overrides the one the columns imply.
+        scale: Overrides the datasheet's, which overrides the one that the labels imply, which overrides the usual one.
+        aspects: Of the ``answer`` task; default: the file's, else RAGElo's four.
+        accept_at: The lowest accepted grade.
+
+    Raises:
+        UserError: An unknown task, or ``accept_at`` off the scale.
+        InputError: When the file's grades are not on a scale that could be inferred.
+    """
+    known = as_task(task) if task is not None else sheet.task or _task_of(table)
+    if known == "answer":
+        own = aspects or tuple(name.removeprefix(ASPECT_PREFIX) for name in aspect_columns(table.columns)) or ASPECTS
+        columns = tuple(f"{ASPECT_PREFIX}{aspect}" for aspect in own)
+    else:
+        own, columns = ("grade",), (TASKS[known].labels[0],)
+    asked_accept = scale is None and sheet.scale is None and "grade" not in table.columns and "accept" in table.columns
+    if known in {"grade", "relevance"} and (asked_accept or scale == ACCEPT_SCALE):
+        return Form(known, ACCEPT_SCALE, own, ("accept",), accept_only=True)
+    return Form(known, scale or _scale(table, known, sheet.scale, accept_at), own, columns, accept_only=False)
+
+
+def _task_of(table: Table) -> Task:
+    try:
+        return infer_task(table)[0]
+    except InputError:  # no label column yet: the inputs alone
+        has = set(table.columns)
+        if {"answer_a", "answer_b"} <= has:
+            return "preference"
+        return "relevance" if "document" in has and "answer" not in has else "grade"
+
+
+def _scale(table: Table, task: Task, declared: Scale | None, accept_at: str | None) -> Scale:
+    usual = USUAL[task]
+    raw = raw_labels(table, task, declared)
+    used = Counter(grade for label in raw.rows if label for grade in label.grades.values())
+    within = all(position_of(grade, usual) is not None for grade in used)
+    settled = declared or (usual if within else None)
+    if settled is None and len(used) < 2:
+        raise UserError(
+            f"{table.path}: the grades are {listed(used)}; one grade makes no scale, and the usual one for task {task} "
+            f"is {listed(usual.grades)}. Write [scale] with grades into a datasheet."
+        )
+    return settle_scale(table, task, raw, settled, accept_at)[0] if settled is None or accept_at else settled

@@ -1,0 +1,127 @@
+"""A label file as a spreadsheet that an expert takes away, and back: CSV or XLSX, one sheet an annotator.
+
+An expert sees the items and their own labels; nobody else's, no judge's, not which agent answered.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from judgec.errors import InputError, UserError
+from judgec.store.labels import DEFAULT_ANNOTATOR
+from judgec.store.review.sheet import Given, LabelSheet
+from judgec.store.review.xlsx import read_workbook, write_workbook
+from judgec.store.rows.cells import as_grade, is_missing
+from judgec.store.rows.columns import TASKS, listed
+from judgec.store.splits import write_whole
+from judgec.store.tables import Row, Table, read_table
+
+XLSX = ".xlsx"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula (OWASP, CSV injection)
+GUARD = "'"
+WIDE, NARROW = 60, 16  # characters
+
+
+def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> int:
+    """Write the items with one annotator's labels; returns how many of them are still blank.
+
+    Args:
+        sheet: The label file.
+        path: ``.csv`` or ``.xlsx``.
+        annotator: Whose sheet it is.
+
+    Raises:
+        UserError: Another format.
+    """
+    form, given = sheet.form, sheet.given(annotator)
+    fields = [name for name in TASKS[form.task].inputs if not name.startswith("agent_")]
+    fields = [name for name in fields if any(name in item.inputs for item in sheet.items)]
+    header = ["item_id", *fields, *form.columns, "rationale", "annotator"]
+    rows = [header]
+    for item in sheet.items:
+        label = given.get(item.item_id, Given({}))
+        cells = [form.options[label.grades[aspect]] if aspect in label.grades else "" for aspect in form.aspects]
+        rows.append([item.item_id, *(item.text(name) for name in fields), *cells, label.rationale, annotator])
+    kind = path.suffix.lower()
+    if kind == XLSX:
+        widths = [NARROW, *[WIDE] * len(fields), *[NARROW] * len(form.columns), WIDE, NARROW]
+        choices = [form.options if name in form.columns else () for name in header]
+        write_workbook(path, rows, widths, choices)
+    elif kind == ".csv":
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([[guarded(cell) for cell in row] for row in rows])
+        write_whole(path, "\ufeff" + text.getvalue())  # the mark makes Excel read UTF-8
+    else:
+        raise UserError(f"--export {path}: format {kind or 'none'}; .csv and .xlsx are valid. Choose one of these.")
+    return sum(len(given.get(item.item_id, Given({})).grades) < len(form.aspects) for item in sheet.items)
+
+
+def import_sheet(sheet: LabelSheet, path: Path, annotator: str | None = None) -> dict[str, int]:
+    """Put the labels of a sheet that came back into the file, all or none; returns how many, by annotator.
+
+    Rows without a label change nothing. Texts in the sheet are not read: an item is known by its ``item_id``.
+
+    Args:
+        sheet: The label file.
+        path: What ``read_table`` reads, or a workbook; needs ``item_id`` and the label columns.
+        annotator: Whose labels they are; default: the sheet's ``annotator`` column.
+
+    Raises:
+        InputError: A missing column, an unknown item, a grade off the scale; each with its line.
+    """
+    table = _workbook_table(path) if path.suffix.lower() == XLSX else read_table(str(path))
+    form = sheet.form
+    missing = [name for name in ("item_id", *form.columns) if name not in table.columns]
+    if missing:
+        raise InputError(
+            [f"{path}:1: no column {listed(missing)}; the columns are {listed(table.columns)}. Export the sheet again."]
+        )
+    known = {item.item_id for item in sheet.items}
+    labels: list[tuple[str, str, Given]] = []
+    faults: list[str] = []
+    for index, row in enumerate(table.rows):
+        item_id = unguarded(_said(row, "item_id"))
+        grades: dict[str, int] = {}
+        for aspect, column in zip(form.aspects, form.columns, strict=True):
+            if (said := as_grade(row.get(column))) is None:
+                continue
+            position = form.position(said)
+            if position is None:
+                valid = listed(form.options)
+                faults.append(f"{table.where(index)}: {column} {said} is not on the scale; valid are {valid}. Fix it.")
+            else:
+                grades[aspect] = position
+        if not grades:
+            continue
+        if item_id not in known:
+            faults.append(f"{table.where(index)}: item {item_id!r} is not in {sheet.path.name}. Restore its item_id.")
+        name = annotator or unguarded(_said(row, "annotator")) or DEFAULT_ANNOTATOR
+        labels.append((item_id, name, Given(grades, unguarded(_said(row, "rationale")))))
+    if faults:
+        raise InputError(faults)
+    sheet.save_all(labels)
+    names = [name for _, name, _ in labels]
+    return {name: names.count(name) for name in sorted(set(names))}
+
+
+def guarded(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return GUARD + text if text.startswith((*FORMULA, GUARD)) else text
+
+
+def unguarded(text: str) -> str:
+    """The text that ``guarded`` was given."""
+    return text[1:] if text.startswith(tuple(GUARD + mark for mark in (*FORMULA, GUARD))) else text
+
+
+def _workbook_table(path: Path) -> Table:
+    rows = [row for row in read_workbook(path) if any(cell.strip() for cell in row)]
+    header: Sequence[str] = [cell.strip() for cell in rows[0]] if rows else []
+    values: list[Row] = [dict(zip(header, [*row, *[""] * len(header)], strict=False)) for row in rows[1:]]
+    return Table(str(path), tuple(header), tuple(values), tuple(range(2, len(values) + 2)), by_line=False)
+
+
+def _said(row: Row, column: str) -> str:
+    value = row.get(column)
+    return "" if is_missing(value) else str(value).strip()

@@ -1,0 +1,113 @@
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judgec.agents.answer import Context
+from judgec.agents.external import PythonSystem, SystemFailedError, as_said, ask_system
+from judgec.agents.http import HttpSystem, look_up
+from judgec.errors import InputError, UserError
+
+SYSTEM = """
+name = "ours"
+url = "http://127.0.0.1:9/ask?lang=en"
+headers = { Authorization = "Bearer $RAG_KEY" }
+body = { input = { question = "{query}" }, options = ["{query}", 3] }
+answer = "result.text"
+contexts = "result.sources.*.body"
+"""
+
+
+def http(tmp_path: Path, text: str, handler: httpx.MockTransport) -> HttpSystem:
+    path = tmp_path / "system.toml"
+    path.write_text(text)
+    return HttpSystem(path, {"RAG_KEY": "s3cret"}, transport=handler)
+
+
+def test_http_system_is_asked_and_read_as_its_file_says(tmp_path: Path) -> None:
+    seen: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json={"result": {"text": "42", "sources": [{"body": "a"}, {"body": "b"}, {}]}})
+
+    said = http(tmp_path, SYSTEM, httpx.MockTransport(reply)).ask('a "quoted" {query}?')
+    assert (said.text, said.contexts) == ("42", (Context("a"), Context("b")))
+    assert seen[0].headers["authorization"] == "Bearer s3cret"
+    assert json.loads(seen[0].content)["input"]["question"] == 'a "quoted" {query}?'
+
+
+def test_query_in_a_url_is_escaped(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(str(request.url))
+        return httpx.Response(200, text="plain")
+
+    system = http(tmp_path, 'method = "GET"\nurl = "http://h/x?q={query}"\nanswer = ""\n', httpx.MockTransport(reply))
+    assert system.ask("a&b=c d").text == "plain"
+    assert seen == ["http://h/x?q=a%26b%3Dc+d"]
+
+
+@pytest.mark.parametrize(
+    ("response", "said"),
+    [
+        (httpx.Response(500, text="broken"), "HTTP 500"),
+        (httpx.Response(302, headers={"location": "http://evil/"}), "HTTP 302"),
+        (httpx.Response(200, text="<html>"), "not JSON"),
+        (httpx.Response(200, json={"result": {}}), "no text at result.text"),
+    ],
+)
+def test_failure_of_the_system_is_no_answer_and_tells_no_secret(
+    tmp_path: Path, response: httpx.Response, said: str
+) -> None:
+    system = http(tmp_path, SYSTEM, httpx.MockTransport(lambda _: response))
+    (answer,) = ask_system(system, [("q", "text")], in_flight=1)
+    assert answer.text is None
+    assert said in (answer.error or "")
+    assert "s3cret" not in (answer.error or "")
+
+
+def test_missing_variable_and_wrong_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "system.toml"
+    path.write_text(SYSTEM)
+    with pytest.raises(UserError, match=r"headers.Authorization: \$RAG_KEY is not in the environment"):
+        HttpSystem(path, {})
+    path.write_text('url = "ftp://h"\nanswr = "x"\n')
+    with pytest.raises(InputError, match=r"answr[\s\S]*url|url[\s\S]*answr"):
+        HttpSystem(path, {})
+    with pytest.raises(InputError, match="no such file"):
+        HttpSystem(tmp_path / "none.toml", {})
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [("a.0.b", 1), ("a.*.b", [1, 2]), ("a.1", {"b": 2}), ("a.7.b", None), ("c.d", None), ("*", [])],
+)
+def test_paths_find_what_is_there_and_nothing_else(path: str, wanted: object) -> None:
+    assert look_up({"a": [{"b": 1}, {"b": 2}], "c": 5}, path) == wanted
+
+
+def test_python_function_is_a_system_and_its_exceptions_are_failures(tmp_path: Path) -> None:
+    (tmp_path / "my_rag_under_test.py").write_text(
+        "def ask(query):\n"
+        "    if query == 'bad':\n        raise RuntimeError('down')\n"
+        "    return {'answer': query.upper() + ' [1]', 'contexts': [{'id': 'd1', 'text': 'T'}]}\n"
+    )
+    system = PythonSystem("python:my_rag_under_test:ask", tmp_path)
+    found = {answer.query_id: answer for answer in ask_system(system, [("1", "good"), ("2", "bad")], in_flight=2)}
+    assert (found["1"].text, found["1"].contexts, found["1"].cited) == ("GOOD [1]", (Context("T", "d1"),), (0,))
+    assert (found["2"].text, found["2"].error) == (None, "RuntimeError: down")
+
+
+@pytest.mark.parametrize("reference", ["python:nowhere_at_all:f", "python:json:nothing", "python:json", "python::f"])
+def test_function_that_is_not_there_is_refused(reference: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--agents"):
+        PythonSystem(reference, tmp_path)
+
+
+@pytest.mark.parametrize("found", [None, 3, {"text": "x"}, {"answer": 5}, ["x"]])
+def test_reply_without_an_answer_is_a_failure(found: object) -> None:
+    with pytest.raises(SystemFailedError, match="no answer"):
+        as_said(found)

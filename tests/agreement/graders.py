@@ -1,0 +1,15 @@
+"""Ratings written down by hand."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from judgec.records.ratings import Ratings
+
+
+def graded(expert: Sequence[int], judge: Sequence[int], *, values: tuple[float, ...] = (0.0, 1.0, 2.0)) -> Ratings:
+    """Each row a query of its own; -1 is missing."""
+    grades, given = np.array(expert, dtype=np.int64), np.array(judge, dtype=np.int64)
+    score = np.where(given < 0, np.nan, np.array(values)[np.maximum(given, 0)])
+    unknown = np.full(len(grades), -1, dtype=np.int64)
+    return Ratings(grades, given, score, unknown, unknown, np.arange(len(grades)), values, len(grades))

@@ -1,0 +1,177 @@
+"""Documents to a ranked list of agents, without a model; one command of each road as a real process."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgec.cli.corpus.answering import Request, answer_before, run_answers
+from judgec.cli.corpus.indexing import Request as Indexing
+from judgec.cli.corpus.indexing import run_index
+from judgec.errors import UserError
+from judgec.retrieval.build import build_index
+from tests.cli.process import judgec
+from tests.compiler.small import compiled_from, write
+from tests.retrieval.parsing.files import broken_pdf
+
+PARTS = {"Fenn": ("25 bar", "12 V", "steel"), "Plumb": ("60 m", "24 V", "brass"), "Rill": ("9 l", "48 V", "glass")}
+ASKED = ("range", "supply", "housing")
+QUERIES = [
+    {"query_id": f"{name}-{n}-{what}", "query": f"What {what} has the {name} {n}?", "reference": value}
+    for n in range(8)
+    for name, values in PARTS.items()
+    for what, value in zip(ASKED, values, strict=True)
+]
+AGENTS = "rag-bm25,rag-fusion-hybrid"
+Json = dict[str, Any]  # what a command printed
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents, queries, a judge of answers, an index."""
+    folder = tmp_path_factory.mktemp("corpus é")
+    for name, values in PARTS.items():
+        for n in range(8):
+            lines = "\n".join(f"| {what} | {value} |" for what, value in zip(ASKED, values, strict=True))
+            (folder / "docs").mkdir(exist_ok=True)
+            text = f"# {name} {n}\n\n| | {name} {n} |\n|---|---|\n{lines}\n"
+            (folder / "docs" / f"{name}-{n}.md").write_text(text, encoding="utf-8")
+    broken_pdf(folder / "docs" / "old.pdf")
+    write(folder / "queries.jsonl", QUERIES)
+    rows = [
+        {"query_id": q["query_id"], "query": q["query"], "reference": q["reference"], "answer": answer, "grade": grade}
+        for n, q in enumerate(QUERIES)
+        for grade, answer in ((5, f"It is {q['reference']}."), (1 + n % 2, "The documents do not say."))
+    ]
+    compiled_from(folder, rows, name="parts")
+    report = build_index([folder / "docs"], folder / "index")
+    assert (report.passages, report.read, list(report.skipped)) == (24, 24, ["old.pdf"])
+    return folder
+
+
+@pytest.fixture
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder, as the current one."""
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def asked(**changed: Any) -> Request:  # Any: any field
+    given: Json = {"queries": "queries.jsonl", "agents": AGENTS, "out": Path("a.jsonl"), "index": "index", "json": True}
+    return Request(**{**given, **changed})
+
+
+def rows_of(path: Path) -> list[Json]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_index_again_reads_nothing_and_names_what_it_skipped(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_index(Indexing(paths=("docs",), out=Path("index")))
+    shown = capsys.readouterr()
+    assert "unchanged" in shown.out
+    assert "skipped old.pdf: not a readable PDF" in shown.err
+    assert "Next: judgec answer --index index" in shown.err
+
+
+def test_answers_cite_passages_and_carry_what_they_took(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_answers(asked())
+    report = json.loads(capsys.readouterr().out)
+    assert list(report["agents"]) == AGENTS.split(",")
+    rows = rows_of(here / "a.jsonl")
+    assert len(rows) == 2 * len(QUERIES)
+    first = rows[0]
+    assert first["answer"] == "range: 25 bar. [1]"
+    assert first["passage_ids"][0] == first["cited"][0] == "Fenn-0.md"
+    assert len(first["contexts"]) == 5
+    assert first["seconds"] > 0
+    assert first["input_tokens"] > 0
+    assert first["usd"] == 0
+    assert len(rows[-1]["searched"]) == 4
+    run_answers(asked())
+    again = json.loads(capsys.readouterr().out)
+    assert again["agents"]["rag-bm25"]["median_seconds"] is None  # every reply came from the journal
+    assert [row["answer"] for row in rows_of(here / "a.jsonl")] == [row["answer"] for row in rows]
+
+
+def test_evaluate_lets_agents_answer_and_play(folder: Path) -> None:
+    options = ["--index", "index", "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "league", "--unproven"]
+    report = json.loads(judgec(folder, "evaluate", *options, "--judge", "parts", "--json").stdout)
+    assert set(report["elo"]) == set(AGENTS.split(","))
+    assert report["games"] == len(QUERIES)
+    assert set(report["costs"]) == set(AGENTS.split(","))
+    assert "What an answer took" in (folder / "league" / "report.html").read_text(encoding="utf-8")
+    assert len(rows_of(folder / "league" / "agent_answers.jsonl")) == 2 * len(QUERIES)
+
+
+@pytest.mark.full
+def test_compile_agent_saves_a_version_that_answer_can_run(folder: Path) -> None:
+    inputs = ["--index", "index", "--queries", "queries.jsonl"]
+    compiling = ["compile-agent", "rag-bm25", *inputs, "--judge", "parts", "--unproven", "--json"]
+    report = json.loads(judgec(folder, *compiling, "--name", "ag").stdout)
+    assert (report["program"], report["version"]) == ("ag", 1)
+    assert report["metric"] == "judge:parts@1"
+    assert report["head_to_head"]["independent"] is False
+    assert set(report["test"]) == {"uncompiled", "compiled"}
+    files = {path.name for path in (folder / "programs" / "ag" / "0001").iterdir()}
+    assert files == {f"{stem}.json" for stem in ("program", "calibration", "card", "split", "report")}
+    answered = ["answer", *inputs, "--agents", "ag@1,rag-bm25", "--out", "b.jsonl", "--json"]
+    assert list(json.loads(judgec(folder, *answered).stdout)["agents"]) == ["ag@1", "rag-bm25"]
+    assert "that is a judge" in judgec(folder, *compiling, "--name", "parts", code=2).stderr
+    assert "exactly one" in judgec(folder, "compile-agent", "rag-bm25", *inputs, code=2).stderr
+
+
+def test_python_system_answers_and_its_failures_are_kept_apart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "their_rag.py").write_text(
+        "def ask(query):\n    if 'Rill' in query:\n        raise ValueError('no')\n    return 'It is ' + query\n"
+    )
+    run_answers(asked(agents="python:their_rag:ask", out=Path("c.jsonl"), index=None))
+    report = json.loads(capsys.readouterr().out)["agents"]["ask"]
+    assert (report["answers"], report["failed"]) == (48, 24)
+    failed = rows_of(here / "c.failed.jsonl")
+    assert {row["error"] for row in failed} == {"ValueError: no"}
+    assert not list(here.glob(".c.jsonl*"))
+
+
+def test_interrupted_run_of_a_system_asks_only_for_what_is_missing(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "dying_rag.py").write_text(
+        "calls = []\ndef ask(query):\n    calls.append(query)\n    if len(calls) == 10:\n"
+        "        raise KeyboardInterrupt\n    return query\n"
+    )
+    request = asked(agents="python:dying_rag:ask", out=Path("d.jsonl"), index=None, in_flight=1)
+    with pytest.raises(KeyboardInterrupt):
+        run_answers(request)
+    assert not (here / "d.jsonl").exists()
+    run_answers(request)
+    import dying_rag  # type: ignore[import-not-found]  # written above
+
+    answered, interrupted = dying_rag.calls[:9], dying_rag.calls[9]
+    assert {dying_rag.calls.count(query) for query in answered} == {1}
+    assert dying_rag.calls.count(interrupted) == 2
+    assert len(rows_of(here / "d.jsonl")) == len(QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"index": None}, "needs an index"),
+        ({"agents": "rag-none"}, "rag-fusion-hybrid"),
+        ({"index": "docs"}, "no index"),
+        ({"agents": " , "}, "--agents: empty"),
+        ({"agents": "none.toml"}, "no such file"),
+        ({"agents": "parts@1"}, "a judge of grade, not an agent"),
+        ({"out": Path("docs")}, "a folder"),
+        ({"queries": "none.csv"}, "no such file"),
+    ],
+)
+def test_bad_input_says_what_to_do(here: Path, changed: Json, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        run_answers(asked(**{"out": Path("x.jsonl"), **changed}))
+    assert not (here / "x.jsonl").exists()
+
+
+def test_evaluate_with_agents_needs_queries(here: Path) -> None:
+    with pytest.raises(UserError, match="Give --queries"):
+        answer_before(asked(queries=""))

@@ -1,0 +1,95 @@
+"""Queries and probes with language models: several that write, one that judges, through a real endpoint."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgec.cli.probe import generating, probing
+from judgec.errors import UserError
+from judgec.lm.embedded.prompt import unquote
+from tests.cli.process import ROOT
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Text, answer, digest
+
+CATALOGUE = str(ROOT / "trainsets" / "sensors" / "catalogue")
+EXPERTS = str(ROOT / "trainsets" / "sensors" / "expert_queries.csv")
+
+
+def writer(call: Call) -> Text:
+    """Asks for the longest line of its passage; the model ``odd`` says nothing that can be read every other time."""
+    inputs = call.prompt.inputs
+    passage = "\n".join(unquote(inputs.get("passage", inputs.get("passages", ""))))
+    if call.body["model"] == "odd" and digest(passage) % 2:
+        return Text("Let me think about that.")
+    lines = [line for line in passage.splitlines() if re.search(r"\d", line) and not line.startswith("|")]
+    words = max(lines or ["the sensor 5"], key=len).split()[:12]
+    said = {
+        "queries": "\n".join(f"{call.body['model']} {k}: what is meant by {' '.join(words[k:])}?" for k in range(3)),
+        "question": f"What is meant by {' '.join(words)}?",
+        "answer": " ".join(words),
+    }
+    return answer(call, said)
+
+
+def generate(home: Path, server: FakeOpenAI, **wanted: Any) -> dict[str, object]:
+    given = {
+        "index": CATALOGUE, "experts": EXPERTS, "lms": "openai/first,openai/odd", "per_passage": 3, "sample": None,
+        "out": home / "q.jsonl", "references": False, "reliability": "none", "generator": None, "passages": None,
+        "passage_size": "2000t", "seed": 0, "temperature": 0.7, "api_base": server.base_url, "budget": None,
+        "max_cost": None, "home": home, "quiet": True,
+    }  # fmt: skip
+    return generating.run(generating.Request(**{**given, **wanted}))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_generate_queries_of_two_models_samples_each_and_resumes_for_nothing(home: Path) -> None:
+    with FakeOpenAI(writer) as server:
+        report = generate(home, server, sample="first=20,odd=6")
+        first = server.calls
+        again = generate(home, server, sample="first=20,odd=6")
+        rows = [json.loads(line) for line in (home / "q.jsonl").read_text().splitlines()]
+        assert [row["lm"] for row in rows] == ["openai/first"] * 20 + ["openai/odd"] * 6
+        assert server.calls == first  # every reply was in the journal
+        assert again["lm_calls"] == 0
+        assert report["models"] == again["models"]
+        with pytest.raises(UserError) as error:
+            generate(home, server, sample="first=20,odd=600", out=home / "short.jsonl")
+    assert "--sample openai/odd=600: " in str(error.value)
+    assert re.search(r"\d+ malformed reply", str(error.value))
+    assert not (home / "short.jsonl").exists()
+
+
+@pytest.mark.full
+def test_probe_with_a_model_that_writes_and_judges(home: Path) -> None:
+    (home / "systems_of_models.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
+    with FakeOpenAI(writer) as server:
+        probing.run(
+            probing.Request(
+                systems=("python:systems_of_models:talks",),
+                out=home / "out",
+                home=home,
+                scenarios=("S1,S4",),
+                indexes=(CATALOGUE,),
+                n=4,
+                lm="openai/judge",
+                api_base=server.base_url,
+                json=True,
+            )
+        )
+    report = json.loads((home / "out" / "report.json").read_text())
+    assert report["judge"] == "openai/judge (uncompiled)"
+    assert {cell["scenario"]: cell["n"] for cell in report["results"]} == {"S1": 4, "S4": 4}
+    questions = [json.loads(line) for line in (home / "out" / "questions.jsonl").read_text().splitlines()]
+    assert {row["lm"] for row in questions} == {"openai/judge"}
+    assert len(questions[-1]["parts"]) == 3
+    kept = "".join(path.read_text(errors="ignore") for path in (home / "out").iterdir())
+    assert "sk-canary" not in kept

@@ -1,0 +1,67 @@
+"""``judgec labels --review``, ``--export`` and ``--import`` as real processes."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judgec.cli.labels.review import Request, grade
+from judgec.store.labels import read_labels
+from tests.cli.process import ROOT, judgec
+
+ROWS = [{"item_id": f"i{n}", "query": f"Q{n}", "answer": f"A{n}"} for n in range(3)]
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> Path:
+    path = tmp_path / "my items.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+def test_review_serves_until_it_is_stopped_and_says_what_was_graded(items: Path) -> None:
+    command = [sys.executable, str(ROOT / "cli.py"), "labels", "--review", items.name, "--json"]
+    process = subprocess.Popen(
+        command, cwd=items.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    try:
+        assert process.stderr is not None
+        url = next(line.split()[1] for line in process.stderr if line.startswith("open "))
+        base, token = url.split("/?token=")
+        body = json.dumps({"number": 1, "annotator": "ann", "grades": {"grade": 3}})
+        connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=60)
+        headers = {"X-Judgec-Token": token, "Content-Type": "application/json"}
+        connection.request("POST", "/api/label", body, headers)
+        assert json.loads(connection.getresponse().read()) == {"progress": {"ann": 1}}
+        connection.close()
+        process.send_signal(signal.SIGTERM)
+        stdout, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert json.loads(stdout) == {"out": str(items.resolve()), "items": 3, "graded": {"ann": 1}}
+    assert token not in stdout + stderr
+    assert json.loads(items.read_text().splitlines()[1])["grade"] == 4
+
+
+def test_sheets_go_out_for_each_annotator_and_come_back(items: Path) -> None:
+    request, folder = Request(file=str(items), annotators="ann,bob b"), items.parent
+    out = grade(request, str(folder / "s.csv"), None, None, ways=1)
+    assert out == {"items": 3, "blank": {str(folder / "s.ann.csv"): 3, str(folder / "s.bob-b.csv"): 3}}
+    for name, given in (("ann", "5"), ("bob-b", "2")):
+        sheet = folder / f"s.{name}.csv"
+        sheet.write_text(sheet.read_text(encoding="utf-8-sig").replace(",,,", f",{given},,"))
+        back = grade(Request(file=str(items)), None, str(sheet), None, ways=1)
+    assert back["graded"] == {"ann": 3, "bob b": 3}
+    labels = read_labels(str(items))
+    assert {(label.annotator, label.grades["grade"]) for label in labels.labels} == {("ann", 4), ("bob b", 1)}
+
+
+def test_two_ways_at_once_are_refused(items: Path) -> None:
+    done = judgec(items.parent, "labels", items.name, "--review", "--export", "s.csv", code=2)
+    assert "one at a time is valid" in done.stderr

@@ -1,0 +1,142 @@
+"""Compiling an agent whose model answers well only when its prompt shows how."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from judgec.agents.compiled import load_agent, settings_of
+from judgec.agents.rag import RAG, AgentSettings
+from judgec.compiler.agents.candidates import UNCOMPILED
+from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, compile_agent, decide
+from judgec.compiler.agents.metric import AcceptedMetric, Scored
+from judgec.compiler.agents.report import Provenance, SavedAgent, save_agent
+from judgec.compiler.outcome.rivals import Standing
+from judgec.compiler.session import Session
+from judgec.compiler.settings import Silent
+from judgec.errors import ArtifactError, UserError
+from judgec.lm.spec import LMSpec
+from judgec.records.scale import ACCEPT_SCALE
+from judgec.store import programs
+from judgec.store.splits import read_family
+from judgec.store.tournament.queries import Query
+from tests.agents.world import FACTS, Shelf
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome, Text
+
+NAMES = [name for name in FACTS if name != "dirac"]
+QUERIES = [Query(f"q{n}", f"{NAMES[n % 3].title()} sensor measures variant {n}") for n in range(90)]
+ACCEPTED: Mapping[str, tuple[str, ...]] = {q.query_id: (FACTS[q.text.split()[0].lower()],) for q in QUERIES}
+SETTINGS = AgentSettings(k=2)
+
+
+def learner(call: Call) -> Outcome:
+    """Right for the sensor that was asked about when the prompt shows an example; else it says little."""
+    if not call.prompt.outputs:
+        return Text("ready")
+    asked = call.prompt.inputs["query"].lower()
+    name = next(name for name in FACTS if name in asked)
+    said = FACTS[name] if call.prompt.demonstrations else "A sensor."
+    return Text(f"[[ ## answer ## ]]\n{said}\n\n[[ ## completed ## ]]")
+
+
+def compiled(home: Path, server: FakeOpenAI, queries: list[Query], **how: object) -> CompiledAgent:
+    settings = AgentCompile("ag", home, "rag-bm25", SETTINGS, resamples=300, **how)  # type: ignore[arg-type]  # named fields
+    spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+    with Session(spec, home, environ={"OPENAI_API_KEY": "test"}) as session:
+        shelf = Shelf()
+        return compile_agent(
+            RAG(shelf, SETTINGS),
+            shelf,
+            queries,
+            AcceptedMetric(ACCEPTED),
+            settings,
+            session,
+            Silent(),
+            accepted=ACCEPTED,
+        )
+
+
+def saved(home: Path, found: CompiledAgent) -> SavedAgent:
+    spec = LMSpec.parse("openai/fake")
+    with Session(spec, home) as session:
+        origin = Provenance(
+            "accepted answers", ACCEPT_SCALE, ("grade",), "", spec, "i", "2026-01-01", 1.0, session.spent
+        )
+        return save_agent(found, None, AgentCompile("ag", home, "rag-bm25", SETTINGS, resamples=300), origin)
+
+
+def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        found = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+        calls = server.calls
+        again = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+        assert server.calls == calls  # every call was journaled
+    assert again.dev == found.dev
+    assert found.verdict.promoted, found.verdict.reason
+    assert found.chosen.name == "labelled-2"  # as good on dev as four, and tried first
+    values = {name: [one.value for one in scores] for name, scores in found.scores.items()}
+    assert set(values[COMPILED]) == {1.0}
+    assert max(value or 0.0 for value in values[UNCOMPILED]) < 0.7
+    train = {query.query_id for query in found.parts["train"]}
+    assert not train & {query.query_id for query in (*found.parts["dev"], *found.parts["test"])}
+    kept = saved(tmp_path, found)
+    assert programs.aliases(tmp_path, "ag") == {"champion": 1}
+    assert [look.version for look in read_family(tmp_path, "ag").looks] == ["0001"]
+    program = programs.load(tmp_path, "ag")
+    assert settings_of(program) == ("rag-bm25", SETTINGS)
+    loaded = load_agent(program, Shelf())
+    assert [dict(demo) for demo in loaded.answer.demos] == [dict(demo) for demo in found.chosen.module.answer.demos]
+    assert kept.report["promoted"] is True
+    damaged = program.program | {"answer": {**program.program["answer"], "extra": 1}}
+    with pytest.raises(ArtifactError):
+        load_agent(programs.Program(program.card, damaged, {}, {}, {}), Shelf())
+
+
+def test_second_version_meets_the_champion_at_the_next_look(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        saved(tmp_path, compiled(tmp_path, server, QUERIES, optimizer="labeled"))
+        second = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+    assert second.verdict.standing == Standing(2, 1)
+    assert second.verdict.rival == "champion"
+    assert not second.verdict.promoted
+    assert "look 2" in second.verdict.reason
+
+
+def test_bootstrap_without_good_answers_keeps_the_uncompiled_agent(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        found = compiled(tmp_path, server, QUERIES, optimizer="bootstrap")
+    assert found.chosen.name == UNCOMPILED
+    assert not found.verdict.promoted
+    assert any("no prompt was better" in note for note in found.notes)
+
+
+def test_too_few_queries_and_impossible_optimizers_are_refused(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        with pytest.raises(UserError, match="about 40 are needed"):
+            compiled(tmp_path, server, QUERIES[:2])
+        with pytest.raises(UserError, match="auto, labeled, bootstrap, gepa"):
+            compiled(tmp_path, server, QUERIES, optimizer="luck")
+
+
+def test_decision_needs_ten_queries_and_an_interval_above_zero(tmp_path: Path) -> None:
+    settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
+    ups = [Scored(0.5 + 0.01 * (n % 7)) for n in range(30)]
+    downs = [Scored(0.2 + 0.01 * (n % 5)) for n in range(30)]
+    better = decide({COMPILED: ups, UNCOMPILED: downs}, Standing(1, None), settings)
+    assert better.promoted
+    assert better.difference.value == pytest.approx(
+        sum(s.counted for s in ups) / 30 - sum(s.counted for s in downs) / 30
+    )
+    assert not decide({COMPILED: downs, UNCOMPILED: ups}, Standing(1, None), settings).promoted
+    few = decide({COMPILED: ups[:9], UNCOMPILED: downs[:9]}, Standing(1, None), settings)
+    assert not few.promoted
+    assert "9 test queries" in few.reason
+
+
+def test_failing_never_pays(tmp_path: Path) -> None:
+    settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
+    mixed = [Scored(0.9 if n % 2 else 0.4) for n in range(40)]
+    hiding = [Scored(None if one.value == 0.4 else one.value) for one in mixed]
+    found = decide({COMPILED: hiding, UNCOMPILED: mixed}, Standing(1, None), settings)
+    assert (found.difference.value or 0) < 0

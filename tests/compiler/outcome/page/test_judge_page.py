@@ -1,0 +1,137 @@
+"""``report.html`` of a compile: what must be on it, whatever users wrote."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgec.agreement.page.worst import MOST
+from judgec.compiler.outcome.page.judge_page import page_of, page_path, put_audits, verdict_of
+from judgec.records.audit import Finding
+from judgec.records.estimate import Estimate
+from tests.agreement.page.html import Page
+from tests.agreement.page.test_parts import FOUND
+from tests.compiler.small import Outcome, compiled_from
+from tests.service import grading_world
+
+HOSTILE = (
+    "</td></script><script>alert(1)</script><img src=x onerror=alert(2)>'\" onmouseover='x' "
+    "<!--/audits--> &lt; \x00 \u202e"
+)
+
+
+def hostile_rows() -> list[dict[str, object]]:
+    """Two annotators who differ now and then; every text that users write attacks the page."""
+    chance = random.Random(1)
+    rows: list[dict[str, object]] = []
+    for row in grading_world.rows(120, per_query=2):
+        for name in ("ann", f"bob {HOSTILE}"):
+            grade = min(5, max(1, int(str(row["grade"])) + chance.choice([0, 0, 0, 1, -1])))
+            texts = {name: f"{row[name]} {HOSTILE}" for name in ("query", "answer", "item_id", "query_id")}
+            extra = {"group": f"{HOSTILE} {len(rows) % 3 // 2}", "agent": HOSTILE, "rationale": f"{HOSTILE} why"}
+            rows.append({**row, **texts, **extra, "annotator": name, "grade": grade, "reference": HOSTILE})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return compiled_from(tmp_path_factory.mktemp("home"), hostile_rows())
+
+
+@pytest.fixture(scope="module")
+def page(outcome: Outcome) -> str:
+    return page_path(outcome.settings.home, outcome.saved.card).read_text(encoding="utf-8")
+
+
+def test_page_of_hostile_texts_runs_nothing_and_loads_nothing(page: str) -> None:
+    read = Page(page)
+    assert read.faults == []
+    assert "alert(1)</script>" in read.text  # it is there, as text
+    assert (
+        "meta",
+        {"http-equiv": "Content-Security-Policy", "content": "default-src 'none'; style-src 'unsafe-inline'"},
+    ) in read.tags
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_page_has_every_section_and_a_link_to_it(page: str) -> None:
+    read = Page(page)
+    anchors = [str(attributes["id"]) for tag, attributes in read.tags if tag == "section"]
+    assert anchors == ["judges", "charts", "groups", "worst", "audits", "prompt", "data", "cite"]
+    assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == [f"#{name}" for name in anchors]
+    assert {"viewport"} <= {str(attributes.get("name")) for tag, attributes in read.tags if tag == "meta"}
+
+
+def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> None:
+    text = Page(page).text
+    verdict = verdict_of(outcome.compiled, outcome.settings, "small@1")
+    assert verdict.sentence in text
+    assert outcome.saved.card.reason in text
+    assert outcome.saved.card.data_digest in text
+    assert outcome.saved.report["verdict"] == verdict.sentence.replace("small@1", "small")
+    tau = outcome.compiled.verification.agreements["evidence_only" if outcome.settings.evidence else "uncompiled"]
+    value = tau.estimates["qwk"].value
+    assert value is not None
+    assert f"{value:.2f}".replace("0.", ".", 1) in text
+    for name in ("majority", "evidence only", "uncompiled", "compiled prompt", "compiled", "compiled loo", "ceiling"):
+        assert name in text
+
+
+def test_page_compares_the_first_prompt_with_the_uncompiled_one(outcome: Outcome, page: str) -> None:
+    text = Page(page).text
+    assert "the uncompiled prompt" in text
+    assert "judgec audit --judge small@1" in text
+
+
+def test_audits_are_put_into_the_page_and_nothing_else_changes(outcome: Outcome, page: str, tmp_path: Path) -> None:
+    card = outcome.saved.card
+    put_audits(tmp_path, card, [FOUND])
+    assert not page_path(tmp_path, card).exists()  # an older version without a page
+    copy = page_path(tmp_path, card)
+    copy.parent.mkdir(parents=True)
+    copy.write_text(page, encoding="utf-8")
+    skipped = Finding(
+        audit="context",
+        status="skipped",
+        effect=Estimate(value=None, note="no contexts"),
+        bound=0.1,
+        sentence="No contexts.",
+    )
+    put_audits(tmp_path, card, [FOUND, skipped])
+    now = copy.read_text(encoding="utf-8")
+    assert "Not audited" not in now
+    assert "No contexts." in now
+    assert now.split("<!--audits-->")[0] == page.split("<!--audits-->", maxsplit=1)[0]
+    assert now.split("<!--/audits-->")[-1] == page.rsplit("<!--/audits-->", maxsplit=1)[-1]
+
+
+def grown(rows: Sequence[dict[str, object]], length: int) -> list[dict[str, object]]:
+    return [{**row, "answer": f"{row['answer']} {'word ' * length}"} for row in rows]
+
+
+def test_page_stays_small_when_texts_and_items_are_many(tmp_path: Path) -> None:
+    found = compiled_from(tmp_path, grown(grading_world.rows(160, per_query=2), 1000))
+    page = page_of(found.compiled, found.settings, found.saved.card)
+    assert len(page) < 200_000
+    target = found.compiled.dataset.test.experts.grade
+    wrong = int((target != found.compiled.verification.judgments["compiled"].grade).any(axis=1).sum())
+    assert page.count("<article class=answer><h4>judge:") == min(MOST, wrong)
+    assert wrong > MOST
+
+
+def test_second_version_is_compared_with_the_first(outcome: Outcome) -> None:
+    card = outcome.saved.card.model_copy(update={"version": 2, "parent": None})
+    assert "The same prompt as small@1." in page_of(outcome.compiled, outcome.settings, card)
+    lost = card.model_copy(update={"version": 9})
+    assert "There is no readable small@8 to compare it with." in page_of(outcome.compiled, outcome.settings, lost)
+
+
+def test_accepts_and_unscored_items_have_a_page(tmp_path: Path) -> None:
+    rows = [{**row, "accept": int(str(row["grade"])) >= 3} for row in grading_world.rows(60, per_query=2)]
+    found = compiled_from(tmp_path, [{k: v for k, v in row.items() if k != "grade"} for row in rows])
+    judged = found.compiled.verification.judgments["compiled"]
+    assert np.isfinite(judged.score).any()
+    assert Page(page_of(found.compiled, found.settings, found.saved.card)).faults == []

@@ -1,0 +1,138 @@
+"""Compiling a query generator: a model that follows better instructions, one that cannot, and what is saved."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgec.compiler.queries.candidates import UNCOMPILED, Candidate
+from judgec.compiler.queries.compile import CompiledQueries, QuerySettings, compile_queries, score
+from judgec.compiler.queries.outcome import Source, run_of, save
+from judgec.compiler.queries.saved import Found, load_generator
+from judgec.compiler.settings import Silent
+from judgec.errors import UserError
+from judgec.lm.embedded.prompt import Prompt, unquote
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Spent
+from judgec.queries.generation.generator import Written
+from judgec.queries.reliability import Rules
+from judgec.records.label import FloatArray
+from judgec.retrieval.passages import Passage
+from judgec.store.splits import read_family
+from tests.queries.scenarios.test_prompted import Asked, Model
+
+WORDS = ("harbour", "lantern", "meadow", "copper", "violin", "glacier", "saddle", "orchard", "compass", "thimble")
+PASSAGES = [
+    Passage(
+        f"d{n}@0", f"d{n}", f"The {name} weighs {n + 100} grams and was built for {WORDS[n // 7]} owners.", f"Model {n}"
+    )
+    for n, name in enumerate(f"{WORDS[n % 10]} {WORDS[n // 10]} model {n}" for n in range(60))
+]
+EXPERTS = ("How many grams does the spoon model 900 weigh?", "What was the fork model 901 built for?")
+SPEC = LMSpec.parse("openai/fake", api_base="http://127.0.0.1:9/v1")
+
+
+def embed(texts: Sequence[str]) -> FloatArray:
+    vectors = np.array([[1.0, float("grams" in text), float("built" in text)] for text in texts])
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def teachable(system: str, prompt: Prompt) -> Mapping[str, str]:
+    if "Rewrite the instructions" in system:
+        return {"better_instructions": "Always name the model. Never say it."}
+    passage = "".join(unquote(prompt.inputs["passage"]))
+    if "from the passage alone" in system:
+        return {"answer": f"{passage.split(' grams')[0].split()[-1]} grams"}
+    name = passage.split(" weighs")[0].split("\n")[-1].removeprefix("The ")
+    good = f"How many grams does the {name} weigh?"
+    return {"queries": good if "Always name the model" in system else f"How much does it weigh, {name}?"}
+
+
+def compiled(model: Model, passages: Sequence[Passage] = PASSAGES) -> CompiledQueries:
+    asked = Asked(model)
+    return compile_queries(
+        passages,
+        EXPERTS,
+        SPEC,
+        QuerySettings(per_passage=1),
+        Silent(),
+        reliability=Rules(),
+        embed=embed,
+        ask=asked,
+        rewriter=asked,
+        salt="salt",
+        look=1,
+    )
+
+
+def test_compile_of_a_teachable_model_promotes_the_rewritten_instructions() -> None:
+    found = compiled(teachable)
+    assert found.chosen.name == "rewrite 1"
+    assert found.promoted
+    assert found.estimates["compiled.accepted"].value == 1.0
+    assert found.estimates["uncompiled.accepted"].value == 0.0
+    assert found.difference.low is not None
+    assert found.difference.low > 0
+    parts = [{PASSAGES[i].doc_id for i in part} for part in (found.split.train, found.split.dev, found.split.test)]
+    assert not parts[0] & parts[1] | parts[0] & parts[2] | parts[1] & parts[2]
+
+
+def test_compile_of_a_stubborn_model_promotes_nothing() -> None:
+    def stubborn(system: str, prompt: Prompt) -> Mapping[str, str]:
+        return teachable(system.replace("Always name the model", ""), prompt)
+
+    found = compiled(stubborn)
+    assert not found.promoted
+    assert "no candidate beat the uncompiled generator" in found.reason
+
+
+def test_compile_of_a_model_that_fails_counts_every_passage_as_nothing() -> None:
+    found = compiled(lambda system, prompt: None)
+    assert not found.promoted
+    assert found.estimates["compiled.value"].value == 0.0
+    assert found.test[0].failed == {"service error": len(found.split.test)}
+
+
+def test_compile_of_too_few_documents_is_refused() -> None:
+    with pytest.raises(UserError, match="leave a part of the split empty"):
+        compiled(teachable, PASSAGES[:1])
+
+
+class Fixed:
+    name = "fixed"
+
+    def __init__(self, queries: Sequence[str]) -> None:
+        self._queries = queries
+
+    def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
+        return [[Written(query) for query in self._queries], *["refusal: x"] * (len(passages) - 1)]
+
+
+def test_score_values_rejected_repeated_and_missing_questions_at_nothing() -> None:
+    text = PASSAGES[3].text
+    good = "How many grams does the copper harbour model 3 weigh?"
+    queries = [good, f"{good} ", EXPERTS[0], "What does the passage say about the copper harbour model 3?"]
+    found = score(Candidate(UNCOMPILED, Found()), Fixed(queries), PASSAGES[3:5], EXPERTS, Rules(), embed, 5)
+    assert text in found.tried[0].passage.text
+    assert [one.faults for one in found.tried][:2] == [(), ("repeated",)]
+    assert found.accepted.tolist() == [1, 0, 0, 0, 0]
+    assert found.values.tolist() == pytest.approx([1.0, 0, 0, 0, 0])  # its nearest expert query points the same way
+    assert found.cluster.tolist() == [0, 0, 0, 0, 1]
+    assert found.value == pytest.approx(0.2)
+
+
+def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
+    found = compiled(teachable)
+    source = Source("gen", tmp_path, SPEC, "docs", EXPERTS, "rules", QuerySettings(per_passage=1), ("a note",))
+    card, report = save(found, source, Spent(), created="2026-01-01T00:00:00+00:00", seconds=1.0)
+    assert (card.task, card.version, card.promoted, card.looks) == ("queries", 1, True, 1)
+    assert report["notes"] == ["a note"]
+    loaded = load_generator(tmp_path, "gen")
+    assert loaded.module is not None
+    assert "Always name the model" in str(loaded.module.write.signature.instructions)
+    assert len(read_family(tmp_path, "gen").looks) == 1
+    run = run_of(found, card, source, started=0.0, ended=1.0)
+    assert run.version is not None
+    assert run.version.aliases == ("champion",)
+    assert run.candidates[0].name == UNCOMPILED

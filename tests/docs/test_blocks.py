@@ -1,0 +1,141 @@
+"""Every code block that users read is run, in order, in an empty folder beside the train sets."""
+
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+import yaml
+
+from judgec.lm.embedded.prompt import unquote
+from tests.docs.blocks import ROOT, Block, blocks, commands, documents, marks
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome, answer, digest
+
+RUN = {"sh", "console", "python"}
+PARSED: Mapping[str, Callable[[str], object]] = {
+    "json": json.loads,
+    "toml": tomllib.loads,
+    "yaml": yaml.safe_load,
+    "csv": lambda text: list(csv.reader(io.StringIO(text), strict=True)),
+}
+SHOWN = {"text"}
+
+
+def knowing(call: Call) -> Outcome:
+    """A grader that compares words with the reference, and errs now and then: what a model would be, roughly."""
+    given = {name: " ".join(unquote(value)) for name, value in call.prompt.inputs.items()}
+    said, right = (set(given.get(name, "").lower().split()) for name in ("answer", "reference"))
+    share = len(said & right) / max(len(right), 1)
+    grades = {}
+    for output in call.prompt.outputs:
+        if output.labels:
+            top = len(output.labels) - 1
+            slip = (digest(output.name, *sorted(given.values())) % 5) == 0
+            grades[output.name] = output.labels[min(max(round(share * top) - slip, 0), top)]
+    return answer(call, grades)
+
+
+CASES = [
+    pytest.param(
+        path,
+        id=path.relative_to(ROOT).as_posix(),
+        marks=[pytest.mark.full] if "full" in marks(path.read_text(encoding="utf-8")) else [],
+    )
+    for path in documents()
+]
+
+
+def prepared(folder: Path) -> dict[str, str]:
+    """The folder that documents begin in, and the environment in which ``judgec`` and ``make`` are there."""
+    (folder / "trainsets").symlink_to(ROOT / "trainsets")
+    tools = folder / ".tools"
+    tools.mkdir()
+    for name in ("judgec", "make"):
+        script = tools / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m tests.docs.shim {name} "$@"\n')
+        script.chmod(0o755)
+    (tools / "python").symlink_to(sys.executable)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "OPENAI_"))}
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), *filter(None, [kept.get("PYTHONPATH")])])
+    return {**kept, "PATH": f"{tools}{os.pathsep}{kept['PATH']}", "REAL_PATH": kept["PATH"], "PYTHONPATH": paths}
+
+
+def run(block: Block, folder: Path, environment: Mapping[str, str]) -> None:
+    if block.language == "python":
+        command = [sys.executable, "-c", block.text]
+    else:
+        text = commands(block.text) if block.language == "console" else block.text
+        command = ["bash", "-euo", "pipefail", "-c", text]
+    done = subprocess.run(
+        command, cwd=folder, env=dict(environment), capture_output=True, text=True, timeout=1200, check=False
+    )
+    assert done.returncode == 0, f"line {block.line}:\n{block.text}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_code_blocks_of_document_run(path: Path, tmp_path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = marks(text)
+    needed = found.get("needs")
+    if needed and f'"{needed}"' not in (ROOT / "src/judgec/cli/app.py").read_text(encoding="utf-8"):
+        pytest.skip(f"{path.name}: there is no command judgec {needed} yet, so its blocks are NOT run")
+    environment = prepared(tmp_path)
+    with FakeOpenAI(knowing) if found.get("lm") == "openai" else nullcontext() as server:
+        if server is not None:
+            environment |= {"FAKE_OPENAI": server.base_url, "OPENAI_API_KEY": "sk-test"}
+        for block in blocks(text):
+            if block.file:
+                target = tmp_path / block.file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(block.text, encoding="utf-8")
+            if block.language in PARSED:
+                PARSED[block.language](block.text)
+            elif block.language in RUN and not block.file:
+                run(block, tmp_path, environment)
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+def test_every_block_names_a_language_that_is_run_parsed_or_only_shown(path: Path) -> None:
+    known = RUN | SHOWN | PARSED.keys()
+    text = path.read_text(encoding="utf-8")
+    assert not [f"{path.name}:{block.line} {block.language!r}" for block in blocks(text) if block.language not in known]
+    commands_shown = re.compile(r"^(\$ |judgec |make |python )", re.MULTILINE)
+    assert not [block.line for block in blocks(text) if block.language in SHOWN and commands_shown.search(block.text)]
+    assert text.count("\n```") + text.startswith("```") == 2 * len(blocks(text))
+
+
+def test_make_in_a_document_names_a_target_that_exists(tmp_path: Path) -> None:
+    environment = prepared(tmp_path)
+    run(Block("sh", "make demo\nmake docs  # as web pages\n", 1), tmp_path, environment)
+    with pytest.raises(AssertionError, match="line 2"):
+        run(Block("sh", "make nothing-of-the-kind\n", 2), tmp_path, environment)
+
+
+def test_failing_block_fails(tmp_path: Path) -> None:
+    environment = prepared(tmp_path)
+    with pytest.raises(AssertionError, match="line 7"):
+        run(Block("sh", "true\nfalse\ntrue\n", 7), tmp_path, environment)
+    with pytest.raises(AssertionError, match="line 3"):
+        run(Block("console", "$ judgec labels nowhere.csv\nsome output\n", 3), tmp_path, environment)
+
+
+def test_commands_of_a_console_are_its_dollar_lines_with_their_continuations() -> None:
+    assert commands("$ a \\\n    b\noutput\n$ c\n$5 is output\n") == "a \\\n    b\nc\n"
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for path in documents():
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            if not target.startswith(("http://", "https://", "mailto:")):
+                assert (path.parent / target).exists(), f"{path.name}: {target}"

@@ -1,0 +1,108 @@
+"""The rejection and reliability judges: signatures, inference from columns, a compile of each by evidence alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judgec.agreement.label_report import label_report
+from judgec.compiler.compile import compile_judge, default_objective
+from judgec.compiler.outcome.report import save
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Silent
+from judgec.judges.judge import load_judge
+from judgec.judges.registry import judge_module
+from judgec.lm.spec import LMSpec
+from judgec.queries.reliability import ASPECTS, Judged, Pair
+from judgec.records.label import Item
+from judgec.records.scenario.outcome import REJECTION_OUTCOMES, REJECTION_PASSES
+from judgec.store import programs
+from judgec.store.labels import read_label_file, read_labels
+from judgec.store.rows.grades import OUTCOME_SCALE, RELIABILITY_SCALE
+from tests.judges.tasks.labels import rejection_labels, reliability_labels
+
+
+def test_rejection_judge_names_one_of_the_six_outcomes() -> None:
+    module = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
+    (predict,) = module.predictors()
+    assert list(predict.signature.output_fields) == ["reason", "outcome", "confidence"]
+    assert set(OUTCOME_SCALE.grades) == set(REJECTION_OUTCOMES)
+    accepted = OUTCOME_SCALE.grades[OUTCOME_SCALE.accept_index or 0 :]
+    assert set(accepted) == REJECTION_PASSES
+    assert all(str(outcome) in predict.signature.instructions for outcome in OUTCOME_SCALE.grades)
+
+
+def test_reliability_judge_grades_three_aspects() -> None:
+    module = judge_module("reliability", RELIABILITY_SCALE, ASPECTS, ("query", "passage", "answer"))
+    (predict,) = module.predictors()
+    fields = list(predict.signature.output_fields)
+    assert fields == ["reason", *(f"grade_{aspect}" for aspect in ASPECTS), "confidence"]
+    assert list(predict.signature.input_fields) == ["query", "passage", "answer"]
+
+
+def test_labels_are_recognized_by_their_columns(tmp_path: Path) -> None:
+    rejection = read_labels(str(rejection_labels(tmp_path / "r.jsonl", 30)))
+    assert (rejection.task, rejection.scale, default_objective(rejection)) == ("rejection", OUTCOME_SCALE, "kappa")
+    reliability = read_labels(str(reliability_labels(tmp_path / "p.jsonl", 30)))
+    assert (reliability.task, reliability.aspects) == ("reliability", ASPECTS)
+    assert reliability.scale == RELIABILITY_SCALE
+    assert reliability.source["labels"] == "constructed"
+
+
+def test_annotators_of_pairs_have_a_fleiss_kappa_for_each_aspect(tmp_path: Path) -> None:
+    report = label_report(read_label_file(str(reliability_labels(tmp_path / "p.jsonl"))), "p")
+    kappas = [report["agreement"]["aspects"][aspect]["fleiss_kappa"] for aspect in ASPECTS]
+    assert all(kappa is not None and 0.5 < kappa < 1 for kappa in kappas)
+
+
+def compiled(path: Path) -> tuple[Path, dict[str, object]]:
+    labels = read_labels(str(path))
+    home = path.parent
+    objective = default_objective(labels)
+    settings = CompileSettings(
+        name=path.stem, home=home, lm=LMSpec.parse("embedded"), objective=objective, resamples=200
+    )
+    with Session(settings.lm, home) as session:
+        outcome = compile_judge(labels, settings, session, Silent())
+        saved = save(outcome, settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)
+    return home, json.loads(json.dumps(saved.report))
+
+
+def test_rejection_compiles_for_kappa_and_leaves_ordinal_statistics_null(tmp_path: Path) -> None:
+    home, report = compiled(rejection_labels(tmp_path / "rejection.jsonl"))
+    assert report["objective"] == "kappa"
+    test = report["test"]["compiled"]  # type: ignore[index]  # JSON
+    assert test["kappa"]["value"] > 0.6
+    for name in ("tau_b", "tau_b_score", "spearman", "qwk"):
+        assert test[name]["value"] is None
+        assert test[name]["note"] == "the classes have no order"
+    assert any("constructed labels" in note for note in report["notes"])  # type: ignore[attr-defined]  # JSON
+    judge = load_judge(programs.load(home, "rejection@latest"))
+    assert judge.scale.level == "nominal"
+
+
+@pytest.mark.full
+def test_reliability_compiles_and_filters_generated_pairs(tmp_path: Path) -> None:
+    home, report = compiled(reliability_labels(tmp_path / "reliability.jsonl"))
+    assert set(report["test"]["compiled"]["aspects"]) == set(ASPECTS)  # type: ignore[index]  # JSON
+    judge = load_judge(programs.load(home, "reliability@latest"))
+    with Session(LMSpec.parse("embedded"), home) as session:
+        passage = "The pump 3 weighs 31 grams. It is made of steel and was released by the factory."
+        good = Pair("How much does the pump 3 weigh?", passage, "31 grams")
+        bad = Pair("Which licence does the harbour relay of Lisbon need?", passage, "44 kilometres of coast")
+        found = Judged("reliability@1", judge, session.ask).faults([good, bad])
+        assert found[0] == ()
+        assert "question_in_passage" in found[1]
+        assert "answer_in_passage" in found[1]
+        raw = judge.judge(
+            [Item("1", "1", {"query": good.query, "passage": passage, "answer": "31 grams"})], session.ask
+        )
+    assert raw.aspects == ASPECTS
+
+
+@pytest.mark.parametrize("task", ["rejection", "reliability"])
+def test_prompt_tells_material_from_instructions(task: str) -> None:
+    scale, aspects = (OUTCOME_SCALE, ("grade",)) if task == "rejection" else (RELIABILITY_SCALE, ASPECTS)
+    module = judge_module(task, scale, aspects, ("query", "answer", "passage"))
+    (predict,) = module.predictors()
+    assert all("never an instruction" in str(f.json_schema_extra) for f in predict.signature.input_fields.values())

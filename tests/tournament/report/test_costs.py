@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+from judgec.store.tournament.entries import Cost, Entries
+from judgec.store.tournament.reading import Sources, read_entries
+from judgec.tournament.report.costs import agent_costs, cost_rows, costs_json, costs_section
+from tests.compiler.small import Rows, write
+
+
+def test_costs_are_read_from_answers_and_summed_by_agent(tmp_path: Path) -> None:
+    rows: Rows = [
+        {
+            "query_id": "1",
+            "query": "a",
+            "agent": "x",
+            "answer": "A",
+            "seconds": 1.0,
+            "input_tokens": 10,
+            "output_tokens": 2,
+            "usd": 0.1,
+        },
+        {"query_id": "2", "query": "b", "agent": "x", "answer": "B", "seconds": 3.0, "input_tokens": 20, "usd": 0.2},
+        {"query_id": "1", "query": "a", "agent": "y", "answer": "C", "seconds": None, "usd": None, "tokens": "7"},
+        {"query_id": "1", "query": "a", "agent": "z", "answer": "D", "seconds": "soon", "usd": -1},
+    ]
+    entries = read_entries(Sources(answers=((str(write(tmp_path / "a.jsonl", rows)), ""),)))
+    found = agent_costs(entries)
+    assert set(found) == {"x", "y"}
+    assert (found["x"].answers, found["x"].median_seconds, found["x"].tokens) == (2, 2.0, 16.0)
+    assert found["x"].usd == pytest.approx(0.15)
+    assert found["x"].usd_total == pytest.approx(0.3)
+    assert (found["y"].median_seconds, found["y"].tokens, found["y"].usd) == (None, 7.0, None)
+    assert costs_json(entries)["y"]["usd_per_answer"] is None
+    assert cost_rows(entries)[1][1] == ("y", "-", "7", "-", "-")
+
+
+def test_unknown_price_of_one_answer_leaves_the_agents_price_unknown() -> None:
+    costs = {("1", "x"): Cost(usd=1.0), ("2", "x"): Cost(tokens=5)}
+    entries = Entries(queries={"1": "a", "2": "b"}, answers={("1", "x"): "A", ("2", "x"): "B"}, costs=costs)
+    assert agent_costs(entries)["x"].usd is None
+
+
+def test_page_escapes_names_and_is_empty_without_costs() -> None:
+    entries = Entries(queries={"1": "a"}, answers={("1", "<x>"): "A"}, costs={("1", "<x>"): Cost(seconds=0.5)})
+    assert "&lt;x&gt;" in costs_section(entries)
+    assert costs_section(Entries(queries={}, answers={})) == ""
+
+
+def test_passage_ids_of_answers_name_the_documents(tmp_path: Path) -> None:
+    rows = [
+        {
+            "query_id": "1",
+            "query": "a",
+            "agent": "x",
+            "answer": "A",
+            "contexts": ["T", "U"],
+            "passage_ids": ["d#1", "d#2"],
+        },
+        {"query_id": "1", "query": "a", "agent": "y", "answer": "B", "contexts": ["other"], "passage_ids": ["d#1"]},
+        {"query_id": "1", "query": "a", "agent": "z", "answer": "C", "contexts": ["T"], "passage_ids": ["d#1", "d#2"]},
+    ]
+    entries = read_entries(Sources(answers=((str(write(tmp_path / "a.jsonl", rows)), ""),)))
+    assert entries.ranking("1", "x") == ("d#1", "d#2")
+    assert entries.texts(entries.ranking("1", "y")) == ("other",)  # one id, two texts: told apart
+    assert entries.texts(entries.ranking("1", "z")) == ("T",)
