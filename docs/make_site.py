@@ -20,7 +20,7 @@ from judgec.agreement.page.style import STYLE
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "judgec"
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/howto/*.md", "docs/design/*.md")
-DOCUMENTS += ("benchmarks/README.md", "trainsets/sensors/README.md", "programs/README.md", "LICENSE")
+DOCUMENTS += ("benchmarks/*.md", "trainsets/sensors/README.md", "programs/README.md", "LICENSE")
 MORE = """
 pre{background:var(--soft);border:1px solid var(--line);border-radius:4px;padding:.6rem .8rem;overflow-x:auto}
 code,pre{font-family:ui-monospace,monospace;font-size:.88rem}td,th{white-space:normal;text-align:left}

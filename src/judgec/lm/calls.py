@@ -107,7 +107,6 @@ class Calls:
         self._spec = spec
         self._journal = journal
         self._together = None if journal is None else Together(journal)
-        self._speaks = backend if isinstance(backend, Speaks) else None
         self._budget = budget
         self._retries = retries
         self._clock = clock
@@ -117,6 +116,16 @@ class Calls:
         self._failures = 0
         self._answered = False
         self._lock = threading.Lock()
+
+    @property
+    def backend(self) -> Backend:
+        """Who answers; it may be changed between calls."""
+        return self._backend
+
+    @backend.setter
+    def backend(self, backend: Backend) -> None:
+        self._backend = backend
+        self._speaks = backend if isinstance(backend, Speaks) else None
 
     def call(self, request: Request | Plain, digest: bytes) -> Answered:
         """The reply to ``request``, driven by this thread.

@@ -151,7 +151,7 @@ def serve(requests: TextIO, replies: TextIO) -> None:
         compile_run.open_store(store)
         reply({})
         for line in requests:
-            if json.loads(line)["kind"] != "compile":
+            if json.loads(line)["kind"] in {"tournament", "audit"}:
                 logged = tournament_run.log_tournament(store, TournamentRun.model_validate_json(line))
             else:
                 logged = compile_run.log_compile(store, CompileRun.model_validate_json(line))

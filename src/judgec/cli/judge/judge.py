@@ -52,6 +52,14 @@ RayAddressOption = Annotated[
     str | None,
     typer.Option("--ray-address", metavar="HOST:PORT", help="A running Ray cluster.", rich_help_panel=ASKING),
 ]
+AbstainOption = Annotated[
+    float | None,
+    typer.Option(
+        "--abstain-below",
+        metavar="CONFIDENCE",
+        help="Leave less sure judgments to a human; default: as compiled. 0 judges all.",
+    ),
+]
 
 
 def judge(
@@ -65,14 +73,7 @@ def judge(
     rename: MapOption = None,
     budget: Annotated[int | None, typer.Option("--budget", metavar="CALLS", help="Most LM calls.")] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Most dollars.")] = None,
-    abstain_below: Annotated[
-        float | None,
-        typer.Option(
-            "--abstain-below",
-            metavar="CONFIDENCE",
-            help="Leave less sure judgments to a human; default: as compiled. 0 judges all.",
-        ),
-    ] = None,
+    abstain_below: AbstainOption = None,
     samples: SamplesOption = 1,
     temperature: TemperatureOption = None,
     structured: StructuredOption = False,
