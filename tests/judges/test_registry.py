@@ -44,9 +44,7 @@ def test_judge_module_of_a_built_in_task_cannot_be_replaced_by_a_plugin() -> Non
 
 @pytest.mark.usefixtures("plugins")
 def test_judge_module_of_an_unknown_task_names_those_there_are() -> None:
-    with pytest.raises(
-        UserError, match="'mood'; there are answer, grade, preference, .*relevance, reliability, tone"
-    ):
+    with pytest.raises(UserError, match=r"'mood'; there are answer, grade, preference, .*relevance, reliability, tone"):
         judge_module("mood", SCALE, ("grade",), ("answer",))
 
 
