@@ -70,6 +70,17 @@ def test_champion_judges_items_without_labels_and_nothing_missing_becomes_a_numb
     assert CANARY not in done.stdout + out.read_text()
 
 
+def test_field_that_the_judge_was_compiled_with_and_no_item_has_is_noted(shared: Shared, tmp_path: Path) -> None:
+    bare = [{name: value for name, value in item.items() if name != "contexts"} for item in ITEMS]
+    renamed = [{**item, "Quellen": full["contexts"]} for item, full in zip(bare, ITEMS, strict=True)]
+    with FakeOpenAI("teachable") as server:
+        options = {"api_base": server.base_url}
+        for items, rename, noted in ((bare, (), True), (ITEMS, (), False), (renamed, ("Quellen=contexts",), False)):
+            file = write(tmp_path / "items.jsonl", items)
+            counts = run(request(shared.home, file, "world@1", tmp_path / "out.jsonl", rename=rename, **options))
+            assert any("no item has contexts" in str(note) for note in counts["notes"]) == noted  # type: ignore[attr-defined]  # a report's values are objects
+
+
 def test_rerun_asks_only_for_what_is_missing(shared: Shared, tmp_path: Path) -> None:
     items = write(tmp_path / "items.jsonl", ITEMS)
     with FakeOpenAI("teachable") as server:

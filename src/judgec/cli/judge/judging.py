@@ -202,8 +202,18 @@ def _counts(
         "journaled": spent.journaled,
         "cost_usd": None if spent.unpriced else spent.usd,
         "out": str(request.out),
-        "notes": list(items.notes),
+        "notes": [*items.notes, *_lacking(cards, items)],
     }
+
+
+def _lacking(cards: list[ProgramCard], items: ItemStream) -> list[str]:
+    """What a judge was measured with and is not given here: its known agreement says little then."""
+    lacks = sorted({name for card in cards for name in card.fields if name not in items.fields}) if items.items else []
+    return [
+        f"no item has {name}, which the judge was compiled with: its known agreement says little about them. "
+        f"Give a column {name}, or rename one with --map COLUMN={name}."
+        for name in lacks
+    ]
 
 
 def _show(counts: dict[str, object], tally: _Tally, *, promoted: bool) -> None:

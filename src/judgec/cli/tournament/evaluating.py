@@ -74,7 +74,7 @@ def run_evaluation(request: Request) -> None:
     if request.json:
         print_json(report)
     else:
-        show(found, out)
+        show(found, out, request.places.home)
     if gate is not None:
         opened, said = gate.verdict(found.board.ratings.difference(gate.agent, gate.other))
         if not opened:

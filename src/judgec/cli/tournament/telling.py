@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from judgec.cli.output import print_table, say
+from judgec.cli.output import command, print_table, say
 from judgec.cli.tournament.request import Request
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.render import leaderboard_rows, retrieval_rows, win_rows
@@ -60,9 +60,10 @@ def seen_note(seen: frozenset[str], entries: Entries) -> tuple[str, ...]:
     return (f"{len(seen)} of {len(entries.answered)} queries were in the judge's train or dev labels.",)
 
 
-def show(found: Evaluation, out: Path) -> None:
+def show(found: Evaluation, out: Path, home: Path) -> None:
     """Print the tables and the notes."""
     board = found.board
+    again = command("rank", str(out / "games.csv"), home=Path())
     title = f"{board.games} games on {board.ratings.n_queries} queries"
     columns, rows = leaderboard_rows(board)
     print_table(f"{title}: Bradley-Terry ratings, 95 % intervals over queries", columns, rows)
@@ -82,5 +83,5 @@ def show(found: Evaluation, out: Path) -> None:
         *board.notes,
         *found.notes,
         *(found.retrieval.notes if found.retrieval else ()),
-        f"Next: open {out / 'report.html'}; judgec rank {out / 'games.csv'}; judgec ui",
+        f"Next: open {out / 'report.html'}; {again}; {command('ui', home=home)}",
     )

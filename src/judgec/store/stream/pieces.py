@@ -50,12 +50,14 @@ class ItemStream:
         items: How many it holds.
         rows: How many rows, repeated items included.
         notes: What was mended, one sentence each.
+        fields: The inputs that at least one item has.
         pieces: The items, from the beginning each time it is called.
     """
 
     items: int
     rows: int
     notes: tuple[str, ...]
+    fields: frozenset[str]
     pieces: Callable[[], Iterator[Piece]]
 
 
@@ -84,7 +86,13 @@ def open_items(path: str, *, task: str, rename: Mapping[str, str] | None = None)
         return _Regular(path, known, rename or {}).check()
     except IrregularError:
         whole = read_item_file(path, task=task, rename=rename)
-    return ItemStream(len(whole.items), whole.rows, whole.notes, lambda: pieces_of(whole.items))
+    return ItemStream(
+        len(whole.items), whole.rows, whole.notes, _fields_of(whole.items), lambda: pieces_of(whole.items)
+    )
+
+
+def _fields_of(items: Sequence[Item]) -> frozenset[str]:
+    return frozenset(name for item in items for name, value in item.inputs.items() if value)
 
 
 def pieces_of(items: Sequence[Item], *, digested: bool = True) -> Iterator[Piece]:
@@ -132,6 +140,7 @@ class _Regular:
     def check(self) -> ItemStream:
         """Read the file once."""
         columns: set[str] = set()
+        present: frozenset[str] = frozenset()
         rows = empty = not_text = items = 0
         seen = _Seen()
         with self._path.open("rb") as file:
@@ -144,6 +153,8 @@ class _Regular:
                 columns.update(*map(dict.keys, raw))
                 table = self._table(raw)
                 found = self._collect(table)
+                if len(present) < len(self._fields):
+                    present |= _fields_of(found.items)
                 kept, digests = seen.new(found.items)
                 names = [found.items[i].item_id for i in kept]
                 everything = None if len(kept) == len(found.items) else kept
@@ -164,7 +175,7 @@ class _Regular:
             f"{not_text} input cells are not text and became text.": not_text,
         }
         notes = tuple(sentence for sentence, count in counted.items() if count)
-        return ItemStream(items, rows, notes, self.pieces)
+        return ItemStream(items, rows, notes, present, self.pieces)
 
     def pieces(self) -> Iterator[Piece]:
         """The pieces; the file is opened again only for those whose items are wanted."""
