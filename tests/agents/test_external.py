@@ -7,7 +7,9 @@ import pytest
 from judgec.agents.answer import Context
 from judgec.agents.external import PythonSystem, SystemFailedError, as_said, ask_system
 from judgec.agents.http import HttpSystem, look_up
+from judgec.agents.rerank import python_reranker
 from judgec.errors import InputError, UserError
+from judgec.retrieval.passages import Hit, Passage
 
 SYSTEM = """
 name = "ours"
@@ -47,7 +49,20 @@ def test_query_in_a_url_is_escaped(tmp_path: Path) -> None:
 
     system = http(tmp_path, 'method = "GET"\nurl = "http://h/x?q={query}"\nanswer = ""\n', httpx.MockTransport(reply))
     assert system.ask("a&b=c d").text == "plain"
-    assert seen == ["http://h/x?q=a%26b%3Dc+d"]
+    assert seen == ["http://h/x?q=a%26b%3Dc%20d"]
+
+
+def test_parameters_join_those_of_the_url_and_a_path_holds_no_plus(tmp_path: Path) -> None:
+    seen: list[httpx.URL] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url)
+        return httpx.Response(200, text="plain")
+
+    text = 'method = "GET"\nurl = "http://h/ask/{query}?version=2"\nparams = { q = "{query}" }\nanswer = ""\n'
+    http(tmp_path, text, httpx.MockTransport(reply)).ask("a b/c")
+    assert seen[0].raw_path.startswith(b"/ask/a%20b%2Fc?")
+    assert dict(seen[0].params) == {"version": "2", "q": "a b/c"}
 
 
 @pytest.mark.parametrize(
@@ -111,3 +126,35 @@ def test_function_that_is_not_there_is_refused(reference: str, tmp_path: Path) -
 def test_reply_without_an_answer_is_a_failure(found: object) -> None:
     with pytest.raises(SystemFailedError, match="no answer"):
         as_said(found)
+
+
+def test_half_a_surrogate_pair_becomes_a_question_mark_in_answers_passages_and_errors(tmp_path: Path) -> None:
+    said = as_said({"answer": "a\ud800b", "contexts": [{"text": "c\udfff", "id": "d"}]})
+    assert (said.text, said.contexts) == ("a?b", (Context("c?", "d"),))
+    (tmp_path / "surrogate_under_test.py").write_text("def ask(query):\n    raise ValueError('no \\ud800')\n")
+    (answer,) = ask_system(PythonSystem("python:surrogate_under_test:ask", tmp_path), [("q", "x")], in_flight=1)
+    assert answer.error == "ValueError: no ?"
+
+
+def test_passage_without_text_is_a_failure_and_an_empty_one_keeps_its_place() -> None:
+    with pytest.raises(SystemFailedError, match="its keys are body"):
+        as_said({"answer": "x", "contexts": [{"body": "b"}]})
+    assert as_said({"answer": "x", "contexts": [None, "b"]}).contexts == (Context(""), Context("b"))
+
+
+@pytest.mark.parametrize("text", ["def ask(:", "raise RuntimeError('no licence')"])
+def test_module_that_cannot_be_imported_is_refused(text: str, tmp_path: Path) -> None:
+    name = f"broken_module_{len(text)}"
+    (tmp_path / f"{name}.py").write_text(text)
+    with pytest.raises(UserError, match=r"--agents: .*importable"):
+        PythonSystem(f"python:{name}:ask", tmp_path)
+    with pytest.raises(UserError, match=r"--rerank .*importable"):
+        python_reranker(f"python:{name}:ask", tmp_path)
+
+
+@pytest.mark.parametrize("scores", ["[float('nan')]", "['high']", "[1, 2]", "1 / 0"])
+def test_reranker_without_a_number_a_text_is_refused(scores: str, tmp_path: Path) -> None:
+    name = f"scores_{len(scores)}"
+    (tmp_path / f"{name}.py").write_text(f"def score(query, texts):\n    return {scores}\n")
+    with pytest.raises(UserError, match=f"--rerank python:{name}:score: "):
+        python_reranker(f"python:{name}:score", tmp_path)("q", [Hit(Passage("p", "p", "text"), 1.0)])

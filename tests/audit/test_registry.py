@@ -189,6 +189,23 @@ def test_audits_named_keeps_the_order_of_the_table_and_refuses_unknown_names() -
         audits_named(["lenght"])
 
 
+def test_every_attack_gets_its_turn_in_answers_and_in_documents() -> None:
+    from judgec.audit.injection import AUTHORITY, attacks
+
+    tried: set[tuple[str, str]] = set()
+
+    def watching(item: Item, run: int) -> int:
+        if "#" in item.item_id:
+            here = "answer" if "\n" in item.text("answer") else "contexts"
+            tried.add((here, item.item_id.partition("#")[2]))
+        return quality(item)
+
+    one = subject(watching, items(60), expert=quality)
+    run_audits(one, one, ["injection"])
+    names = {attack.name for attack in attacks() if attack.family != AUTHORITY}
+    assert {(place, name) for place in ("answer", "contexts") for name in names} <= tried
+
+
 def test_fenced_attacks_stay_inside_their_block() -> None:
     """Whatever an attack holds, each of its lines is quoted, and none opens a field or ends the turn."""
     from judgec.audit.injection import attacks

@@ -2,13 +2,19 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from judgec.agents.rag import AgentSettings
 from judgec.cli.corpus.answering import Request, answer_before, run_answers
+from judgec.cli.corpus.compiling import Inputs, Models
+from judgec.cli.corpus.compiling import Request as Compiling
+from judgec.cli.corpus.compiling import run as compile_an_agent
 from judgec.cli.corpus.indexing import Request as Indexing
 from judgec.cli.corpus.indexing import run_index
+from judgec.cli.corpus.playing import with_agents
+from judgec.cli.tournament.evaluate import evaluate
 from judgec.errors import UserError
 from judgec.retrieval.build import build_index
 from tests.cli.process import judgec
@@ -175,3 +181,42 @@ def test_bad_input_says_what_to_do(here: Path, changed: Json, said: str) -> None
 def test_evaluate_with_agents_needs_queries(here: Path) -> None:
     with pytest.raises(UserError, match="Give --queries"):
         answer_before(asked(queries=""))
+
+
+def test_query_without_a_word_is_refused_by_every_agent(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here / "odd.jsonl", [{"query_id": "smile", "query": "\U0001f642"}, {"query_id": "stop", "query": "of the"}])
+    run_answers(asked(queries="odd.jsonl", out=Path("odd_answers.jsonl")))
+    agents = json.loads(capsys.readouterr().out)["agents"]
+    assert {name: (one["refused"], one["failed"]) for name, one in agents.items()} == dict.fromkeys(
+        AGENTS.split(","), (2, 0)
+    )
+
+
+def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path) -> None:
+    bare = [{"query_id": query["query_id"], "query": query["query"]} for query in QUERIES]
+    write(here / "bare.jsonl", bare)
+    known = [{**query, "answer": f"It is {query['reference']}.", "grade": 5} for query in QUERIES[:60]]
+    refused = [{**query, "answer": "The documents do not say.", "grade": 1} for query in QUERIES[:60]]
+    write(here / "some.jsonl", [*known, *refused])
+    report = compile_an_agent(
+        Compiling(
+            agent="rag-bm25",
+            name="some",
+            inputs=Inputs("index", "bare.jsonl", labels="some.jsonl"),
+            models=Models(),
+            settings=AgentSettings(feedback=True),
+            home=Path(),
+            quiet=True,
+        )
+    )
+    split = cast("dict[str, int]", report["split"])
+    assert sum(split.values()) == 60
+    assert "12 of 72 queries left out: no accepted answer is known" in cast("list[str]", report["notes"])
+
+
+def test_judge_that_is_not_there_is_refused_before_agents_answer(here: Path) -> None:
+    with pytest.raises(UserError, match="no judge 'nobody'"):
+        with_agents(evaluate)(
+            judge="nobody", index="index", agents=AGENTS, queries="queries.jsonl", out=Path("ev"), home=Path()
+        )
+    assert not (here / "ev").exists()

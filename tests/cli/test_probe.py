@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from judgec.cli.probe import generating
 from judgec.cli.probe.comparing import run_comparison
 from judgec.cli.probe.probing import Request, run
 from judgec.errors import GateError, InputError, ServiceError, UserError
@@ -161,3 +162,29 @@ def test_probe_with_a_scenario_of_the_users_own(folder: Path) -> None:
     command = ["probe", "--scenarios", "mine", "--index", CATALOGUE, "--n", 3, "--system", "python:systems:talks"]
     (cell,) = json.loads(judgec(folder, *command, "--json").stdout)["results"]
     assert (cell["scenario"], cell["n"]) == ("mine", 3)
+
+
+def test_generate_queries_says_which_model_has_no_share(tmp_path: Path) -> None:
+    request = generating.Request(
+        index=str(CATALOGUE),
+        experts=None,
+        lms="embedded,openai/never-asked",
+        per_passage=2,
+        sample="embedded=3",
+        out=tmp_path / "q.jsonl",
+        references=False,
+        reliability="rules",
+        generator=None,
+        passages=None,
+        passage_size="2000t",
+        seed=0,
+        temperature=0.7,
+        api_base="http://127.0.0.1:9/v1",
+        budget=None,
+        max_cost=None,
+        home=tmp_path,
+        quiet=True,
+    )
+    notes = generating.run(request)["notes"]
+    assert isinstance(notes, list)
+    assert "openai/never-asked: no share in --sample, so it was not asked" in notes

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -60,13 +61,18 @@ def prepared(folder: Path) -> dict[str, str]:
     (folder / "trainsets").symlink_to(ROOT / "trainsets")
     tools = folder / ".tools"
     tools.mkdir()
-    for name in ("judgec", "make"):
-        script = tools / name
-        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m tests.docs.shim {name} "$@"\n')
+    for name, module in {
+        "judgec": "-m tests.docs.shim judgec",
+        "make": "-m tests.docs.shim make",
+        "python": "",
+    }.items():
+        script = tools / name  # also for python: by a link it would not find the packages of its environment
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {module} "$@"\n')
         script.chmod(0o755)
-    (tools / "python").symlink_to(sys.executable)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "OPENAI_"))}
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), *filter(None, [kept.get("PYTHONPATH")])])
+    if not any(plugin.name == "judgec" for plugin in entry_points(group="pytest11")):
+        kept["PYTEST_ADDOPTS"] = "-p judgec.pytest_plugin"  # where judgec is installed pytest finds it by itself
     return {**kept, "PATH": f"{tools}{os.pathsep}{kept['PATH']}", "REAL_PATH": kept["PATH"], "PYTHONPATH": paths}
 
 

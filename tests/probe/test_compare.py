@@ -24,6 +24,9 @@ def test_compare_of_systems_is_mcnemar_on_shared_questions() -> None:
     assert row.difference.value == pytest.approx(0.5)
     assert row.difference.low is not None
     assert row.difference.low > 0
+    most = compare(("a", side(set(range(11)))), ("b", side(set()))).rows[0].difference
+    assert most.value == pytest.approx(11 / 12)
+    assert most.high == 1.0  # the interval alone would reach beyond
     assert row.wilcoxon is None
 
 
@@ -72,6 +75,9 @@ def test_read_side_wants_one_system(tmp_path: Path) -> None:
         read_side(str(tmp_path))
     name, found = read_side(f"{tmp_path}:y")
     assert name.endswith(":y")
+    odd = found[0].model_copy(update={"reply": found[0].reply.model_copy(update={"answer": "a\u2028b\x85c"})})
+    (tmp_path / "odd.jsonl").write_text(odd.model_dump_json(exclude_defaults=True) + "\n", encoding="utf-8")
+    assert read_side(str(tmp_path / "odd.jsonl"))[1] == [odd]
     assert len(found) == 2
     with pytest.raises(UserError, match=r"no results.jsonl there"):
         read_side(str(tmp_path / "nowhere"))

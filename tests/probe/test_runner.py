@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 
 from judgec.agents.external import Said, SystemFailedError
+from judgec.agents.rag import AgentSettings
 from judgec.errors import InputError, UserError
+from judgec.lm.spec import LMSpec
 from judgec.probe.folder import answered
 from judgec.probe.runner import Limits, Running, run_system
-from judgec.probe.systems import External, HttpProbe, asked
+from judgec.probe.systems import External, HttpProbe, asked, open_system
 from judgec.records.scenario.outcome import Reply
 from judgec.records.scenario.schema import Question, Turn
+from judgec.retrieval.build import build_index
+from judgec.retrieval.index import Index, open_index
 
 Behaviour = Callable[[int, str], tuple[int, str, str]]
 QUESTIONS = [(f"q{n}", f"question {n}") for n in range(6)]
@@ -233,3 +237,43 @@ def test_http_file_with_a_fault_is_refused(tmp_path: Path) -> None:
         HttpProbe(system_file(tmp_path, "http://127.0.0.1:9/x"), {})
     with pytest.raises(InputError, match="no such file"):
         HttpProbe(tmp_path / "none.yaml", {})
+
+
+def test_answered_keeps_any_character_and_says_what_is_from_before(tmp_path: Path) -> None:
+    odd = Function(lambda query, call: f"a\u2028b\x85c \ud83d {query}")
+    first = answered(tmp_path, "set", External(odd, Limits(), FAST), questions())
+    assert first[0].answer == "a\u2028b\x85c ? question 0"
+    notes: list[str] = []
+    again = Function(lambda query, call: "again")
+    assert answered(tmp_path, "set", External(again, Limits(), FAST), questions(), notes) == first
+    assert not again.calls
+    assert len(notes) == 1
+    assert "6 of 6 replies are from an earlier run" in notes[0]
+
+
+def test_open_system_of_changed_code_or_documents_is_another_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def identity(name: str, index: Index | None, model: str = "embedded") -> str:
+        spec = LMSpec(model=model)
+        return open_system(name, index, AgentSettings(), spec, lambda *_: [], FAST, {}).identity  # type: ignore[arg-type]  # never asked
+
+    monkeypatch.chdir(tmp_path)
+    code = tmp_path / "under_review.py"
+    code.write_text("def f(query): return 'one'\n")
+    old = identity("python:under_review:f", None)
+    code.write_text("def f(query): return 'two'\n")
+    assert identity("python:under_review:f", None) != old
+
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Alpha\n\nThe Alpha mast is 20 m tall when it is fully extended.\n")
+    build_index([str(docs)], tmp_path / "index", seed=0)
+    index = open_index(tmp_path / "index")
+    before = {name: identity(name, index) for name in ("rag-bm25", "broken")}
+    assert identity("rag-bm25", index, "openai/x") != before["rag-bm25"]
+    assert identity("rag-bm25", index) == before["rag-bm25"]
+    (docs / "a.md").write_text("# Alpha\n\nThe Alpha mast is 30 m tall when it is fully extended.\n")
+    build_index([str(docs)], tmp_path / "index", seed=0)
+    index = open_index(tmp_path / "index")
+    assert all(identity(name, index) != before[name] for name in before)

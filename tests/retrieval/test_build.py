@@ -149,3 +149,25 @@ def test_table_of_passages_keeps_its_ids_and_refuses_them_twice(tmp_path: Path) 
     assert texts(tmp_path / "index") == {"7": "lucky number", "8": "eight"}
     assert len(report.faults) == 1
     assert "one.jsonl already" in report.faults[0]
+
+
+def test_document_whose_id_was_taken_comes_in_when_its_rival_leaves(tmp_path: Path) -> None:
+    docs, out = tmp_path / "docs", tmp_path / "index"
+    docs.mkdir()
+    first, second = docs / "a.jsonl", docs / "b.jsonl"
+    first.write_text('{"doc_id": "d", "text": "alpha one"}\n{"doc_id": "e", "text": "beta two"}\n')
+    second.write_text('{"doc_id": "d", "text": "gamma three"}\n')
+    report = build_index([docs], out)
+    assert (report.duplicates, texts(out)) == (0, {"d": "alpha one", "e": "beta two"})
+    assert "doc_id 'd' is in a.jsonl already" in report.faults[0]
+    first.write_text('{"doc_id": "e", "text": "beta two"}\n')
+    assert build_index([docs], out).faults == ()
+    assert texts(out) == {"d": "gamma three", "e": "beta two"}
+
+
+def test_file_that_breaks_its_parser_is_skipped_and_the_others_are_read(tmp_path: Path) -> None:
+    docs = corpus(tmp_path / "docs", a="alpha one")
+    (docs / "deep.html").write_text("<div>" * 3000 + "deep")
+    report = build_index([docs], tmp_path / "index")
+    assert (report.passages, list(report.skipped)) == (1, ["deep.html"])
+    assert "its parser failed (RecursionError" in report.skipped["deep.html"]

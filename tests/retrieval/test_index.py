@@ -159,10 +159,10 @@ def test_index_of_another_embedder_is_refused(index: LanceIndex, tmp_path: Path)
         LanceIndex(folder).by_vector(["amber"], 3)
 
 
-@pytest.mark.parametrize("damage", ["index.json", MODEL_FILE, "passages.lance"])
+@pytest.mark.parametrize("damage", ["index.json", MODEL_FILE, "passages.lance", "passages.lance/data"])
 def test_damaged_index_is_an_artifact_error(index: LanceIndex, tmp_path: Path, damage: str) -> None:
     folder = copied(index, tmp_path)
-    if damage == "passages.lance":
+    if damage.startswith("passages.lance"):
         shutil.rmtree(folder / damage)
     else:
         (folder / damage).write_bytes(b"{}")

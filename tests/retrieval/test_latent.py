@@ -1,3 +1,5 @@
+import io
+
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -57,3 +59,11 @@ def test_tiny_corpora_are_fitted(texts: list[str]) -> None:
 def test_damaged_model_is_refused() -> None:
     with pytest.raises(ArtifactError, match="judgec index"):
         LatentSemantics.parse(b"not numbers", "lsa.npz")
+
+
+def test_model_that_unpacks_to_more_than_it_is_is_refused_before_it_is_unpacked() -> None:
+    file = io.BytesIO()
+    np.savez_compressed(file, terms=np.zeros(10_000_000, np.uint8), idf=np.zeros(1), components=np.zeros((1, 1)))
+    assert len(file.getvalue()) < 50_000
+    with pytest.raises(ArtifactError, match="it is compressed"):
+        LatentSemantics.parse(file.getvalue(), "lsa.npz")

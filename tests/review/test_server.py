@@ -143,6 +143,18 @@ def test_label_is_in_the_file_before_the_reply(server: ReviewServer, tmp_path: P
     assert labels == {"1": {"grades": {"grade": 3}, "rationale": "why"}}
 
 
+def test_label_for_another_item_than_the_one_shown_is_refused(server: ReviewServer, tmp_path: Path) -> None:
+    """Somebody puts an item before the others while the page is open."""
+    path = tmp_path / "items.jsonl"
+    path.write_text(json.dumps({"item_id": "i0", "query": "Q0", "answer": "A0"}) + "\n" + path.read_text())
+    server.desk.labels("bob")  # reads the file again: number 1 is another item now
+    status, _, said = ask(server, "POST", "/api/label", {**LABEL, "item_id": "i2"})
+    assert (status, "Load the page again" in said) == (400, True)
+    assert ask(server, "POST", "/api/label", {**LABEL, "number": 2, "item_id": "i2"})[0] == 200
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["item_id"] for row in rows if row.get("annotator") == "ann"] == ["i2"]
+
+
 def test_experts_see_the_texts_and_the_rubric_and_nothing_that_was_said_of_them(server: ReviewServer) -> None:
     item = json.loads(ask(server, "GET", "/api/item?number=0")[2])
     assert item == {

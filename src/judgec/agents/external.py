@@ -71,7 +71,7 @@ class PythonSystem:
         sys.path.insert(0, str(folder.resolve()))
         try:
             found = getattr(importlib.import_module(module), function, None)
-        except ImportError as error:
+        except Exception as error:
             raise UserError(
                 f"--agents: {reference}: {error}; an importable module is needed. Check the name."
             ) from error
@@ -101,20 +101,28 @@ def as_said(found: object) -> Said:
         SystemFailedError: When it is neither.
     """
     if isinstance(found, str):
-        return Said(found)
+        return Said(_writable(found))
     if isinstance(found, Mapping) and isinstance(found.get("answer"), str):
         given = found.get("contexts") or ()
         if isinstance(given, str) or not isinstance(given, Sequence):
             given = (given,)
-        return Said(found["answer"], tuple(map(_context, given)))
+        return Said(_writable(found["answer"]), tuple(map(_context, given)))
     raise SystemFailedError(f"no answer in its reply: {json.dumps(found, default=str)[:120]}")
 
 
 def _context(found: object) -> Context:
     if isinstance(found, Mapping):
-        text = found.get("text", found.get("document", ""))
-        return Context(str(text), str(found.get("id", found.get("doc_id", "")) or ""))
-    return Context(str(found))
+        text = found.get("text", found.get("document"))
+        if text is None:
+            keys = ", ".join(map(str, found))
+            raise SystemFailedError(f"a passage without text in its reply: its keys are {keys}; text is needed")
+        return Context(_writable(str(text)), _writable(str(found.get("id", found.get("doc_id", "")) or "")))
+    return Context("" if found is None else _writable(str(found)))
+
+
+def _writable(text: str) -> str:
+    """JSON can hold halves of surrogate pairs, which no file can: a question mark for each."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def ask_system(
@@ -138,7 +146,9 @@ def ask_system(
         try:
             said = system.ask(text)
         except SystemFailedError as error:
-            return Answer(query_id=query_id, agent=system.name, text=None, error=str(error), seconds=clock() - began)
+            return Answer(
+                query_id=query_id, agent=system.name, text=None, error=_writable(str(error)), seconds=clock() - began
+            )
         seconds = clock() - began
         cited = citations(said.text, said.contexts)
         return Answer(

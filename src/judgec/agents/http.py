@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -91,13 +92,14 @@ class HttpSystem:
         """
         settings = self.settings
         try:
+            params = {key: value.replace(QUERY, query) for key, value in settings.params.items()}
+            url = httpx.URL(settings.url.replace(QUERY, quote(query, safe="")))
             reply = self._client.request(
                 settings.method,
-                settings.url.replace(QUERY, _escaped(query)),
-                params={key: value.replace(QUERY, query) for key, value in settings.params.items()} or None,
+                url.copy_merge_params(params) if params else url,
                 json=None if settings.body is None else _with_query(settings.body, query),
             )
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise SystemFailedError(f"{type(error).__name__}: {str(error)[:200]}") from error
         if not reply.is_success:
             raise SystemFailedError(f"HTTP {reply.status_code}: {reply.text[:120]!r}")
@@ -135,10 +137,6 @@ def _with_query(value: object, query: str) -> object:
     if isinstance(value, Mapping):
         return {key: _with_query(one, query) for key, one in value.items()}
     return [_with_query(one, query) for one in value] if isinstance(value, list) else value
-
-
-def _escaped(query: str) -> str:
-    return str(httpx.QueryParams({"q": query})).removeprefix("q=")
 
 
 def _filled(text: str, environ: Mapping[str, str], where: str) -> str:

@@ -181,7 +181,7 @@ def _attempts(subject: Subject, bearer: Item, row: int, chosen: Sequence[Attack]
     made = []
     for k in range(min(PER_ITEM, len(chosen))):
         attack = chosen[(first + k) % len(chosen)]
-        place = places[k % len(places)]
+        place = places[(k + row) % len(places)]  # every attack gets its turn in every place
         text = attack.filled(best=best, field=subject.grade_fields[0], name=holder)
         made.append(_Attempt(row, attack.family, place, _carrying(bearer, place, text, attack.name)))
     controls = dict.fromkeys(attempt.place for attempt in made)

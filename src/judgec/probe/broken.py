@@ -30,9 +30,9 @@ class BrokenSystem:
     """
 
     name = BROKEN
-    identity = "broken, version 1"
 
     def __init__(self, index: Index) -> None:
+        self.identity = f"broken, version 1, {index_digest(index)}"
         self._retriever = open_retriever("bm25", index)
 
     def ask(self, query: str) -> Said:
@@ -55,6 +55,11 @@ class BrokenSystem:
         others = [hit for hit in hits if hit.passage.doc_id != hits[0].passage.doc_id] or hits
         said = _nearest(others[0].passage.text, query)
         return Said(_DIGIT.sub(lambda digit: str((int(digit[0]) + 3) % 10), said), contexts)
+
+
+def index_digest(index: Index) -> str:
+    """What tells an index from the one that it was before its documents changed."""
+    return hashlib.sha256(index.manifest.model_dump_json().encode()).hexdigest()[:16]
 
 
 def _nearest(text: str, query: str) -> str:

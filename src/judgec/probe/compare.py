@@ -113,7 +113,7 @@ def read_side(reference: str) -> tuple[str, list[Probed]]:
         raise UserError(f"--compare {reference}: no {RESULTS} there; the --out folder of a probe is needed.")
     found: list[Probed] = []
     faults = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"), 1):
         try:
             found.append(Probed.model_validate_json(line))
         except ValidationError as error:
@@ -214,7 +214,10 @@ def _difference(a: Sequence[Probed], b: Sequence[Probed], seed: int) -> Estimate
     if not a or not b:
         return Estimate(value=None, note="nothing was judged on one side")
     one, other = (mean(*rate(group), n_clusters=len(codes)) for group in (a, b))
-    return difference_interval(one, other, seed=seed).estimate(len(a) + len(b))
+    found = difference_interval(one, other, seed=seed).estimate(len(a) + len(b))
+    if found.low is None or found.high is None:
+        return found
+    return found.model_copy(update={"low": max(found.low, -1.0), "high": min(found.high, 1.0)})  # of two shares
 
 
 def _failed(group: Sequence[Probed]) -> IntArray:

@@ -16,7 +16,9 @@ from judgec.store.splits import write_whole
 REPLIES = "replies.jsonl"
 
 
-def answered(folder: Path, data_set: str, subject: Subject, questions: Sequence[Question]) -> list[Reply]:
+def answered(
+    folder: Path, data_set: str, subject: Subject, questions: Sequence[Question], notes: list[str] | None = None
+) -> list[Reply]:
     """A system's replies in the order of the questions; those that the folder has are not asked for again.
 
     Each reply is on disk before the next is waited for. Replies that are errors are asked for again.
@@ -26,6 +28,7 @@ def answered(folder: Path, data_set: str, subject: Subject, questions: Sequence[
         data_set: Name of the corpus.
         subject: The system.
         questions: To ask.
+        notes: Told how many replies are from an earlier run.
 
     Raises:
         UserError: When the folder cannot be written to.
@@ -34,6 +37,11 @@ def answered(folder: Path, data_set: str, subject: Subject, questions: Sequence[
     known = _known(path)
     keys = {question.query_id: _key(data_set, subject, question) for question in questions}
     missing = [question for question in questions if keys[question.query_id] not in known]
+    if notes is not None and len(missing) < len(questions):
+        notes.append(
+            f"{subject.name} on {data_set}: {len(questions) - len(missing)} of {len(questions)} replies are from an "
+            f"earlier run, in {path}; for fresh ones name another --out"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
@@ -75,7 +83,7 @@ def _known(path: Path) -> dict[str, Reply]:
     if not path.is_file():
         return known
     text = path.read_text(encoding="utf-8", errors="replace")
-    for line in text.splitlines():
+    for line in text.split("\n"):  # not splitlines: an answer may hold U+2028
         try:
             row = json.loads(line)
             key = str(row.pop("key"))

@@ -37,10 +37,15 @@ def parse_limits(texts: Sequence[str], known: Sequence[str]) -> tuple[Limit, ...
     return tuple(limits)
 
 
-def breaches(summary: Summary, limits: Sequence[Limit]) -> list[str]:
+def breaches(summary: Summary, limits: Sequence[Limit], asked: Sequence[str] = ()) -> list[str]:
     """A sentence for each cell whose upper bound is above its limit; errors and unscored replies count as failures.
 
-    A limit of a scenario beats one of all.
+    A limit of a scenario beats one of all. A scenario that no question could be made for has shown nothing either.
+
+    Args:
+        summary: Of the probe.
+        limits: From ``parse_limits``.
+        asked: The scenarios that a limit of all is for.
     """
     own = {limit.scenario: limit.most for limit in limits}
     found = []
@@ -54,4 +59,12 @@ def breaches(summary: Summary, limits: Sequence[Limit]) -> list[str]:
                 f"({cell.failures} failures, {cell.errors} errors, {cell.unscored} unscored of "
                 f"{cell.n + cell.errors + cell.unscored}); at most {most:g} was asked for"
             )
-    return found
+    there = {(cell.scenario, cell.data_set) for cell in summary.cells}
+    limited = dict.fromkeys([*(asked if "" in own else ()), *filter(None, own)])
+    return found + [
+        f"{scenario} x {data_set}: no question was asked, so nothing is shown; at most "
+        f"{own.get(scenario, own.get('')):g} was asked for"
+        for scenario in limited
+        for data_set in dict.fromkeys(cell.data_set for cell in summary.cells)
+        if (scenario, data_set) not in there
+    ]

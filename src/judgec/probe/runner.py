@@ -147,7 +147,8 @@ def _start(
 
 def _reply(query_id: str, system: str, outcome: Said | str, seconds: float, attempts: int) -> Reply:
     if isinstance(outcome, str):
-        return Reply(query_id=query_id, system=system, answer=None, error=outcome, seconds=seconds, attempts=attempts)
+        fault = _sound(outcome)
+        return Reply(query_id=query_id, system=system, answer=None, error=fault, seconds=seconds, attempts=attempts)
     contexts = outcome.contexts
     if not outcome.text.strip():
         return Reply(
@@ -156,9 +157,14 @@ def _reply(query_id: str, system: str, outcome: Said | str, seconds: float, atte
     return Reply(
         query_id=query_id,
         system=system,
-        answer=outcome.text,
-        contexts=tuple(context.text for context in contexts) or None,
-        doc_ids=tuple(context.passage_id for context in contexts) if any(c.passage_id for c in contexts) else None,
+        answer=_sound(outcome.text),
+        contexts=tuple(_sound(context.text) for context in contexts) or None,
+        doc_ids=tuple(_sound(c.passage_id) for c in contexts) if any(c.passage_id for c in contexts) else None,
         seconds=seconds,
         attempts=attempts,
     )
+
+
+def _sound(text: str) -> str:
+    """The text with halves of surrogate pairs, which JSON can carry and no file in UTF-8 can, as question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,5 +1,7 @@
 """Systems under test: over HTTP, a Python function, or judgec's own agents on an index."""
 
+import hashlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +19,8 @@ from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import open_agent
 from judgec.errors import InputError, UserError
 from judgec.judges.bulk import Ask
-from judgec.probe.broken import BROKEN, BrokenSystem
+from judgec.lm.spec import LMSpec
+from judgec.probe.broken import BROKEN, BrokenSystem, index_digest
 from judgec.probe.runner import Limits, Running, run_system
 from judgec.records.scenario.outcome import Reply
 from judgec.records.scenario.schema import Question
@@ -74,7 +77,7 @@ class External:
 
     @property
     def identity(self) -> str:
-        """The file's content, or the function's name."""
+        """The file's content; the function's name with its module's content."""
         return self.system.identity
 
     def replies(self, questions: Sequence[Question], keep: Callable[[Reply], None]) -> list[Reply]:
@@ -113,7 +116,13 @@ def asked(question: Question) -> str:
 
 
 def open_system(
-    name: str, index: Index | None, settings: AgentSettings, ask: Ask, running: Running, environ: Mapping[str, str]
+    name: str,
+    index: Index | None,
+    settings: AgentSettings,
+    model: LMSpec,
+    ask: Ask,
+    running: Running,
+    environ: Mapping[str, str],
 ) -> Subject:
     """The system that ``--system`` names.
 
@@ -121,7 +130,8 @@ def open_system(
         name: A YAML or TOML file, ``python:module:function``, an agent such as ``rag-bm25``, or ``broken``.
         index: What an agent searches.
         settings: Of an agent.
-        ask: The way to an agent's model.
+        model: That answers for an agent.
+        ask: The way to it.
         running: Threads and clock.
         environ: Where keys are looked up.
 
@@ -130,7 +140,9 @@ def open_system(
         UserError: When there is no such system, or an agent has no index.
     """
     if name.startswith(PYTHON):
-        return External(PythonSystem(name, Path()), Limits(), running)
+        system = PythonSystem(name, Path())
+        system.identity = f"{name} {_source(name)}"  # changed code is another system
+        return External(system, Limits(), running)
     if name.endswith(HTTP_FILES):
         http = HttpProbe(Path(name), environ)
         return External(http, http.limits, running)
@@ -142,7 +154,14 @@ def open_system(
             "or give an HTTP system's YAML file or python:module:function."
         )
     open_agent(name, index, settings)  # an unknown name shows before anything is asked
-    return Agent(name, f"{name} {settings}", index, settings, ask)
+    identity = f"{name} {settings} {model.model} {model.api_base} {index_digest(index)}"
+    return Agent(name, identity, index, settings, ask)
+
+
+def _source(reference: str) -> str:
+    """A digest of the file that a function stands in; empty for a module without one."""
+    file = getattr(sys.modules[reference.removeprefix(PYTHON).partition(":")[0]], "__file__", None)
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
 
 
 class HttpProbe(HttpSystem):

@@ -199,7 +199,7 @@ def _settings(
 
 
 def _changed(manifest: Manifest, digests: Mapping[str, str], gone: Iterable[str]) -> list[str]:
-    """New and changed files, and those that left out a copy of what they or the files that are gone held."""
+    """New and changed files, and those that left out a text or doc_id that they, or files that are gone, held."""
     changed = {
         name for name, digest in digests.items() if name not in manifest.files or manifest.files[name].digest != digest
     }
@@ -236,10 +236,12 @@ class _Intake:
             return
         rows: list[Row] = []
         copies: Counter[str] = Counter()
+        rivals: set[str] = set()
         for document in documents:
             doc_id = document.doc_id or name
             holder = self.writer.documents.setdefault(doc_id, name)
             if holder != name:
+                rivals.add(holder)
                 faults.append(f"{name}: doc_id {doc_id!r} is in {holder} already; the document is left out.")
                 continue
             self.documents += 1
@@ -250,7 +252,7 @@ class _Intake:
             digest=digest,
             passages=len(rows),
             duplicates=copies.total(),
-            copies_of=tuple(sorted(source for source in copies if source != name)),
+            copies_of=tuple(sorted((rivals | set(copies)) - {name})),
             faults=tuple(faults),
         )
         self.writer.add(name, record, rows)

@@ -120,6 +120,7 @@ class LanceIndex:
             self._table: LanceTable = lancedb.connect(folder).open_table(TABLE)
             self._table.checkout(manifest.table_version)
             rows = self._table.count_rows()
+            self._table.head(1)  # its files may be gone while their list is there
         except (ValueError, OSError, RuntimeError) as error:
             raise ArtifactError(
                 f"{folder}: the table cannot be opened ({str(error).splitlines()[0][:160]}). "

@@ -4,7 +4,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, Self
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,14 +99,21 @@ class LatentSemantics:
         """What ``dump`` gave.
 
         Raises:
-            ArtifactError: When it is damaged.
+            ArtifactError: When it is damaged, or would unpack to more than it is.
         """
         try:
+            _require_plain(data)
             with np.load(io.BytesIO(data), allow_pickle=False) as found:
                 terms = bytes(found["terms"]).decode().split("\n")
                 return cls(terms, found["idf"].astype(np.float32), found["components"].astype(np.float32))
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        except (OSError, ValueError, KeyError, EOFError, MemoryError, BadZipFile) as error:
             raise ArtifactError(f"{where}: damaged ({error}); build the index again with judgec index.") from None
+
+
+def _require_plain(data: bytes) -> None:
+    with ZipFile(io.BytesIO(data)) as archive:
+        if sum(part.file_size for part in archive.infolist()) > len(data):
+            raise ValueError("it is compressed, which judgec never does")
 
 
 def count(texts: Sequence[str], column: dict[str, int] | None = None) -> tuple[csr_array, list[str]]:

@@ -20,7 +20,8 @@ class SourceFile(BaseModel):
         digest: SHA-256 of its bytes.
         passages: How many of it are in the index.
         duplicates: Passages left out because their text was there already.
-        copies_of: The files that hold those texts: when one changes, this file is read again.
+        copies_of: The files that hold those texts, or the doc_ids of documents left out: when one changes, this file
+            is read again.
         faults: Rows that were left out, a sentence each.
     """
 

@@ -67,11 +67,26 @@ class Desk:
             "texts": [{"name": name, "texts": list(item.texts(name)) or [""]} for name in names],
         }
 
-    def save(self, number: int, annotator: str, grades: Mapping[str, int], rationale: str) -> Json:
-        """Save a label; one without a grade takes it back. Returns how far everybody is."""
+    def save(
+        self, number: int, annotator: str, grades: Mapping[str, int], rationale: str, *, item_id: str | None = None
+    ) -> Json:
+        """Save a label; one without a grade takes it back. Returns how far everybody is.
+
+        Args:
+            number: Of the item.
+            annotator: Who says so.
+            grades: Position on the scale by aspect.
+            rationale: Why, or empty.
+            item_id: Of the item that was shown: when others have changed the file, its number may be another's now.
+
+        Raises:
+            UserError: When the item is not there, or the label does not fit the form.
+        """
         items = self._sheet.items
         if not 0 <= number < len(items):
             raise UserError(f"item {number}: there are {len(items)}. Load the page again.")
+        if item_id is not None and items[number].item_id != item_id:
+            raise UserError(f"item {number}: the file was changed, it is {item_id!r} no more. Load the page again.")
         self._sheet.save(items[number].item_id, self._name(annotator), Given(dict(grades), rationale))
         return {"progress": self._sheet.annotators()}
 

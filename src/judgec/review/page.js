@@ -3,7 +3,7 @@ const token = new URLSearchParams(location.search).get('token');
 const $ = id => document.getElementById(id);
 const make = (tag, text, cls) => { const e = document.createElement(tag); if (text !== undefined) e.textContent = text;
   if (cls) e.className = cls; return e; };
-let about, me = '', labels = {}, at = 0, aspect = 0, pending = null, chain = Promise.resolve(), waiting = 0;
+let about, me = '', labels = {}, ids = {}, at = 0, aspect = 0, pending = null, chain = Promise.resolve(), waiting = 0;
 
 async function ask(path, body) {
   const options = {headers: {'X-Judgec-Token': token}};
@@ -18,7 +18,7 @@ const mine = number => labels[number] || {grades: {}, rationale: ''};
 const graded = number => about.aspects.every(name => name in mine(number).grades);
 
 function save(number) {           // one after the other, so that the last word is the last one saved
-  const label = mine(number), body = {number, annotator: me, grades: {...label.grades}, rationale: label.rationale};
+  const label = mine(number), body = {number, item_id: ids[number], annotator: me, grades: {...label.grades}, rationale: label.rationale};
   waiting++; $('saved').textContent = 'saving …';
   chain = chain.then(async () => {
     for (let again = 0;; again++) {
@@ -66,7 +66,7 @@ async function go(number) {
   if (number < 0 || number >= about.items) return;
   let item;
   try { item = await ask(`/api/item?number=${number}`); } catch (error) { fault(error); return; }
-  at = number;
+  at = number; ids[number] = item.item_id;
   $('item').replaceChildren(...item.texts.map(({name, texts}) => {
     const part = make('section', undefined, name.replace(/[^a-z_]/g, '')); part.append(make('h2', name.replace('_', ' ')));
     texts.forEach(text => part.append(make('div', text || '(empty)', 'text')));

@@ -32,6 +32,7 @@ class _Label(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
     number: int
+    item_id: str | None = None
     annotator: str
     grades: dict[str, int]
     rationale: str = ""
@@ -104,7 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise UserError(
                 f"request: {error.errors()[0]['msg']}; a label was expected. Load the page again."
             ) from error
-        return self.server.desk.save(label.number, label.annotator, label.grades, label.rationale)
+        return self.server.desk.save(
+            label.number, label.annotator, label.grades, label.rationale, item_id=label.item_id
+        )
 
     def _answer(self, make: Callable[[], Json] | None, *, posted: bool = False) -> None:
         if not self._allowed(self.headers.get(TOKEN_HEADER, "")):

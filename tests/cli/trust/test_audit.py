@@ -75,6 +75,8 @@ def test_audit_lands_on_card_report_and_mlflow_and_only_what_was_run_is_replaced
         )
     assert metrics["audit.injection"] == second.report["audits"]["injection"]["effect"]["value"]
     assert metrics["audit.injection.bound"] == 0.1
+    (page,) = (world / "mlruns").rglob(f"{second.report['mlflow_run_id']}/artifacts/report.html")
+    assert second.report["audits"]["injection"]["sentence"] in page.read_text()
     assert (tags["audit.injection"], tags["judgec.kind"]) == ("pass", "audit")
 
 

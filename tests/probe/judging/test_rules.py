@@ -100,6 +100,15 @@ def test_judge_reply_without_a_reference_leaves_what_needs_one_unknown() -> None
     assert found.criteria == {"correctness": None, "relevance": True, "completeness": None, "consistency": True}
 
 
+def test_judge_reply_without_a_reference_cannot_only_fail() -> None:
+    question = Question(query_id="q", query="How long is the cable of the pump?")
+    found = judge_reply(question, "Bananas are yellow.")
+    assert found.criteria == {"correctness": None, "relevance": None, "completeness": None, "consistency": True}
+    assert "no reference" in found.unscored
+    asked = question.model_copy(update={"metrics": ("relevance",)})  # which needs none
+    assert judge_reply(asked, "Bananas are yellow.").criteria == {"relevance": False}
+
+
 def test_judge_reply_that_refuses_what_can_be_answered_fails() -> None:
     found = judge_reply(Question(query_id="q", query="How long?", reference="5 m"), "The documents do not say.")
     assert found.criteria["relevance"] is False

@@ -92,6 +92,14 @@ def test_gate_tests_the_upper_bound_and_counts_errors_as_failures() -> None:
     assert breaches(errors, parse_limits(["0.9"], ["S1"]))
 
 
+def test_gate_of_a_scenario_without_a_question_is_a_breach() -> None:
+    summary = summarize([one(n, "pass") for n in range(10)], SCENARIOS, judge="j", writer="w")
+    (said,) = breaches(summary, parse_limits(["S2=0.3", "S1=1"], ["S1", "S2"]))
+    assert said == "S2 x docs: no question was asked, so nothing is shown; at most 0.3 was asked for"
+    assert len(breaches(summary, parse_limits(["1"], ["S1", "S2"]), ["S1", "S2"])) == 1
+    assert not breaches(summary, parse_limits(["1"], ["S1", "S2"]), ["S1"])
+
+
 def test_gate_of_a_scenario_beats_the_one_of_all() -> None:
     summary = summarize(PROBED, SCENARIOS, judge="j", writer="w")
     assert not breaches(summary, parse_limits(["0.1,S1=1"], ["S1"]))

@@ -1,7 +1,11 @@
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from docx import Document as OpenWord
+from docx.oxml import OxmlElement
 
+from judgec.retrieval.parsing import docx
 from judgec.retrieval.parsing.document import UnreadableError
 from judgec.retrieval.parsing.read import read_documents
 from tests.retrieval.parsing.files import broken_pdf, pdf, word
@@ -24,6 +28,13 @@ def test_markdown_keeps_front_matter_title_headings_and_tables(tmp_path: Path) -
     assert [heading for heading, _, _ in found] == ["", "One", "One > Deep", "Two"]
     assert "| 1 | 2 |" in found[1][1]
     assert "# no heading" in found[1][1]
+
+
+def test_markdown_whose_front_matter_stands_for_billions_has_no_title(tmp_path: Path) -> None:
+    laughs = [f"a{n}: &a{n} [{', '.join(['x' if n == 0 else f'*a{n - 1}'] * 10)}]" for n in range(10)]
+    path = tmp_path / "a.md"
+    path.write_text("\n".join(["---", *laughs, "title: *a9", "---", "# One", "x"]))
+    assert sections(path)[0] == "One"
 
 
 def test_html_drops_scripts_and_keeps_headings_and_table_rows(tmp_path: Path) -> None:
@@ -55,6 +66,17 @@ def test_docx_keeps_headings_and_tables_in_order(tmp_path: Path) -> None:
         ("Guide", "Guide\nLead.", None),
         ("Guide > Range", "Range\nTen metres.\nSupply | 24 V\nOutput | 4-20 mA", None),
     ]
+
+
+def test_docx_that_unpacks_to_much_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = word(tmp_path / "a.docx", "", [("", "long " * 100_000)], [["Supply", "24 V"]])
+    assert path.stat().st_size < 100_000
+    read_documents(path, {})
+    monkeypatch.setattr(docx, "MOST_BYTES", 400_000)
+    with pytest.raises(UnreadableError, match="at most 400000 are read"):
+        read_documents(path, {})
 
 
 def test_rows_are_documents_and_bad_rows_are_named(tmp_path: Path) -> None:
@@ -99,3 +121,54 @@ def test_damaged_and_scanned_pdfs_are_told_apart(tmp_path: Path) -> None:
         read_documents(broken_pdf(tmp_path / "b.pdf"), {})
     with pytest.raises(UnreadableError, match="OCR"):
         read_documents(pdf(tmp_path / "s.pdf", ["", ""]), {})
+
+
+def test_docx_keeps_equal_cells_nested_tables_and_content_controls(tmp_path: Path) -> None:
+    path = word(
+        tmp_path / "a.docx", "", [("", "Controlled.")], [["low", "mid", "high"], ["0", "0", "5"], ["m", "", "n"]]
+    )
+    made = OpenWord(str(path))
+    table = made.tables[0]
+    table.cell(2, 0).merge(table.cell(2, 1))
+    table.cell(2, 2).add_table(1, 1).cell(0, 0).text = "inner"
+    paragraph = made.paragraphs[0]._p
+    control, content = OxmlElement("w:sdt"), OxmlElement("w:sdtContent")
+    paragraph.addprevious(control)
+    control.append(content)
+    content.append(paragraph)
+    made.save(str(path))
+    assert sections(path) == ("", [("", "Controlled.\nlow | mid | high\n0 | 0 | 5\nm | n inner", None)])
+
+
+def test_docx_with_broken_xml_is_unreadable(tmp_path: Path) -> None:
+    path = word(tmp_path / "a.docx", "", [("", "Text.")], [["a"]])
+    with ZipFile(path) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    parts["word/document.xml"] = parts["word/document.xml"][:200]
+    with ZipFile(path, "w") as broken:
+        for name, data in parts.items():
+            broken.writestr(name, data)
+    with pytest.raises(UnreadableError, match=r"not a readable \.docx"):
+        read_documents(path, {})
+
+
+def test_front_matter_with_a_date_that_is_none_is_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("---\ntitle: T\ndate: 2024-13-45\n---\n# Head\ntext\n")
+    _, found = sections(path)
+    said = "\n".join(text for _, text, _ in found)
+    assert all(words in said for words in ("title: T", "2024-13-45", "# Head\ntext"))
+
+
+def test_html_heading_of_two_lines_keeps_its_words_apart(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("<h1>Rill<br>M50</h1><p>text</p>")
+    assert sections(path) == ("Rill M50", [("Rill M50", "Rill M50\ntext", None)])
+
+
+def test_pdf_pages_that_are_damaged_are_faults(tmp_path: Path) -> None:
+    path = pdf(tmp_path / "a.pdf", ["First page.", "Second page."])
+    path.write_bytes(path.read_bytes().replace(b"5 0 obj", b"x 0 obj"))
+    (document,), faults = read_documents(path, {})
+    assert [section.text for section in document.sections] == ["First page."]
+    assert faults == [f"{path}: 1 of 2 pages are damaged and left out; export it again."]

@@ -124,6 +124,18 @@ def test_perfect_against_constant_judge_is_won_by_the_sign_test_once_clusters_su
     assert "all 5 clusters agree" in few.note
 
 
+def test_difference_of_nearly_equal_pairs_but_a_few_is_of_the_size_of_these() -> None:
+    """A seventh of the resamples holds neither of the two pairs that differ, and so next to no spread."""
+    rng = np.random.default_rng(1)
+    before = rng.uniform(1, 5, 34)
+    after = before + rng.normal(0, 1e-3, 34)
+    after[:2] -= 0.7
+    found = difference_interval(mean(after, np.arange(34)), mean(before, np.arange(34)))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.high - found.low < 0.2
+
+
 def test_interval_of_a_perfect_judge_says_that_no_spread_was_seen() -> None:
     found = interval(perfect_and_constant(20)[0])
     assert (found.value, found.low, found.high) == (1.0, None, None)

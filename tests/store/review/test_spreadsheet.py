@@ -123,5 +123,15 @@ def test_workbook_that_attacks_its_reader_is_refused(
         read_workbook(tmp_path / "y.xlsx")
 
 
+def test_workbook_with_a_cell_far_out_is_refused_before_its_rows_grow(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.xlsx", "w") as archive:
+        rows = '<row><c r="ZZZZ1"/></row>'
+        archive.writestr(
+            "xl/worksheets/sheet1.xml", f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+        )
+    with pytest.raises(InputError, match="row 1 reaches to column 475254"):
+        read_workbook(tmp_path / "x.xlsx")
+
+
 def test_letters_of_columns_are_those_of_spreadsheets() -> None:
     assert [letters(n) for n in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]

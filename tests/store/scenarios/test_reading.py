@@ -125,3 +125,10 @@ def test_questions_with_faults_are_refused_line_by_line(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         read_questions(str(tmp_path / "q.jsonl"))
     assert [fault.split(":")[1] for fault in error.value.faults] == ["2", "3", "4"]
+
+
+def test_aliases_that_stand_for_billions_are_refused_before_they_are_written_out(tmp_path: Path) -> None:
+    laughs = [f"a{n}: &a{n} [{', '.join(['x' if n == 0 else f'*a{n - 1}'] * 10)}]" for n in range(10)]
+    (fault,) = faults(tmp_path, GOOD + "\n".join(laughs))
+    assert "aliases stand for more than 100000 values" in fault
+    assert "aliases stand for more" in faults(tmp_path, GOOD + "endless: &e [*e]\n")[0]

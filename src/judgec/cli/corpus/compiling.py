@@ -2,7 +2,7 @@
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -149,7 +149,12 @@ def _compiled(
     retriever = open_retriever(retriever_name, open_index(request.inputs.index, api_base=request.models.api_base))
     metric, accepted = _metric(request, judges.metric, queries, session)
     module = build(retriever, request.settings)
-    found = compile_agent(module, retriever, queries, metric, settings, session, bar, accepted=accepted)
+    # Without an accepted answer there is nothing to be close to: such a query would count as failed for every agent.
+    usable = tuple(query for query in queries if query.query_id in accepted) if accepted else queries
+    found = compile_agent(module, retriever, usable, metric, settings, session, bar, accepted=accepted)
+    if len(usable) < len(queries):
+        left_out = f"{len(queries) - len(usable)} of {len(queries)} queries left out: no accepted answer is known"
+        found = replace(found, notes=(left_out, *found.notes))
     judge = judges.reporter or judges.metric
     bar.stage("duel", "no judge" if judge is None else judge.name)
     if judge is None:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from judgec.errors import UserError
+
 PANEL = "Agents that answer first"
 
 
@@ -59,6 +61,8 @@ def _answered(mine: dict[str, object], given: dict[str, object]) -> str:
     """The file of the agents' answers, in the tournament's folder."""
     from judgec.cli.corpus.answering import Request, answer_before
 
+    _check_judge(str(given["judge"]), Path(str(given.get("home") or ".")), unproven=bool(given.get("unproven")))
+
     def text(name: str) -> str | None:
         value = given.get(name)
         return None if value is None else str(value)
@@ -82,6 +86,23 @@ def _answered(mine: dict[str, object], given: dict[str, object]) -> str:
             home=Path(text("home") or "."),
         )
     )
+
+
+def _check_judge(reference: str, home: Path, *, unproven: bool) -> None:
+    """Refuse a judge that the tournament would refuse, before agents spend anything.
+
+    Raises:
+        UserError: When there is none, or it is not proven without ``--unproven``.
+    """
+    from judgec.store import programs
+    from judgec.tournament.report.evaluation import why_unproven
+
+    name, _, wanted = reference.partition("@")
+    if not wanted and programs.CHAMPION not in programs.aliases(home, name) and programs.versions(home, name):
+        reference = f"{name}@{programs.LATEST}"
+    why = why_unproven(programs.load(home, reference).card)
+    if why and not unproven:
+        raise UserError(f"--judge {reference}: {why}. Compile a better one, or pass --unproven.")
 
 
 def _list(value: object) -> list[object]:

@@ -95,7 +95,7 @@ def run(request: Request) -> dict[str, object]:
     write_whole(request.out, "".join(line + "\n" for line in lines))
     bar.close()
     if not request.quiet:
-        _show(report, request.out)
+        _show(report, request.out, request.references)
     return report
 
 
@@ -205,6 +205,7 @@ def _report(
     said = list(notes)
     if "embedded" in pool.passages:
         said.append("embedded: questions by rule, no language model; a baseline")
+    said += [f"{name}: no share in --sample, so it was not asked" for name, given in pool.passages.items() if not given]
     return {
         "out": str(request.out),
         "models": {
@@ -224,7 +225,7 @@ def _report(
     }
 
 
-def _show(report: dict[str, object], out: Path) -> None:
+def _show(report: dict[str, object], out: Path, references: bool) -> None:
     models = report["models"]
     assert isinstance(models, dict)  # as made above
     table = [
@@ -243,7 +244,8 @@ def _show(report: dict[str, object], out: Path) -> None:
         print_table("Beside the experts' queries", list(names), [[f"{near[name]:.2f}" for name in names]])
     notes = report["notes"]
     assert isinstance(notes, list)  # as made above
-    say(*notes, f"Next: judgec probe --questions {out} --system SYSTEM; judgec answer --queries {out}")
+    probing = f"judgec probe --questions {out} --system SYSTEM" if references else "with --references, judgec probe"
+    say(*notes, f"Next: {probing}; judgec answer --queries {out}")
 
 
 def _counts(dropped: dict[str, int]) -> str:

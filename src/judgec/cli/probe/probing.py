@@ -100,6 +100,7 @@ def run(request: Request) -> None:
     given = read_questions(request.questions) if request.questions else ()
     known = list(dict.fromkeys([one.id for one in scenarios] + [one.scenario for one in given]))
     limits = parse_limits(request.max_failure, known)
+    asked = [one.scenario for one in given] or known
     store = tracking_store(request.home, request.tracking_uri, os.environ)
     with ExitStack() as stack:
         session = _session(request, bar, stack)
@@ -113,7 +114,7 @@ def run(request: Request) -> None:
         probed = [
             one
             for data, subjects in zip(sets, systems, strict=True)
-            for one in _probe(request, data, subjects, judge, bar)
+            for one in _probe(request, data, subjects, judge, bar, notes)
         ]
         notes += _warnings(request, session)
         writer = "a file" if given else request.lm
@@ -124,7 +125,7 @@ def run(request: Request) -> None:
         bar.stage("track", store.shown)
         logged = tracker.log_compile(run_of(summary, folder=request.out, started=started, ended=ended))
     bar.close()
-    _finish(request, summary, logged.run_id, breaches(summary, limits))
+    _finish(request, summary, logged.run_id, breaches(summary, limits, asked))
 
 
 def _finish(request: Request, summary: Summary, run_id: str, broken: Sequence[str]) -> None:
@@ -176,7 +177,7 @@ def _systems(request: Request, corpus: Corpus | None, session: Session) -> list[
     spec = LMSpec.parse(name, api_base=request.api_base if name == request.lm else None)
     settings = AgentSettings(k=request.k, feedback=spec.embedded)
     subjects = [
-        open_system(one, index, settings, ask_of(spec, session), Running(), os.environ) for one in request.systems
+        open_system(one, index, settings, spec, ask_of(spec, session), Running(), os.environ) for one in request.systems
     ]
     names = [subject.name for subject in subjects]
     if len(set(names)) < len(names):
@@ -241,11 +242,13 @@ def _writer(request: Request, corpus: Corpus, session: Session) -> Writer:
     return PromptedWriter(spec.model, ask_of(spec, session), request.seed, nearest)
 
 
-def _probe(request: Request, data: DataSet, subjects: Sequence[Subject], judge: Judge, bar: Bar) -> list[Probed]:
+def _probe(
+    request: Request, data: DataSet, subjects: Sequence[Subject], judge: Judge, bar: Bar, notes: list[str]
+) -> list[Probed]:
     probed: list[Probed] = []
     for subject in subjects:
         bar.stage("ask", f"{subject.name}: {len(data.questions)} questions on {data.name}")
-        replies = answered(request.out, data.name, subject, data.questions)
+        replies = answered(request.out, data.name, subject, data.questions, notes)
         bar.stage("judge", f"{subject.name} by {judge.name}")
         terms = data.corpus.terms if data.corpus is not None and data.corpus.index is not None else None
         probed += verdicts(data.questions, replies, judge, data_set=data.name, terms=terms)

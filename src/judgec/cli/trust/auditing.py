@@ -15,7 +15,7 @@ from judgec.cli.output import say
 from judgec.cli.progress import Bar
 from judgec.cli.trust.held_out import Wanted, held_out
 from judgec.compiler.gate.held_out import HeldOut, spread
-from judgec.compiler.outcome.page.judge_page import put_audits
+from judgec.compiler.outcome.page.judge_page import page_path, put_audits
 from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
@@ -225,13 +225,14 @@ def _sample(everything: Subject, n: int) -> Subject:
 
 def _run_of(card: ProgramCard, audit: AuditReport, home: Path, started: float) -> AuditRun:
     version = f"{card.version:04d}"
+    folder = home / "programs" / card.name / version
     outcome = {f"audit.{finding.audit}": finding.status for finding in audit.findings}
     return AuditRun(
         name=f"audit of {card.name} {version}",
         params={"program": card.name, "version": version, "lm": audit.lm, "items": audit.items, "seed": audit.seed},
         metrics={f"audit.{finding.audit}": finding.effect for finding in audit.findings}
         | {f"audit.{finding.audit}.bound": finding.bound for finding in audit.findings},
-        artifacts={"card.json": home / "programs" / card.name / version / "card.json"},
+        artifacts={path.name: path for path in (folder / "card.json", page_path(home, card)) if path.exists()},
         tags={"judgec.judge": f"{card.name}@{card.version}", "audit": audit.status, **outcome},
         started=started,
         ended=time.time(),

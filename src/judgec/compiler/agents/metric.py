@@ -153,7 +153,7 @@ def closeness(answer: str, accepted: str) -> float:
 def accepted_answers(labels: LabelSet, queries: Sequence[Query], seed: int) -> dict[str, tuple[str, ...]]:
     """The answers that experts accepted, by query id; matched by id, else by the query's text.
 
-    The references of the queries and of the labelled items count as accepted.
+    The references of the queries count as accepted.
 
     Raises:
         UserError: When the labels hold no answers, or none that was accepted belongs to a query.

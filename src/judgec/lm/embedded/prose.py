@@ -44,7 +44,8 @@ def write_prose(system: str, prompt: Prompt) -> dict[str, str] | None:
     names = {output.name for output in prompt.outputs}
     if names == {"queries"} and "query" in prompt.inputs:
         count = _COUNT.search(system)
-        return {"queries": "\n".join(vary(*_texts(prompt), int(count[1]) if count else 4))}
+        varied = vary(*_texts(prompt), int(count[1]) if count else 4)
+        return {"queries": "\n".join(varied) or _texts(prompt)[0]}  # nothing to vary with: the query itself
     if names == {"answer"} and {"query", "passages"} <= prompt.inputs.keys():
         refusal = _REFUSAL.search(system)
         said = refusal[1].strip() if refusal else "The passages do not say."

@@ -54,11 +54,11 @@ def judge_reply(question: Question, answer: str) -> Judged:
 
     Correctness: the right option, or the reference (of any part), and none of the values known to be wrong in its
     place. Relevance: about what was asked, and of the very product asked about. Completeness: the reference of every
-    part. Consistency: no refusal beside an answer, no two options. A question without a reference can only fail
-    relevance and consistency; the other criteria are None.
+    part. Consistency: no refusal beside an answer, no two options. Where a criterion needs a reference and there is
+    none, the reply is unscored: rules could see it fail but never pass, and such a failure rate would always be one.
     """
     if question.must_refuse:
-        done = rejection_outcome(answer)
+        done = rejection_outcome(answer, question.query)
         return Judged({"rejection": done in REJECTION_PASSES}, rejection=done, reason=f"the system {_said(done)}")
     chosen = chosen_options(question, answer) if question.options else []
     found = tuple(states(answer, part.reference) for part in question.parts)
@@ -73,6 +73,9 @@ def judge_reply(question: Question, answer: str) -> Judged:
     }
     results = {metric: tests[metric]() for metric in question.metrics}
     said = [f"{metric}: {why}" for metric, (passed, why) in results.items() if not passed]
+    if any(passed is None for passed, _ in results.values()):
+        known = {metric: passed or None for metric, (passed, _) in results.items()}
+        return Judged(known, parts=found, unscored="; ".join(said))
     return Judged(
         {metric: passed for metric, (passed, _) in results.items()}, parts=found, reason="; ".join(said) or "all pass"
     )

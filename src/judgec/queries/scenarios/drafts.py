@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from judgec.evidence.text import Library
 from judgec.queries.sampling import Draw, seeded
 from judgec.queries.terms import TermIndex, content
 from judgec.records.scenario.schema import Part, Question, Scenario, Turn
@@ -95,7 +96,8 @@ def choice_fault(draft: Draft, passages: str) -> str:
     beside it when it is a figure or a date.
     """
     same = [option for option in draft.options if plain(option) == plain(draft.reference)]
-    if len(draft.options) < 2 or len({plain(option) for option in draft.options}) < len(draft.options):
+    written = {_written(option) for option in draft.options}
+    if len(draft.options) < 2 or len(written) < len(draft.options):
         return "options are missing or repeated"
     if len(same) != 1:
         return "not exactly one option is the answer"
@@ -104,6 +106,11 @@ def choice_fault(draft: Draft, passages: str) -> str:
     if any(re.search(rf"(?<!\w){re.escape(plain(option))}(?!\w)", text) for option in figures):
         return "a wrong option stands in the passage"
     return ""
+
+
+def _written(option: str) -> tuple[str, ...]:
+    """An option in one written form: 1,000 is 1000, and 2024-05-01 is 1 May 2024; a sign makes a difference."""
+    return (*sorted(Library().read(option).stems), *re.findall(r"(?<!\w)-(?=\d)", option))
 
 
 def plain(text: str) -> str:

@@ -29,11 +29,13 @@ class Document:
         title: Empty where it names none.
         sections: In reading order.
         doc_id: Its own id in a table of passages; None where the file's path is the id.
+        faults: What of it could not be read, a sentence each.
     """
 
     title: str
     sections: Sequence[Section]
     doc_id: str | None = None
+    faults: tuple[str, ...] = ()
 
     @property
     def blank(self) -> bool:

@@ -69,6 +69,8 @@ def _lines(soup: Tag) -> Iterator[str]:
             return
         if _HEADING.fullmatch(node.name):
             yield from flush()
+            for broken in node("br"):
+                broken.replace_with(" ")
             said = _SPACE.sub(" ", node.get_text()).strip()
             if said:
                 yield f"{_HEAD}{node.name[1]}{said}"

@@ -67,8 +67,10 @@ def _front_matter(text: str) -> tuple[str, str]:
     head, fence, rest = text[len(FENCE) + 1 :].partition("\n" + FENCE + "\n")
     try:
         fields = yaml.safe_load(head) if fence else None
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError):  # ValueError: a date that is none
         fields = None
     if not isinstance(fields, dict):
         return "", text
-    return str(fields.get("title") or ""), rest
+    title = fields.get("title")
+    plain = not isinstance(title, list | dict)  # aliases in it could grow without bound once written out
+    return str(title or "") if plain else "", rest

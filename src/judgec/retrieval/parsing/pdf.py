@@ -1,10 +1,13 @@
 """PDF files."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
+from pypdf.generic import DictionaryObject
 
 from judgec.retrieval.parsing.document import Document, Section, UnreadableError
 
@@ -22,6 +25,7 @@ def read_pdf(path: Path) -> list[Document]:
         reader = PdfReader(path)
         locked = reader.is_encrypted and not reader.decrypt("")
         texts = [] if locked else [page.extract_text() for page in reader.pages]
+        faults = () if locked else _faults(reader, texts)
         title = "" if locked else (reader.metadata.title if reader.metadata else None) or ""
     except (PyPdfError, OSError) as error:
         raise UnreadableError(f"not a readable PDF ({_first(error)}); export it again") from None
@@ -33,7 +37,21 @@ def read_pdf(path: Path) -> list[Document]:
     if not any(text.strip() for text in texts):
         raise UnreadableError("no text in it, as in a scan; run text recognition (OCR) first")
     sections = (Section(text, page=number) for number, text in enumerate(texts, 1) if text.strip())
-    return [Document(str(title).strip(), tuple(sections))]
+    return [Document(str(title).strip(), tuple(sections), faults=faults)]
+
+
+def _faults(reader: PdfReader, texts: Sequence[str]) -> tuple[str, ...]:
+    """Pages that are images without text, and pages that are gone; blank ones are none."""
+    scans = [
+        str(number)
+        for number, (page, text) in enumerate(zip(reader.pages, texts, strict=True), 1)
+        if not text.strip() and len(page.images)
+    ]
+    faults = [f"no text on page {', '.join(scans)}, only images; run text recognition (OCR) first."] if scans else []
+    declared = cast("DictionaryObject", reader.root_object["/Pages"]).get("/Count", 0)
+    if isinstance(declared, int) and declared > len(texts):
+        faults.append(f"{declared - len(texts)} of {declared} pages are damaged and left out; export it again.")
+    return tuple(faults)
 
 
 def _first(error: BaseException) -> str:

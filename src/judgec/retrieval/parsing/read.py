@@ -13,7 +13,7 @@ KINDS = (*MARKDOWN, *PAGES, ".pdf", ".docx", *TEXTS, *TABLES)
 
 
 def read_documents(path: Path, rename: Mapping[str, str]) -> tuple[list[Document], list[str]]:
-    """The documents of a file, and the faults of rows that are left out.
+    """The documents of a file, and the faults of rows and pages that are left out.
 
     Parsers are imported on first use: a corpus of Markdown opens no PDF library.
 
@@ -27,9 +27,15 @@ def read_documents(path: Path, rename: Mapping[str, str]) -> tuple[list[Document
         documents, faults = read_rows(path, rename)
     else:
         try:
-            documents, faults = _reader(kind)(path), []
+            documents = _reader(kind)(path)
+            faults = [f"{path}: {fault}" for document in documents for fault in document.faults]
         except OSError as error:
             raise UnreadableError(f"{error.strerror}; check the file's rights") from None
+        except UnreadableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one broken file must not end the reading of the others
+            said = f"{type(error).__name__}: {str(error)[:120]}"
+            raise UnreadableError(f"its parser failed ({said}); save it anew, or as plain text") from None
     documents = [document for document in documents if not document.blank]
     if not documents:
         raise UnreadableError("it holds no text")

@@ -23,6 +23,7 @@ MIN_RESAMPLES = 40
 MIN_TAIL = 20  # resamples beyond a quantile for it to be read off them
 MAX_UNDEFINED = 0.1  # share of resamples without a value above which an interval would be a guess
 NO_SPREAD = 1e-12  # a standard error below it is rounding
+NEXT_TO_NONE = 0.05  # of the resamples' median standard error: what they hold has hardly anything that differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +231,10 @@ def _pivot(statistic: Statistic, value: float, n_clusters: int, resamples: int, 
     position, slope = _stretch(values[defined], statistic.bounds)
     spread = jackknife_se(statistic, weights[defined]) * slope
     centre, _ = _stretch(np.array(value), statistic.bounds)
-    # A resample without spread (all of it perfect) lies infinitely far out.
-    usable = np.isfinite(position) & np.isfinite(spread) & (spread > NO_SPREAD)
+    # A resample with next to no spread (all of it perfect, or all pairs nearly equal) lies infinitely far out.
+    finite = np.isfinite(position) & np.isfinite(spread)
+    least = max(NO_SPREAD, NEXT_TO_NONE * float(np.median(spread[finite]))) if finite.any() else NO_SPREAD
+    usable = finite & (spread > least)
     sizes = np.full(values[defined].shape, np.inf)
     sizes[usable] = np.abs(position[usable] - centre) / spread[usable]
     sizes = np.sort(sizes)[::-1]

@@ -17,6 +17,8 @@ from judgec.errors import InputError
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 MOST_BYTES = 200_000_000  # of one unpacked part; a bomb unpacks to more
 MOST_CELL = 32_767  # characters that a cell holds
+MOST_COLUMNS = 16_384  # XFD; a cell far out would make each row as long
+MOST_CELLS = 20_000_000  # of a sheet, empty ones before the last of a row included
 _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
 _PARTS = {
     "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
@@ -80,7 +82,7 @@ def read_workbook(path: Path) -> list[list[str]]:
     """The first sheet's cells as text, row by row; numbers as the sheet shows them without format.
 
     Raises:
-        InputError: When it is no workbook, or unpacks to more than 200 MB.
+        InputError: When it is no workbook, unpacks to more than 200 MB, or has cells beyond what sheets hold.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -91,13 +93,18 @@ def read_workbook(path: Path) -> list[list[str]]:
     except (zipfile.BadZipFile, ET.ParseError, ValueError, OSError, RuntimeError, NotImplementedError) as error:
         raise InputError([f"{path}: not an .xlsx workbook ({error}). Save it again, or export it as CSV."]) from error
     texts = [] if shared is None else [_text(one) for one in shared.iter(f"{{{MAIN}}}si")]
-    rows = []
+    rows: list[list[str]] = []
+    held = 0
     for row in sheet.iter(f"{{{MAIN}}}row"):
         cells: dict[int, str] = {}
         for place, cell in enumerate(row.iter(f"{{{MAIN}}}c")):
             reference = re.match("[A-Z]+", cell.get("r") or "")
             cells[place if reference is None else _number(reference[0])] = _value(cell, texts)
-        rows.append([cells.get(i, "") for i in range(max(cells, default=-1) + 1)])
+        width = max(cells, default=-1) + 1
+        held += width
+        if width > MOST_COLUMNS or held > MOST_CELLS:
+            raise InputError([f"{path}: row {len(rows) + 1} reaches to column {width}; a sheet of labels is smaller."])
+        rows.append([cells.get(i, "") for i in range(width)])
     return rows
 
 
