@@ -44,6 +44,17 @@ def binaries() -> Path | None:
     return Path(place).resolve().parent if share and Path(share, "extension", "vector.control").is_file() else None
 
 
+def readable(found: Path, folder: Path) -> Path:
+    """The wheel's binaries where ``nobody`` may run them; its libraries are found beside them."""
+    packages = found.parents[2]
+    if found.parent.name == "pginstall":
+        for part in ("pgserver/pginstall", "pgserver.libs"):
+            if (packages / part).is_dir():
+                shutil.copytree(packages / part, folder / "packages" / part, symlinks=True)
+        return folder / "packages" / "pgserver" / "pginstall" / "bin"
+    return found
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The URL of a server that lives as long as the module's tests."""
@@ -55,6 +66,7 @@ def server() -> Iterator[str]:
         as_other = ["runuser", "-u", "nobody", "--"] if os.geteuid() == 0 else []
         if as_other:
             shutil.chown(folder, "nobody")
+            found = readable(found, Path(folder))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
