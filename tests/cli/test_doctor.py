@@ -5,7 +5,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -33,9 +32,10 @@ def status(ran: subprocess.CompletedProcess[str]) -> dict[str, str]:
 
 
 def test_doctor_fresh_folder_is_fine_quickly_and_leaves_nothing(tmp_path: Path) -> None:
-    started = time.monotonic()
+    before = os.times()
     ran = run("--home", str(tmp_path / "new"))
-    assert time.monotonic() - started < 3
+    after = os.times()  # CPU: a busy machine's clock says nothing
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 3
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert f"mlflow {__import__('importlib.metadata').metadata.version('mlflow')}" in ran.stdout
     assert {line.split()[0] for line in ran.stdout.splitlines()} == {"ok"}
