@@ -168,6 +168,7 @@ def test_damaged_anchor_is_refused(world: Path, tmp_path: Path, change: Any, see
         audited(world, obedient, anchor=anchor)
 
 
+@pytest.mark.full
 def test_audit_from_an_empty_folder_with_the_embedded_engine(tmp_path: Path) -> None:
     rows = grading_world.rows(90, per_query=2)
     write(tmp_path / "labels.jsonl", rows)
