@@ -106,11 +106,17 @@ def test_probe_writes_its_reports_and_tests_the_upper_bound(
 
 @pytest.mark.full
 def test_probe_that_is_repeated_asks_nothing_again(folder: Path) -> None:
+    (folder / "counted.py").write_text(
+        "from systems import talks as real\n\n\ndef talks(query):\n"
+        "    with open('asked.txt', 'a') as log:\n        log.write('x')\n    return real(query)\n"
+    )
     command = ["probe", "--scenarios", "S1,S6", "--index", CATALOGUE, "--n", 5, "--out", "p", "--json"]
-    command += ["--system", "python:systems:talks"]
+    command += ["--system", "python:counted:talks"]
     first = json.loads(judgec(folder, *command, "--max-failure", "S6=0.2", code=1).stdout)
-    (folder / "systems.py").write_text("def talks(query):\n    raise RuntimeError\n")
+    asked = (folder / "asked.txt").read_text()
+    assert len(asked) == 10
     assert json.loads(judgec(folder, *command).stdout)["results"] == first["results"]
+    assert (folder / "asked.txt").read_text() == asked
     compared = json.loads(judgec(folder, "probe", "--compare", "p", "p", "--json").stdout)
     assert compared["results"][0]["mcnemar"]["p"] == 1.0
 
