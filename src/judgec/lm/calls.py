@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from dspy import lm15
 from dspy.lm15 import Request, Response
@@ -113,6 +113,7 @@ class Calls:
         self._bill = Bill(spec)
         self._features = Features()
         self._flights: dict[bytes, Future[JournaledReply] | None] = {}  # None while only one waits
+        self._missed: set[bytes] = set()  # looked for in the journal in vain, and not called since
         self._failures = 0
         self._answered = False
         self._lock = threading.Lock()
@@ -150,8 +151,7 @@ class Calls:
                 else:
                     ask = steps.send(done)
         except StopIteration as end:
-            answered: Answered = end.value  # what the steps return, which StopIteration does not know
-            return answered
+            return cast("Answered", end.value)  # what the steps return, which StopIteration does not know
 
     def probe(self, request: Request | Plain) -> None:
         """Make a call whatever the journal says, with few retries, and keep nothing of it but the bill.
@@ -168,7 +168,14 @@ class Calls:
 
     def journaled_many(self, digests: list[bytes]) -> dict[bytes, JournaledReply]:
         """Every reply that the journal has; each is to be passed to ``charge`` before it is used."""
-        return {} if self._journal is None else self._journal.get_many(digests)
+        if self._journal is None:
+            return {}
+        with self._lock:
+            self._missed.update(digests)  # before the journal is read: a call that ends meanwhile takes its own out
+        known = self._journal.get_many(digests)
+        with self._lock:
+            self._missed.difference_update(known)
+        return known
 
     def charge(self, digest: bytes, reply: JournaledReply) -> Answered:
         """Count a reply from the journal.
@@ -194,8 +201,7 @@ class Calls:
                 else:
                     ask = steps.send(done)
         except StopIteration as end:
-            result: _Result = end.value  # what the steps return, which StopIteration does not know
-            return result
+            return cast("_Result", end.value)  # what the steps return, which StopIteration does not know
 
     def _do(self, ask: _Ask) -> _Answer:
         if isinstance(ask, Request | Plain):
@@ -248,7 +254,7 @@ class Calls:
         fault: BaseException | None = None
         answered: Answered | None = None
         try:
-            answered = self.journaled(digest)
+            answered = None if digest in self._missed else self.journaled(digest)
             if answered is None:
                 paid = yield from self._paid(request, digest, on_throttled, self._retries.attempts)
                 answered = Answered(paid, cached=False)
@@ -260,6 +266,7 @@ class Calls:
         finally:
             with self._lock:
                 waited_for = self._flights.pop(digest)
+                self._missed.discard(digest)
             if waited_for is not None and fault is not None:
                 waited_for.set_exception(fault)
             elif waited_for is not None and answered is not None:

@@ -21,7 +21,7 @@ from judgec.lm.usage import Spent
 from judgec.store.journal import JournaledReply
 
 IN_FLIGHT = 32
-CHUNK = 256  # requests looked up in the journal at once
+CHUNK = 64  # requests rendered and looked up in the journal at once; replies wait meanwhile
 CALM_SECONDS = 1.0  # after the endpoint asked for fewer calls, further requests of that kind are the same one
 HAND_OVER = 64  # finished replies that are worth leaving the event loop for
 LINGER_SECONDS = 0.02  # the first of them waits no longer than this

@@ -5,6 +5,7 @@ import asyncio
 from judgec.store.journal import Journal, JournaledReply
 
 TURNS = 16  # most turns of the loop that a commit waits for more; without calls to wait for, a turn takes no time
+MOST = 32  # replies a commit: who waits for one makes the next call with all the others, so few go in step
 
 
 class Together:
@@ -30,12 +31,19 @@ class Together:
             commit = self._open[loop] = _Commit(loop)
             loop.call_soon(self._turn, commit, 0, TURNS)
         commit.replies.append((digest, reply))
+        if len(commit.replies) == MOST:
+            self._write(commit)
         await commit.durable
 
     def _turn(self, commit: "_Commit", before: int, turns: int) -> None:
+        if self._open.get(commit.loop) is not commit:  # full, and written
+            return
         if turns and len(commit.replies) > before:  # more are coming in
             commit.loop.call_soon(self._turn, commit, len(commit.replies), turns - 1)
-            return
+        else:
+            self._write(commit)
+
+    def _write(self, commit: "_Commit") -> None:
         del self._open[commit.loop]
         try:
             self._journal.put_many(commit.replies)
