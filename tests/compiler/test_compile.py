@@ -7,8 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgec.compiler import assemble, choose
+from judgec.compiler.assemble import Bench
+from judgec.compiler.dataset import Part
 from judgec.compiler.outcome.verify import JUDGES, ratings_of
+from judgec.compiler.search.candidates import Candidate
 from judgec.errors import ServiceError, UserError
+from judgec.judges.judge import CompiledJudge
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import parse_objective
 from tests.compiler.small import Outcome, compiled_from
@@ -223,3 +228,20 @@ def test_unscoring_any_items_never_raises_an_objective_of_a_compile(tmp_path: Pa
             now = objective.value(ratings_of(dataset, dataset.test, unscored(judged, lost)))
             assert now <= value + 1e-12, (name, lost.sum())
             value = now
+
+
+def test_calibrators_of_the_prompt_that_is_used_are_fitted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted: list[str] = []
+    fit = assemble.fitted
+
+    def counted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> CompiledJudge:
+        fitted.append(candidate.name)
+        return fit(bench, candidate, part, raw)
+
+    for module in (assemble, choose):
+        monkeypatch.setattr(module, "fitted", counted)
+    chosen = through(tmp_path, "teachable", SMALL).compiled.chosen.name
+    assert chosen != "zero-shot"
+    assert fitted.count(chosen) == 1

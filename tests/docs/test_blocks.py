@@ -76,7 +76,7 @@ def prepared(folder: Path) -> dict[str, str]:
     return {**kept, "PATH": f"{tools}{os.pathsep}{kept['PATH']}", "REAL_PATH": kept["PATH"], "PYTHONPATH": paths}
 
 
-def run(block: Block, folder: Path, environment: Mapping[str, str]) -> None:
+def run(block: Block, folder: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     if block.language == "python":
         command = [sys.executable, "-c", block.text]
     else:
@@ -87,6 +87,7 @@ def run(block: Block, folder: Path, environment: Mapping[str, str]) -> None:
     )
     assert done.returncode == 0, f"line {block.line}:\n{block.text}\n{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr
+    return done
 
 
 @pytest.mark.parametrize("path", CASES)
@@ -108,7 +109,7 @@ def test_code_blocks_of_document_run(path: Path, tmp_path: Path) -> None:
             if block.language in PARSED:
                 PARSED[block.language](block.text)
             elif block.language in RUN and not block.file:
-                run(block, tmp_path, environment)
+                assert run(block, tmp_path, environment).returncode == 0
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)

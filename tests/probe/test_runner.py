@@ -239,6 +239,17 @@ def test_http_file_with_a_fault_is_refused(tmp_path: Path) -> None:
         HttpProbe(tmp_path / "none.yaml", {})
 
 
+def test_http_file_whose_aliases_stand_for_millions_or_whose_date_is_none_is_refused(tmp_path: Path) -> None:
+    laughs = "".join(f", a{n}: &a{n} [{', '.join([f'*a{n - 1}' if n else 'x'] * 10)}]" for n in range(7))
+    path = tmp_path / "laughs.yaml"
+    path.write_text(f"url: http://127.0.0.1:9/x\nbody: {{question: '{{query}}'{laughs}}}\n")
+    with pytest.raises(InputError, match="aliases stand for more than 100000 values"):
+        HttpProbe(path, {})
+    path.write_text("url: http://127.0.0.1:9/x\nname: 2026-99-99\n")
+    with pytest.raises(InputError, match="not YAML"):
+        HttpProbe(path, {})
+
+
 def test_answered_keeps_any_character_and_says_what_is_from_before(tmp_path: Path) -> None:
     odd = Function(lambda query, call: f"a\u2028b\x85c \ud83d {query}")
     first = answered(tmp_path, "set", External(odd, Limits(), FAST), questions())

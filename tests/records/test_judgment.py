@@ -1,6 +1,7 @@
 """Judgments as rows of JSON."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,3 +80,14 @@ def test_unknown_accept_or_confidence_of_a_scored_item_is_null(missing: str) -> 
     (row,) = one.rows(SCALE)
     assert row[missing] is None
     assert row["grade"] == 1
+
+
+def test_subset_takes_every_column_of_the_named_rows_in_their_order() -> None:
+    both = replace(judgments("accuracy", "tone"), flipped=np.array([True, False]))
+    rows = list(both.rows(SCALE))
+    turned = both.subset([1, 0, 1])
+    assert list(turned.rows(SCALE)) == [rows[1], rows[0], rows[1]]
+    assert turned.flipped is not None
+    assert turned.flipped.tolist() == [False, True, False]
+    assert judgments("grade").subset([]).probabilities.shape == (0, 1, 3)
+    assert judgments("grade").subset([0]).flipped is None

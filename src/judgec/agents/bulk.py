@@ -1,7 +1,7 @@
 """Many queries through one agent, a wave of model calls at a time, in the order of the queries."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import dspy
@@ -10,14 +10,13 @@ from dspy.lm15 import Response
 
 from judgec.agents.answer import Answer, citations
 from judgec.agents.rag import RAG, Call, Draft, Steps
-from judgec.judges.bulk import Ask
 from judgec.judges.reading import UnreadableReplyError, read_fields
+from judgec.judges.stream.asking import Ask, ask_rows, text_of
 from judgec.lm.backend import Backend
 from judgec.lm.door import door_of
 from judgec.lm.executor import Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 
-ATTEMPTS = 2  # a malformed reply is asked for once more
 CHECKED = 4  # prompts that are compared with DSPy's adapter's
 
 
@@ -140,40 +139,18 @@ def _wave(
     for name in dict.fromkeys(call.predictor for call in calls.values()):
         sample = [call.inputs for call in calls.values() if call.predictor == name][:CHECKED]
         prompts[name] = freeze(getattr(agent, name), sample)
-    due = list(calls)
-    for attempt in range(ATTEMPTS):
-        unread = []
-        for reply in ask(_requests(due, calls, prompts, works, attempt), total=len(due)):
-            work = works[int(reply.key)]
-            work.charge(reply, None if stopwatch is None else stopwatch.of(work.messages))
-            try:
-                if reply.text is None:
-                    work.error, work.call = f"service error: {reply.error}", None
-                    continue
-                fields = _fields(reply.text, prompts[calls[int(reply.key)].predictor], agent, calls[int(reply.key)])
-            except UnreadableReplyError as fault:
-                work.error = str(fault)
-                unread.append(int(reply.key))
-            else:
-                work.error = None
-                work.go_on(fields, clock)
-        due = sorted(unread)
-        if not due:
-            return
-    for row in due:
-        works[row].call = None
 
-
-def _requests(
-    due: Sequence[int],
-    calls: Mapping[int, Call],
-    prompts: Mapping[str, FrozenPrompt],
-    works: Sequence[_Work],
-    attempt: int,
-) -> Iterator[Request]:
-    for row in due:
+    def request(row: int, attempt: int) -> Request:
         works[row].messages = prompts[calls[row].predictor].messages(calls[row].inputs)
-        yield Request(row, works[row].messages, attempt or None)
+        return Request(row, works[row].messages, attempt or None)
+
+    def take(row: int, reply: Reply) -> None:
+        work = works[row]
+        work.charge(reply, None if stopwatch is None else stopwatch.of(work.messages))
+        work.go_on(_fields(text_of(reply), prompts[calls[row].predictor], agent, calls[row]), clock)
+
+    for row, fault in ask_rows(list(calls), ask, request, take).items():
+        works[row].error, works[row].call = fault, None
 
 
 def _fields(text: str, prompt: FrozenPrompt, agent: RAG, call: Call) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""A RAG system behind HTTP, described in a TOML file."""
+"""A RAG system behind HTTP, described in a TOML or a YAML file."""
 
 import json
 import re
@@ -9,10 +9,12 @@ from typing import Literal
 from urllib.parse import quote
 
 import httpx
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from judgec.agents.external import Said, SystemFailedError, as_said
 from judgec.errors import InputError, UserError
+from judgec.store.scenarios.safe_yaml import load_yaml
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
 QUERY = "{query}"
@@ -60,21 +62,29 @@ class HttpSettings(BaseModel):
 
 
 class HttpSystem:
-    """The system that a TOML file describes.
+    """The system that a file describes.
 
     Redirects are not followed: they could carry a key to another host. No message holds a header's value.
 
     Args:
         path: The file.
         environ: Where ``$NAME`` is looked up.
+        transport: Instead of the network.
+        keys: What the file may say.
 
     Raises:
         InputError: When the file is missing or wrong.
         UserError: When a variable is not set.
     """
 
-    def __init__(self, path: Path, environ: Mapping[str, str], transport: httpx.BaseTransport | None = None) -> None:
-        self.settings = _read(path)
+    def __init__(
+        self,
+        path: Path,
+        environ: Mapping[str, str],
+        transport: httpx.BaseTransport | None = None,
+        keys: type[HttpSettings] = HttpSettings,
+    ) -> None:
+        self.settings = _read(path, keys)
         self.name = self.settings.name or path.stem
         self.identity = self.settings.model_dump_json()
         headers = {
@@ -149,18 +159,20 @@ def _filled(text: str, environ: Mapping[str, str], where: str) -> str:
     return _VARIABLE.sub(value, text)
 
 
-def _read(path: Path) -> HttpSettings:
+def _read(path: Path, keys: type[HttpSettings]) -> HttpSettings:
+    kind = "TOML" if path.suffix == ".toml" else "YAML"
     if not path.is_file():
-        raise InputError([f"{path}: no such file; the TOML file of an HTTP system is needed. Check the path."])
+        raise InputError([f"{path}: no such file; the {kind} file of an HTTP system is needed. Check the path."])
     try:
-        return HttpSettings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError([f"{path}: not TOML ({error}). Correct the file."]) from None
+        text = path.read_text(encoding="utf-8")
+        return keys.model_validate(tomllib.loads(text) if kind == "TOML" else load_yaml(path, text) or {})
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: not {kind} ({str(error).splitlines()[0]}). Correct the file."]) from None
     except ValidationError as error:
         raise InputError(
             [
                 f"{path}: {'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}; keys are "
-                f"{', '.join(HttpSettings.model_fields)}. Correct the file."
+                f"{', '.join(keys.model_fields)}. Correct the file."
                 for fault in error.errors(include_input=False)
             ]
         ) from None

@@ -54,10 +54,15 @@ class Bench:
         return part.experts.accept if self.dataset.labels.accept_only else part.experts.grade
 
 
-def calibrated(bench: Bench, candidate: Candidate) -> CompiledJudge:
-    """The judge with this prompt: calibrators and accept thresholds fitted on train, the tie band on dev."""
-    part, raw = calibration_data(bench, candidate)
-    judge = fitted(bench, candidate, part, raw)
+def calibrated(bench: Bench, candidate: Candidate, judge: CompiledJudge | None = None) -> CompiledJudge:
+    """The judge with this prompt: calibrators and accept thresholds fitted on train, the tie band on dev.
+
+    Args:
+        bench: What it is made from.
+        candidate: The prompt.
+        judge: The judge with it as ``fitted`` makes it, where that was done already.
+    """
+    judge = judge or fitted(bench, candidate, *calibration_data(bench, candidate))
     dev = bench.dataset.dev
     if not dev.items:
         return judge

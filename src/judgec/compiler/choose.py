@@ -34,9 +34,17 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The prompt that was chosen, every candidate that ran, and what the user should know."""
+    """The prompt that was chosen, every candidate that ran, and what the user should know.
+
+    Args:
+        chosen: The prompt.
+        fitted: The judge with it as ``assemble.fitted`` makes it, where choosing took one, or None.
+        scored: Every candidate.
+        notes: For the user.
+    """
 
     chosen: Candidate
+    fitted: CompiledJudge | None
     scored: tuple[Scored, ...]
     notes: tuple[str, ...]
 
@@ -92,11 +100,12 @@ def choose_prompt(
             notes.note(f"no search: {why}; the judge is calibrated as it is")
     if not standings:
         standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
-    if chosen.name != uncompiled.name and not _informs(bench, chosen, uncompiled):
+    judge = None if chosen.name == uncompiled.name else _informed(bench, chosen, uncompiled)
+    if chosen.name != uncompiled.name and judge is None:
         notes.note(f"prompt {chosen.name} won on dev, but calibrated it tells less than the uncompiled one: not used")
         chosen = uncompiled
     scored = tuple(Scored(one, at.value, at.unscored, at.items) for one, at in standings.values())
-    return Choice(chosen, scored, tuple(notes.said))
+    return Choice(chosen, judge, scored, tuple(notes.said))
 
 
 def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: "_Notes") -> Candidate:
@@ -107,8 +116,8 @@ def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: "_No
     return found[raced.chosen]
 
 
-def _informs(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> bool:
-    """Whether the chosen prompt, calibrated, predicts train's experts at least as well as the uncompiled one does.
+def _informed(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> CompiledJudge | None:
+    """The chosen prompt, calibrated, if it predicts train's experts at least as well as the uncompiled one does.
 
     A prompt can rank dev better as it is and still carry less that a calibrator can use. Both calibrators are
     cross-validated on the same items, none of which the prompt was made from; their verdicts are needed anyway.
@@ -117,7 +126,7 @@ def _informs(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> bool:
     mine, bare = (
         fitted(bench, one, part, said) for one, said in ((chosen, raw), (uncompiled, bench.raw(uncompiled, part)))
     )
-    return _loss(mine) <= _loss(bare)
+    return mine if _loss(mine) <= _loss(bare) else None
 
 
 def _loss(judge: CompiledJudge) -> float:

@@ -98,7 +98,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     choice = choose_prompt(bench, uncompiled, settings, session, plan, optimizer, objective, watch)
     chosen = choice.chosen
     watch.stage("calibrate", f"prompt {chosen.name}")
-    judge = calibrated(bench, chosen)
+    judge = calibrated(bench, chosen, choice.fitted)
     watch.stage("verify", f"{len(dataset.test)} test items")
     judged, uncompiled_calibrated = judge_test(bench, judge, chosen, uncompiled)
     how = Resampling(resamples=settings.resamples, seed=settings.seed)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import dspy
 
+from judgec.judges.stream.asking import SERVICE_ERROR, Ask
 from judgec.judges.stream.columns import mean_of
-from judgec.judges.stream.interview import SERVICE_ERROR, Ask, Interview
+from judgec.judges.stream.interview import Interview
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale

@@ -75,7 +75,7 @@ def both_orders(piece: Piece) -> Piece:
 def joined(found: Judgments, scale: Scale) -> Judgments:
     """Raw verdicts on pairs and, behind them all, on their mirror images, as ``verdicts`` says."""
     n = len(found.item_ids) // 2
-    return _joined(_part(found, slice(0, n)), mirror(_part(found, slice(n, None)), scale), scale)
+    return _joined(found.subset(range(n)), mirror(found.subset(range(n, 2 * n)), scale), scale)
 
 
 def mirror(judgments: Judgments, scale: Scale) -> Judgments:
@@ -152,18 +152,4 @@ def _joined(one: Judgments, other: Judgments, scale: Scale) -> Judgments:
         rationale=tuple(f"{first} [answers exchanged:] {second}" if second else first for first, second in reasons),
         unscored=tuple(first or (second and f"{second} (answers exchanged)") for first, second in pairs),
         flipped=differ,
-    )
-
-
-def _part(judgments: Judgments, rows: slice) -> Judgments:
-    return Judgments(
-        item_ids=judgments.item_ids[rows],
-        aspects=judgments.aspects,
-        probabilities=judgments.probabilities[rows],
-        grade=judgments.grade[rows],
-        score=judgments.score[rows],
-        accept=judgments.accept[rows],
-        confidence=judgments.confidence[rows],
-        rationale=judgments.rationale[rows],
-        unscored=judgments.unscored[rows],
     )

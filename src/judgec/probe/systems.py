@@ -3,13 +3,12 @@
 import hashlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Protocol
 
 import httpx
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from judgec.agents.answer import Answer
 from judgec.agents.bulk import answer_queries
@@ -17,7 +16,7 @@ from judgec.agents.external import PYTHON, PythonSystem, System
 from judgec.agents.http import HttpSettings, HttpSystem
 from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import open_agent
-from judgec.errors import InputError, UserError
+from judgec.errors import UserError
 from judgec.judges.bulk import Ask
 from judgec.lm.spec import LMSpec
 from judgec.probe.broken import BROKEN, BrokenSystem, index_digest
@@ -173,48 +172,9 @@ class HttpProbe(HttpSystem):
     """
 
     def __init__(self, path: Path, environ: Mapping[str, str], transport: httpx.BaseTransport | None = None) -> None:
-        if path.suffix == ".toml":
-            super().__init__(path, environ, transport)
-            self.limits = Limits(in_flight=self.settings.in_flight)
-            return
-        settings = _read(path)
-        headers = {key: _filled(value, environ, f"{path}: headers.{key}") for key, value in settings.headers.items()}
-        self.settings = settings
-        self.name = settings.name or path.stem
-        self.identity = settings.model_dump_json()
-        self._client = httpx.Client(
-            headers=headers, timeout=settings.timeout, follow_redirects=False, transport=transport
-        )
-        self.limits = Limits(settings.in_flight, settings.rate, settings.retries, settings.deadline)
-
-
-def _filled(text: str, environ: Mapping[str, str], where: str) -> str:
-    import re
-
-    def value(found: "re.Match[str]") -> str:
-        name = found[1] or found[2]
-        if name not in environ:
-            raise UserError(f"{where}: ${name} is not in the environment; the system's key is needed. Set {name}.")
-        return environ[name]
-
-    return re.sub(r"\$\{(\w+)\}|\$(\w+)", value, text)
-
-
-def _read(path: Path) -> ProbeSettings:
-    if not path.is_file():
-        raise InputError([f"{path}: no such file; the YAML file of an HTTP system is needed. Check the path."])
-    try:
-        return ProbeSettings.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError([f"{path}: not YAML ({str(error).splitlines()[0]}). Correct the file."]) from None
-    except ValidationError as error:
-        raise InputError(
-            [
-                f"{path}: {'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}; keys are "
-                f"{', '.join(ProbeSettings.model_fields)}. Correct the file."
-                for fault in error.errors(include_input=False)
-            ]
-        ) from None
+        super().__init__(path, environ, transport, HttpSettings if path.suffix == ".toml" else ProbeSettings)
+        limits = {field.name for field in fields(Limits)}
+        self.limits = Limits(**self.settings.model_dump(include=limits))
 
 
 def _reply(answer: Answer) -> Reply:

@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 import dspy
 
 from judgec.judges.reading import UnreadableReplyError, read_fields
-from judgec.judges.stream.interview import ATTEMPTS, CHECKED, Ask
-from judgec.lm.executor import Request
+from judgec.judges.stream.asking import Ask, ask_rows, text_of
+from judgec.judges.stream.interview import CHECKED
+from judgec.lm.executor import Reply, Request
 from judgec.lm.frozen import freeze
 
 Fields = Mapping[str, str]
+AGAIN = 1_000_003  # far from any seed: the second asking of one seed is no other seed's first
 
 
 def ask_fields(
@@ -28,32 +30,18 @@ def ask_fields(
         return results
     prompt = freeze(predict, inputs[:CHECKED])
     wanted = tuple(predict.signature.output_fields)
-    due: Sequence[int] = range(len(inputs))
-    for attempt in range(ATTEMPTS):
-        again: list[int] = []
-        repeat = rollout if not attempt else (rollout or 0) + attempt * AGAIN
-        requests = (Request(row, prompt.messages(inputs[row]), repeat) for row in due)
-        for reply in ask(requests, total=len(due)):
-            row = int(reply.key)
-            if reply.text is None:
-                results[row] = f"service error: {reply.error}"
-                continue
-            try:
-                fields = read_fields(reply.text, prompt.parse)
-            except UnreadableReplyError as fault:
-                results[row] = str(fault)
-                again.append(row)
-                continue
-            missing = [name for name in wanted if name not in fields]
-            if missing:
-                results[row] = f"malformed reply: no {missing[0]}"
-                again.append(row)
-                continue
-            results[row] = {name: str(fields[name]).strip() for name in wanted}
-        due = sorted(again)
-        if not due:
-            break
+
+    def request(row: int, attempt: int) -> Request:
+        repeat = (rollout or 0) + attempt * AGAIN if attempt else rollout
+        return Request(row, prompt.messages(inputs[row]), repeat)
+
+    def take(row: int, reply: Reply) -> None:
+        fields = read_fields(text_of(reply), prompt.parse)
+        missing = [name for name in wanted if name not in fields]
+        if missing:
+            raise UnreadableReplyError(f"malformed reply: no {missing[0]}")
+        results[row] = {name: str(fields[name]).strip() for name in wanted}
+
+    for row, fault in ask_rows(range(len(inputs)), ask, request, take).items():
+        results[row] = fault
     return results
-
-
-AGAIN = 1_000_003  # far from any seed: the second asking of one seed is no other seed's first

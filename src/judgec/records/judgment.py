@@ -50,6 +50,22 @@ class Judgments:
         """True where the item was judged, shape (n_items,)."""
         return np.array([reason is None for reason in self.unscored], dtype=bool)
 
+    def subset(self, rows: Sequence[int]) -> "Judgments":
+        """The judgments of the items at these positions, in this order."""
+        at = np.array(rows, dtype=np.int64)
+        return Judgments(
+            item_ids=tuple(self.item_ids[i] for i in rows),
+            aspects=self.aspects,
+            probabilities=self.probabilities[at],
+            grade=self.grade[at],
+            score=self.score[at],
+            accept=self.accept[at],
+            confidence=self.confidence[at],
+            rationale=tuple(self.rationale[i] for i in rows),
+            unscored=tuple(self.unscored[i] for i in rows),
+            flipped=None if self.flipped is None else self.flipped[at],
+        )
+
     def rows(self, scale: Scale) -> Iterator[dict[str, object]]:
         """The judgments as JSON-ready rows, in item order.
 

@@ -136,4 +136,5 @@ def test_plugin_fails_marked_tests_whose_bounds_are_not_met(home: Path, pytester
 
 def test_plugin_is_listed_among_pytests_markers(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_inprocess(*PLUGIN, "--markers")
+    assert done.ret == 0
     done.stdout.fnmatch_lines(["@pytest.mark.judgec(judge, *, labels=None,*"])

@@ -83,4 +83,5 @@ def test_require_random_accepts_samples_that_were_drawn_at_random() -> None:
     rng = np.random.default_rng(1)
     for _ in range(10):
         expert = np.where(rng.random(120) < 0.3, 1.0, np.nan)
-        require_random(GAMES, expert, "f", claimed=True)
+        n = np.count_nonzero(~np.isnan(expert))
+        assert require_random(GAMES, expert, "f", claimed=True) == f"{n} games drawn at random, in the user's words"

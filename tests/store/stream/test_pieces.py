@@ -54,7 +54,7 @@ def streamed(path: Path, rename: Mapping[str, str] | None = None, *, regular: bo
 
 @pytest.mark.parametrize("count", [1, ROWS - 1, ROWS, ROWS + 1, 3 * ROWS])
 def test_open_items_of_json_lines_equals_the_whole_file(tmp_path: Path, count: int) -> None:
-    streamed(jsonl(tmp_path / "i.jsonl", rows_of(count)))
+    assert streamed(jsonl(tmp_path / "i.jsonl", rows_of(count))).items == count
 
 
 def test_open_items_can_be_read_twice_and_out_of_order(tmp_path: Path) -> None:
@@ -72,12 +72,12 @@ def test_open_items_of_delimited_text_equals_the_whole_file(tmp_path: Path, name
     lines = [separator.join(("item_id", "query", "answer"))]
     lines += [separator.join((f"i{n}", f"q {n}", f'"two\nlines, ""{n}"";\t|"')) for n in range(2 * ROWS + 5)]
     path.write_text("\ufeff" + "\r\n".join(lines) + "\r\n", encoding="utf-8", newline="")
-    streamed(path)
+    assert streamed(path).items == 2 * ROWS + 5
 
 
 def test_open_items_without_ids_names_items_by_their_inputs(tmp_path: Path) -> None:
     rows = [{"query": f"q{n}", "answer": "a"} for n in range(ROWS + 3)]
-    streamed(jsonl(tmp_path / "i.jsonl", rows))
+    assert streamed(jsonl(tmp_path / "i.jsonl", rows)).items == ROWS + 3
 
 
 def test_open_items_of_repeated_items_judges_each_once_across_pieces(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_open_items_with_renamed_columns_equals_the_whole_file(tmp_path: Path, r
     rows: list[Row] = [row | {"question": f"new {n}"} for n, row in enumerate(rows_of(5))]
     if len(rename) == 1:
         rows = [{name: value for name, value in row.items() if name != "query"} for row in rows]
-    streamed(jsonl(tmp_path / "i.jsonl", rows), rename)
+    assert streamed(jsonl(tmp_path / "i.jsonl", rows), rename).items == 5
 
 
 def test_open_items_with_a_column_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
@@ -151,13 +151,13 @@ def test_open_items_of_another_form_is_read_whole(tmp_path: Path, form: str) -> 
         path.write_text('query\tanswer\nq1\t"a\nq2\tb" c\n')
     else:
         path.write_text(json.dumps(rows))
-    streamed(path, regular=False)
+    assert streamed(path, regular=False).items == (2 if form == "unquoted" else 4)
 
 
 def test_open_items_with_a_byte_order_mark_equals_the_whole_file(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "i.jsonl", rows_of(ROWS + 1))
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    streamed(path)
+    assert streamed(path).items == ROWS + 1
 
 
 @settings(max_examples=60, deadline=None)

@@ -12,6 +12,7 @@ from judgec.compiler.outcome.verify import labelled, ratings_of
 from judgec.compiler.search.candidates import Candidate
 from judgec.judges.judge import CompiledJudge
 from judgec.records.judgment import Judgments
+from judgec.records.ratings import Ratings
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.bootstrap import Interval, interval
 
@@ -110,21 +111,19 @@ def learning_curve(
             subset = part.rows(rows)
             if not labelled(subset, bench.target(subset)):
                 continue
-            judge = fitted(bench, chosen, subset, _rows(raw, rows))
-            values[size].append(_value(bench, judge, raw_test, objective))
-    whole = fitted(bench, chosen, part, raw)
+            judge = fitted(bench, chosen, subset, raw.subset(rows))
+            values[size].append(objective.value(_ratings(bench, judge, raw_test)))
+    ratings = _ratings(bench, fitted(bench, chosen, part, raw), raw_test)
     points = [Point(size, tuple(found)) for size, found in values.items() if found]
-    points.append(Point(len(usable), (_value(bench, whole, raw_test, objective),)))
-    test = bench.dataset.test
-    judged = whole.calibrate(test.items, raw_test if whole.asks_lm else None)
+    points.append(Point(len(usable), (objective.value(ratings),)))
     found = interval(
-        objective.statistic(ratings_of(bench.dataset, test, judged)),
+        objective.statistic(ratings),
         level=how.level,
         resamples=how.resamples,
         seed=how.seed,
     )
     items = len(bench.dataset.labels.items)
-    return LearningCurve(objective.name, tuple(points), halving(found, items, test.n_queries))
+    return LearningCurve(objective.name, tuple(points), halving(found, items, bench.dataset.test.n_queries))
 
 
 def nested(order: list[int], part: Part, sizes: list[int]) -> dict[int, list[int]]:
@@ -172,21 +171,7 @@ def _by_query(part: Part, usable: np.ndarray, rng: np.random.Generator) -> list[
     return [i for k in rng.permutation(len(names)) for i in queries[names[k]]]
 
 
-def _value(bench: Bench, judge: CompiledJudge, raw_test: Judgments, objective: Objective) -> float:
+def _ratings(bench: Bench, judge: CompiledJudge, raw_test: Judgments) -> Ratings:
     test = bench.dataset.test
     judged = judge.calibrate(test.items, raw_test if judge.asks_lm else None)
-    return objective.value(ratings_of(bench.dataset, test, judged))
-
-
-def _rows(judgments: Judgments, rows: list[int]) -> Judgments:
-    return Judgments(
-        item_ids=tuple(judgments.item_ids[i] for i in rows),
-        aspects=judgments.aspects,
-        probabilities=judgments.probabilities[rows],
-        grade=judgments.grade[rows],
-        score=judgments.score[rows],
-        accept=judgments.accept[rows],
-        confidence=judgments.confidence[rows],
-        rationale=tuple(judgments.rationale[i] for i in rows),
-        unscored=tuple(judgments.unscored[i] for i in rows),
-    )
+    return ratings_of(bench.dataset, test, judged)

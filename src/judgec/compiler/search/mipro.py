@@ -18,10 +18,10 @@ from typing import Any
 import dspy
 from dspy.teleprompt.mipro_optimizer_v2 import MIPROv2
 
+from judgec.compiler.driving.stopping import Stop
 from judgec.compiler.search.candidates import Candidate, first_predictor, split_rubric
 from judgec.compiler.search.demonstrations import BOOTSTRAPPED, LABELLED, demonstration_sets
 from judgec.compiler.search.task import Effort, Sizes, Task
-from judgec.errors import BudgetError, ServiceError
 from judgec.judges.signatures import demonstration
 
 TRIALS = 20  # prompts tried where the budget has room for them
@@ -56,24 +56,17 @@ class Mipro:
             return []
         search = CorpusMIPRO(task)
         trials = effort.judgments // sizes.valued - 1
-        with _quiet(), dspy.context(lm=task.lm):
-            try:
-                search.compile(
-                    task.module,
-                    trainset=search.shown(),
-                    valset=[dspy.Example()],  # who is valued is known to the evaluation
-                    num_trials=trials,
-                    seed=task.seed + 1,  # 0 would mean DSPy's own
-                    minibatch=False,
-                    program_aware_proposer=False,
-                    view_data_batch_size=VIEWED,
-                )
-            except ServiceError as error:
-                search.stopped = error
-        if isinstance(search.stopped, BudgetError):
-            task.watch.note(f"mipro stopped early: {search.stopped}")
-        elif search.stopped is not None:
-            raise search.stopped
+        with search.stop.ending("mipro", task.watch), _quiet(), dspy.context(lm=task.lm):
+            search.compile(
+                task.module,
+                trainset=search.shown(),
+                valset=[dspy.Example()],  # who is valued is known to the evaluation
+                num_trials=trials,
+                seed=task.seed + 1,  # 0 would mean DSPy's own
+                minibatch=False,
+                program_aware_proposer=False,
+                view_data_batch_size=VIEWED,
+            )
         return search.candidates()
 
 
@@ -84,7 +77,7 @@ class CorpusMIPRO(MIPROv2):  # type: ignore[misc]  # DSPy's classes are untyped
         task: The search.
 
     Attributes:
-        stopped: Why nothing more is asked, or None.
+        stop: Why nothing more is asked.
     """
 
     def __init__(self, task: Task) -> None:
@@ -96,7 +89,7 @@ class CorpusMIPRO(MIPROv2):  # type: ignore[misc]  # DSPy's classes are untyped
             num_candidates=INSTRUCTIONS,
             track_stats=False,
         )
-        self.stopped: ServiceError | None = None
+        self.stop = Stop()
         self._task = task
         self._pool = task.pool()
         self._valued = task.valued()
@@ -138,13 +131,10 @@ class CorpusMIPRO(MIPROv2):  # type: ignore[misc]  # DSPy's classes are untyped
 
     def _evaluate(self, program: dspy.Module, **_: object) -> dspy.Prediction:
         """The objective as a score in (0, 100): DSPy gives 0 to whatever raises, which must not win."""
-        if self.stopped is not None:
-            raise self.stopped
-        try:
+        if self.stop.error is not None:
+            raise self.stop.error
+        with self.stop.noting():
             judgments = self._task.judge(program, self._valued)
-        except ServiceError as error:
-            self.stopped = error
-            raise
         value = self._task.value(self._valued, judgments)
         self._tried.append((value, program))
         return dspy.Prediction(score=positive_score(value), results=[])

@@ -8,20 +8,16 @@ Source: Agrawal et al. (2025), "GEPA: reflective prompt evolution can outperform
 arXiv:2507.19457.
 """
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import gepa
 import numpy as np
-from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
-from gepa import EvaluationBatch
 
 from judgec.compiler.dataset import Part
+from judgec.compiler.driving.gepa_driver import ReflectiveAdapter, Texts, Trial
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
 from judgec.compiler.search.task import Effort, Sizes, Task
-from judgec.errors import BudgetError, ServiceError
 from judgec.judges.signatures import REASON, fenced_inputs, grade_fields
 from judgec.records.judgment import Judgments
 from judgec.records.label import IntArray
@@ -30,12 +26,9 @@ ROUNDS = 10  # rewrites tried where the budget has room for them
 MINIBATCH = 16  # train items a rewrite is written from: a rank correlation of fewer is noise
 KEPT = 4  # rewrites handed over, the best on dev
 MAX_INVERSIONS = 3  # pairs in the wrong order that are named for one item
-PERFECT = 1e9  # no score is perfect: a share may exceed 1
 
 Inputs = tuple[Part, int]
 """What GEPA calls a data instance: a part and the position of an item in it."""
-Texts = dict[str, str]
-"""What GEPA calls a candidate: the instructions of each predictor, here without the rubric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +57,28 @@ class Gepa:
         if not effort.candidates or not len(pool):
             return []
         adapter = ShareAdapter(task, start)
-        seed_texts = {name: split_rubric(p.signature.instructions)[0] for name, p in start.module.named_predictors()}
-        try:
-            gepa.optimize(
-                seed_candidate=seed_texts,
-                trainset=[(pool, i) for i in range(len(pool))],
-                valset=[(valued, i) for i in range(len(valued))],
-                adapter=adapter,
-                reflection_minibatch_size=min(MINIBATCH, len(pool)),
-                skip_perfect_score=False,
-                perfect_score=PERFECT,
-                max_metric_calls=effort.judgments,
-                stop_callbacks=[lambda _: adapter.stopped is not None or adapter.rounds >= effort.reflections],
-                logger=_Quiet(),
-                seed=task.seed,
+        best = adapter.best_rewrites(
+            {name: split_rubric(p.signature.instructions)[0] for name, p in start.module.named_predictors()},
+            [(pool, i) for i in range(len(pool))],
+            [(valued, i) for i in range(len(valued))],
+            minibatch=MINIBATCH,
+            rounds=effort.reflections,
+            calls=effort.judgments,
+            keep=KEPT,
+            watch=task.watch,
+        )
+        settings = {**start.settings, "instructions": "gepa", "start": start.name, "valued": len(valued)}
+        reflected = tuple(sorted({item.query_id for item in pool.items}))
+        return [
+            replace(
+                start,
+                name=f"gepa-{number}",
+                module=adapter.build_program(texts),
+                reflected=reflected,
+                settings=settings,
             )
-        except BudgetError as error:
-            adapter.stopped = error
-        if isinstance(adapter.stopped, BudgetError):
-            task.watch.note(f"gepa stopped early: {adapter.stopped}")
-        elif adapter.stopped is not None:
-            raise adapter.stopped
-        return adapter.candidates(valued)
+            for number, texts in enumerate(best, 1)
+        ]
 
     @staticmethod
     def _effort(sizes: Sizes, rounds: int) -> Effort:
@@ -93,116 +86,48 @@ class Gepa:
         return Effort(sizes.valued + rounds * per_round, rounds, min(KEPT, rounds))
 
 
-class ShareAdapter(DspyAdapter):  # type: ignore[misc]  # DSPy's classes are untyped
+class ShareAdapter(ReflectiveAdapter[Inputs, Mapping[str, object]]):
     """GEPA's view of a judge: scores are the shares of the objective, feedback is what the experts said.
 
     Args:
         task: The search.
-        start: The prompt whose instructions are rewritten.
-
-    Attributes:
-        stopped: Why nothing more is asked, or None.
-        rounds: Rewrites asked for so far.
+        start: The prompt whose instructions are rewritten; its rubric is no part of the texts.
     """
 
     def __init__(self, task: Task, start: Candidate) -> None:
-        super().__init__(
-            student_module=start.module,
-            metric_fn=_unused,
-            feedback_map={},
-            rng=random.Random(task.seed),
-            reflection_lm=task.reflection,
-        )
-        self.stopped: ServiceError | None = None
-        self.rounds = 0
+        super().__init__(start.module, task.reflection, task.seed)
         self._task = task
-        self._start = start
         self._rubric = {name: split_rubric(p.signature.instructions)[1] for name, p in start.module.named_predictors()}
-        self._valued: list[tuple[float, Texts]] = []  # the prompts valued on dev, the start first
 
     def build_program(self, candidate: Texts) -> Any:  # DSPy's modules are untyped
         """The judge with these instructions above its rubric."""
         return super().build_program({name: text + self._rubric[name] for name, text in candidate.items()})
 
-    def evaluate(
-        self,
-        batch: Sequence[Inputs],
-        candidate: Texts,
-        capture_traces: bool = False,
-        num_threads: int | None = None,  # noqa: ARG002 - the executor runs many calls at once
-    ) -> EvaluationBatch:
+    def trial(self, program: Any, batch: Sequence[Inputs]) -> Trial[Mapping[str, object]]:  # DSPy's modules are untyped
         """Judge a batch; the mean of its scores is the objective on it, whatever could not be scored."""
         part = batch[0][0].rows([i for _, i in batch])
-        try:
-            judgments = self._task.judge(self.build_program(candidate), part)
-        except ServiceError as error:
-            self.stopped = error
-            raise
-        if part.name == self._task.dev.name:
-            self._valued.append((self._task.value(part, judgments), dict(candidate)))
-            capture_traces = False  # GEPA may ask for them, but nothing is written from dev
-        notes = lessons(self._task, part, judgments) if capture_traces else None
-        scores = [float(share) for share in self._task.item_shares(part, judgments)]
-        return EvaluationBatch(outputs=list(judgments.rationale), scores=scores, trajectories=notes)
+        judgments = self._task.judge(program, part)
+        return Trial(
+            judgments.rationale,
+            [float(share) for share in self._task.item_shares(part, judgments)],
+            self._task.value(part, judgments) if part.name == self._task.dev.name else None,
+            lambda: lessons(self._task, part, judgments),
+        )
 
-    def batch_evaluate(
-        self, items: Sequence[tuple[Texts, Sequence[Inputs]]], *, capture_traces: bool = True
-    ) -> list[EvaluationBatch]:
-        """One after the other: the order of calls is then the same in every run."""
-        return [self.evaluate(batch, candidate, capture_traces) for candidate, batch in items]
+    def kept(self, name: str, text: str) -> str:  # noqa: ARG002 - the same for all
+        """The rewrite without a rubric of its own: the judge's is put back under it."""
+        return split_rubric(text)[0]
 
-    def make_reflective_dataset(
-        self,
-        candidate: Texts,  # noqa: ARG002 - GEPA's signature
-        eval_batch: EvaluationBatch,
-        components_to_update: list[str],
-    ) -> dict[str, list[Mapping[str, object]]]:
-        """What the reflection model reads: inputs as fenced in the judge's prompt, verdict, feedback."""
-        return {name: list(eval_batch.trajectories) for name in components_to_update}
-
-    def propose_new_texts(
-        self,
-        candidate: Texts,
-        reflective_dataset: dict[str, list[dict[str, Any]]],  # as DSPy types it
-        components_to_update: list[str],
-    ) -> Texts:
-        """Ask the reflection model; GEPA goes on to the next minibatch when its reply cannot be read."""
-        self.rounds += 1
-        try:
-            texts: Texts = super().propose_new_texts(candidate, reflective_dataset, components_to_update)
-        except ServiceError as error:
-            self.stopped = error
-            raise
-        return {name: split_rubric(text)[0] for name, text in texts.items()}
-
-    def candidates(self, valued: Part) -> list[Candidate]:
-        """The best rewrites that were valued on all of ``valued``, best first; the start is not among them."""
-        base, *rewritten = self._valued or [(0.0, {})]
-        reflected = tuple(sorted({item.query_id for item in self._task.pool().items}))
-        unique = {tuple(sorted(texts.items())): (value, texts) for value, texts in rewritten if texts != base[1]}
-        best = sorted(unique.values(), key=lambda found: -found[0])[:KEPT]
-        return [
-            replace(
-                self._start,
-                name=f"gepa-{number}",
-                module=self.build_program(texts),
-                reflected=reflected,
-                settings={
-                    **self._start.settings,
-                    "instructions": "gepa",
-                    "start": self._start.name,
-                    "valued": len(valued),
-                },
-            )
-            for number, (_, texts) in enumerate(best, 1)
-        ]
+    def lesson(self, name: str, trace: Mapping[str, object]) -> Mapping[str, object]:  # noqa: ARG002 - the same for all
+        """Inputs as fenced in the judge's prompt, verdict, feedback: one of ``lessons``."""
+        return trace
 
 
-def lessons(task: Task, part: Part, judgments: Judgments) -> list[dict[str, object]]:
+def lessons(task: Task, part: Part, judgments: Judgments) -> list[Mapping[str, object]]:
     """For each item what the judge was shown, what it said and what the experts say to that."""
     predict = first_predictor(task.module)
     expert, judge = task.expert(part), task.said(judgments)
-    told = []
+    told: list[Mapping[str, object]] = []
     for i, item in enumerate(part.items):
         given: dict[str, object] = {REASON: judgments.rationale[i]}
         given |= {name: _shown(task, judge[i, j]) for j, name in enumerate(grade_fields(predict))}
@@ -260,14 +185,3 @@ def _inversions(task: Task, expert: IntArray, judge: IntArray, i: int) -> list[s
 
 def _shown(task: Task, position: int) -> str:
     return "nothing" if position < 0 else str(task.scale.grades[position])
-
-
-def _unused(*_: object) -> float:
-    raise AssertionError("judges are scored as a set, by ShareAdapter.evaluate")
-
-
-class _Quiet:
-    """GEPA's log."""
-
-    def log(self, message: str) -> None:
-        """Nothing is shown: the watch says what matters."""

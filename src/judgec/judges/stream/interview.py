@@ -4,7 +4,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Self
 
 import dspy
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from judgec.errors import UserError
 from judgec.judges.reading import UnreadableReplyError, Verdict, read_fields, read_verdict
 from judgec.judges.signatures import fenced_inputs, grade_fields, json_schema
+from judgec.judges.stream.asking import ATTEMPTS, Ask, is_final, text_of
 from judgec.judges.stream.columns import Columns
 from judgec.judges.stream.recall import Recall, Verdicts
 from judgec.lm.executor import Reply, Request
@@ -22,27 +23,13 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.store.stream.pieces import Piece
 
-ATTEMPTS = 2  # a malformed reply is asked for once more
 MOST_ATTEMPTS = 8  # of a judge that does not put up with bad replies from the journal
 AHEAD = 16  # pieces that may wait for a slow call in the first of them
-SERVICE_ERROR = "service error"
 CHECKED = 8  # items that the frozen prompt is compared with DSPy's adapter on
 
 
 OnVerdict = Callable[[int, int], None]
 """Told how many verdicts have come since, and how many of these stay unscored."""
-
-
-class Ask(Protocol):
-    """Sends requests to an LM; ``Executor.run`` is one. Replies may come in any order, one a request."""
-
-    def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-        """``total`` is how many requests there are.
-
-        ``requests`` may have nothing to give at the moment and something later, when replies have been read: it
-        is asked for more as long as there are calls in flight.
-        """
-        ...
 
 
 class Interview:
@@ -126,14 +113,13 @@ class Interview:
         Raises:
             UnreadableReplyError: When there is none.
         """
-        if reply.text is None:
-            raise UnreadableReplyError(f"{SERVICE_ERROR}: {reply.error}")
+        text = text_of(reply)
         given = {}
         for name in self.names if reply.logprobs else ():
             spread = label_probabilities(reply.logprobs, name, self.labels)
             if spread is not None:
                 given[name] = np.array(spread)
-        return read_verdict(read_fields(reply.text, self.form(attempt)[0].parse), self.names, self.scale, given)
+        return read_verdict(read_fields(text, self.form(attempt)[0].parse), self.names, self.scale, given)
 
 
 @dataclass(slots=True)
@@ -216,10 +202,9 @@ class _Queue:
             verdict = self._interview.read(reply, due.attempt)
         except UnreadableReplyError as error:
             columns.faults[due.row] = str(error)
-            kind = str(error).partition(":")[0]
             again = _Due(due.open, due.row, due.sample, due.attempt + 1, due.bad + (not reply.cached))
-            if kind != SERVICE_ERROR and self._patient(again):  # those were retried already
-                self._interview.asked_again[kind] += 1
+            if not is_final(error) and self._patient(again):
+                self._interview.asked_again[str(error).partition(":")[0]] += 1
                 self.due.append(again)
                 return
         else:

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from judgec.errors import InputError, UserError
 from judgec.records.scenario.schema import CRITERIA, REJECTION, Question, Scenario
 from judgec.store.rows.cells import as_id, as_text, is_missing
+from judgec.store.scenarios.safe_yaml import load_yaml
 from judgec.store.splits import write_whole
 from judgec.store.tables import Row, Table, read_table
 
 SUFFIXES = (".yaml", ".yml")
-MOST_VALUES = 100_000  # of a scenario, each alias written out: a few lines of aliases can stand for billions
 Loc = tuple[int | str, ...]
 
 
@@ -29,8 +29,8 @@ def read_scenario(path: Path) -> Scenario:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError([f"{path}: cannot be read ({error}); a YAML scenario in UTF-8 is needed."]) from error
     try:
+        content = load_yaml(path, text)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-        content: object = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
@@ -38,7 +38,6 @@ def read_scenario(path: Path) -> Scenario:
         raise InputError([f"{path}:{line}: not YAML ({problem}); see docs/scenarios.md. Fix the line."]) from error
     if not isinstance(node, yaml.MappingNode) or not isinstance(content, dict):
         raise InputError([f"{path}:1: no keys; a scenario is a mapping with id, title, prompts and the like."])
-    _require_small(path, content)
     repeated = list(_repeated(path, node))
     if repeated:
         raise InputError(repeated)
@@ -137,15 +136,6 @@ def _question(table: Table, index: int, row: Row, faults: list[str]) -> Question
     except ValidationError as error:
         faults += [f"{where}: {_sentence(fault)}" for fault in error.errors(include_url=False)]
         return None
-
-
-def _require_small(path: Path, content: object) -> None:
-    rest, n = [content], 0
-    while rest:
-        value, n = rest.pop(), n + 1
-        rest += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        if n > MOST_VALUES:
-            raise InputError([f"{path}:1: aliases stand for more than {MOST_VALUES} values; write them out."])
 
 
 def _as_json(content: Mapping[Any, object]) -> str:  # YAML keys may be anything

@@ -12,6 +12,7 @@ from judgec.errors import InputError, UserError
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.columns import as_rename, listed, renamed
 from judgec.store.rows.items import ALTERNATIVES, digest
+from judgec.store.scenarios.safe_yaml import load_yaml
 from judgec.store.tables import Row, Table, inside, read_table
 from judgec.store.tournament.costs import context_ids, cost_of
 from judgec.store.tournament.entries import Cost, Entries
@@ -66,7 +67,7 @@ def read_manifest(path: str) -> Sources:
     if not file.is_file():
         raise InputError([f"{path}: no such file; a YAML tournament file was expected. Check the path."])
     try:
-        content = _Manifest.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
+        content = _Manifest.model_validate(load_yaml(path, file.read_text(encoding="utf-8")) or {})
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError([f"{path}: not YAML ({str(error).splitlines()[0]}); see 'judgec evaluate --help'."]) from error
     except ValidationError as error:

@@ -1,0 +1,71 @@
+"""Rows put to a language model: asked again where a reply cannot be read."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+from judgec.judges.reading import UnreadableReplyError
+from judgec.lm.executor import Reply, Request
+
+ATTEMPTS = 2  # a malformed reply is asked for once more
+SERVICE_ERROR = "service error"
+
+
+class Ask(Protocol):
+    """Sends requests to an LM; ``Executor.run`` is one. Replies may come in any order, one a request."""
+
+    def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        """``total`` is how many requests there are.
+
+        ``requests`` may have nothing to give at the moment and something later, when replies have been read: it
+        is asked for more as long as there are calls in flight.
+        """
+        ...
+
+
+def text_of(reply: Reply) -> str:
+    """The text of a reply.
+
+    Raises:
+        UnreadableReplyError: When there is none: the service failed, which was retried already.
+    """
+    if reply.text is None:
+        raise UnreadableReplyError(f"{SERVICE_ERROR}: {reply.error}")
+    return reply.text
+
+
+def is_final(fault: UnreadableReplyError) -> bool:
+    """Whether asking again is of no use."""
+    return str(fault).startswith(SERVICE_ERROR)
+
+
+def ask_rows(
+    rows: Sequence[int], ask: Ask, request: Callable[[int, int], Request], take: Callable[[int, Reply], None]
+) -> dict[int, str]:
+    """Ask for each row, once more for those whose reply cannot be read.
+
+    Args:
+        rows: What is asked for.
+        ask: Sends the requests.
+        request: Makes that of a row and of an attempt, from 0; its key is the row.
+        take: Reads the reply to a row by ``text_of``; raises ``UnreadableReplyError`` when there is nothing to read.
+
+    Returns:
+        Why nothing came of a row, of those where nothing did.
+    """
+    faults: dict[int, str] = {}
+    for attempt in range(ATTEMPTS):
+        unread = []
+        for reply in ask((request(row, attempt) for row in rows), total=len(rows)):
+            row = int(reply.key)
+            try:
+                take(row, reply)
+            except UnreadableReplyError as fault:
+                faults[row] = str(fault)
+                if not is_final(fault):
+                    unread.append(row)
+            else:
+                faults.pop(row, None)
+        rows = sorted(unread)
+        if not rows:
+            break
+    return faults
