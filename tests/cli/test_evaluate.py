@@ -10,10 +10,19 @@ from pathlib import Path
 import pytest
 
 from judgec.cli.app import main
+from judgec.cli.tournament.request import Asking, Judges, Places, Request, Sight
+from judgec.cli.tournament.telling import notes_of
+from judgec.records.game import Game, Games
 from judgec.store import programs
 from judgec.store.rows.items import digest
+from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.preferences import learned_queries
 from judgec.store.tournament.reading import Sources, read_entries
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.play import Plan, Played
+from judgec.tournament.pooling import given
+from judgec.tournament.report.evaluation import Evaluation
+from tests.records.test_card import make_card
 
 ROOT = Path(__file__).parents[2]
 RAGELO = ROOT.parent / "shared" / "data" / "ragelo_example"
@@ -74,6 +83,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 GIVEN = ("--queries", "queries.csv", "--answers", "answers.csv", "--judge")
 
 
+THEIRS = ("--map", "verdict=preference")
+
+
 def test_evaluate_json_is_one_object_and_the_folder_holds_the_report(home: Path) -> None:
     card = json.loads((home / "programs" / "flags" / "0001" / "card.json").read_text())
     assert card["promoted"], card["reason"]
@@ -109,6 +121,7 @@ def test_gate_exits_1_with_its_reason_after_writing_everything(home: Path) -> No
         ((*GIVEN, "nobody"), "there is no judge 'nobody'"),
         ((*GIVEN, "flags", "--seed", "-1"), "--seed"),
         ((*GIVEN, "flags", "--preferences", "learned.csv"), "were in the judge's train or dev labels (t1)"),
+        ((*GIVEN, "flags", "--preferences", "theirs.csv", *THEIRS), "were in the judge's train or dev labels (t1)"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_judged(
@@ -120,6 +133,7 @@ def test_bad_input_is_refused_before_anything_is_judged(
 ) -> None:
     (home / "solo.csv").write_text("qid,agent,answer\nt0,solo,red\n")
     (home / "learned.csv").write_text("query_id,agent_a,agent_b,preference\nt1,old,bad,a\n")
+    (home / "theirs.csv").write_text("query_id,agent_a,agent_b,verdict\nt1,old,bad,a\n")
     monkeypatch.chdir(home)
     monkeypatch.setattr(sys, "argv", ["judgec", "evaluate", "--out", "refused", *arguments, "--home", str(home)])
     # As if the judge had learned from the tournament's second query.
@@ -129,6 +143,29 @@ def test_bad_input_is_refused_before_anything_is_judged(
     assert end.value.code == 2
     assert said in capsys.readouterr().err
     assert not (home / "refused").exists()
+
+
+@pytest.mark.parametrize(
+    ("threshold", "fields", "said"), [(2, ("contexts",), True), (1, ("contexts",), False), (2, (), False)]
+)
+def test_documents_that_no_grade_can_show_are_said_to_be_hidden(
+    threshold: int, fields: tuple[str, ...], said: bool
+) -> None:
+    entries = Entries({"q": "?"}, {("q", "x"): "1", ("q", "y"): "2"}, retrieved={("q", "x"): ("d",)})
+    game = Game("q", "x", "y", "a")
+    card = make_card(task="preference", fields=("query", "answer_a", "answer_b", *fields))
+    board = make_leaderboard(Games.of([game]), tournaments=1, resamples=0)
+    found = Evaluation(entries, card, board, (Played(game),), relevance=given({("q", "d"): 1}))
+    request = Request(
+        sources=Sources(),
+        judges=Judges("duel"),
+        plan=Plan(),
+        sight=Sight(False, threshold, True, True, "", False),
+        asking=Asking(None, None, None, None),
+        places=Places(Path(), Path("out")),
+    )
+    hidden = [note for note in notes_of(request, found) if "graded documents are hidden" in note]
+    assert bool(hidden) == said
 
 
 def test_learned_queries_are_known_by_id_and_by_text(home: Path) -> None:

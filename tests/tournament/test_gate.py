@@ -13,10 +13,11 @@ from judgec.tournament.gate import Gate, parse_gate
         ("old>=new", Gate("old", "new", 0.0)),
         ("gpt-4>=a>=b-2-30", Gate("gpt-4", "a>=b-2", -30.0)),
         ("new>=a>=b-2", Gate("new", "a>=b-2", 0.0)),  # the name, not "a>=b" with a margin of -2
+        ("new>=two\nlines-30", Gate("new", "two\nlines", -30.0)),
     ],
 )
 def test_parse_gate_knows_names_with_any_characters(text: str, expected: Gate) -> None:
-    assert parse_gate(text, ("new", "old", "gpt-4", "a>=b-2", "a>=b")) == expected
+    assert parse_gate(text, ("new", "old", "gpt-4", "a>=b-2", "a>=b", "two\nlines")) == expected
 
 
 @pytest.mark.parametrize("text", ["new", "new>=new", "new>=stranger-30", "new>old", "new>=old-much"])

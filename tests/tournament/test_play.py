@@ -85,6 +85,23 @@ def test_pair_player_shows_a_game_the_same_way_whatever_the_schedule(one_order: 
         assert len({one.game.agent_a for one in forward}) == 2  # not always the same agent first
 
 
+@pytest.mark.parametrize("plan", [Plan("balanced", games=40, seed=2), Plan("adaptive", games=40)])
+def test_a_further_agent_in_part_of_the_games_pays_no_game_twice(tmp_path: Path, plan: Plan) -> None:
+    def play(agents: str, engine: ScriptedEngine) -> set[tuple[str, frozenset[str]]]:
+        journal = Journal(tmp_path / "journal.db")
+        lm = open_lm(LMSpec.parse("embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
+        entries = league({name: [(ord(name) + k) % 6 for k in range(15)] for name in agents})
+        played, _ = play_tournament(entries, PairPlayer(entries, comparer(), Executor(lm).run, lambda *_: ()), plan)
+        journal.close()
+        return {(one.game.query_id, frozenset((one.game.agent_a, one.game.agent_b))) for one in played}
+
+    one, two = comparing_engine(), comparing_engine()
+    before, after = play("abcd", one), play("abcde", two)
+    assert sum(one.asked.values()) == 2 * len(before)
+    assert before & after
+    assert sum(two.asked.values()) == 2 * len(after - before)
+
+
 def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
     def play(qualities: dict[str, list[int | None]], engine: ScriptedEngine) -> int:
         journal = Journal(tmp_path / "journal.db")

@@ -64,3 +64,10 @@ def test_qrels_that_know_none_of_the_queries_give_no_value_and_say_why() -> None
     found = table.by_agent["x"]["nDCG@5"]
     assert found.value is None
     assert "no query" in found.note
+
+
+def test_note_on_ungraded_documents_counts_down_to_the_cutoff() -> None:
+    # Of the first documents of the five rankings, a c a c b, only q1's a and q2's c have a grade.
+    table = retrieval_table(ENTRIES, given(GRADES), cutoff=1)
+    assert table is not None
+    assert table.notes[-1].startswith("2 of 5 documents down to rank 1 are graded in the qrels")

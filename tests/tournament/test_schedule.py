@@ -68,6 +68,16 @@ def test_balanced_same_seed_repeats_and_a_longer_schedule_begins_with_the_shorte
     assert shorter == longer[:30]
 
 
+@pytest.mark.parametrize(("n_queries", "count"), [(30, 120), (200, 600)])
+def test_balanced_with_a_seventh_agent_keeps_most_games_of_the_others(n_queries: int, count: int) -> None:
+    old, new = _full(6, n_queries).balanced(count, 3), _full(7, n_queries).balanced(count, 3)
+    seventh = [game for game in new if "agent6" in (game.agent_a, game.agent_b)]
+    before = {(game.query_id, _pair(game)) for game in old}
+    kept = sum((game.query_id, _pair(game)) in before for game in new)
+    assert len(seventh) == pytest.approx(count * 6 / 21, abs=6)
+    assert kept >= 0.5 * (count - len(seventh))  # by chance a quarter or less
+
+
 def test_balanced_more_than_there_are_gives_all_and_negative_is_refused() -> None:
     fixtures = _full(3, 4)
     assert len(fixtures.balanced(999)) == 12

@@ -20,6 +20,7 @@ from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
 from judgec.cli.judge.judge import judge
 from judgec.cli.labels.labels import labels
+from judgec.cli.output import visible
 from judgec.cli.probe.compile_queries import compile_queries
 from judgec.cli.probe.generate_queries import generate_queries
 from judgec.cli.probe.probe import probe
@@ -68,7 +69,7 @@ def main() -> None:
     try:
         app()
     except JudgecError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(visible(f"error: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)

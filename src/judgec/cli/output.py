@@ -6,6 +6,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+# Control characters, but for tab and line feed.
+_SEEN = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
+
+
+def visible(text: str) -> str:
+    """The text with characters that steer a terminal made visible: names and notes come from files of others."""
+    return text.translate(_SEEN)
+
 
 def print_json(report: Mapping[str, object]) -> None:
     """Print one JSON object on stdout and nothing else there.
@@ -19,7 +27,7 @@ def print_json(report: Mapping[str, object]) -> None:
 def say(*notes: str) -> None:
     """Print notes for people on stderr, one a line, so that stdout stays data."""
     for note in notes:
-        print(note, file=sys.stderr)
+        print(visible(note), file=sys.stderr)
 
 
 def command(*arguments: str, home: Path) -> str:
@@ -34,9 +42,9 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    table = Table(title=visible(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
     for position, column in enumerate(columns):
-        table.add_column(column, justify="left" if position == 0 else "right", overflow="fold")
+        table.add_column(visible(column), justify="left" if position == 0 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(visible, row))
     Console(soft_wrap=False, markup=False, emoji=False).print(table)

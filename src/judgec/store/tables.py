@@ -113,7 +113,7 @@ def _labels_in(folder: Path) -> Path | None:
 def _binary(path: str, content: tuple[Sequence[str], Sequence[Row]]) -> Table:
     columns, rows = content
     if not rows:
-        raise InputError([f"{path}:row 1: there are no rows; at least two labelled rows are needed. Check the file."])
+        raise InputError([f"{path}:row 1: there are no rows; rows are needed. Check the file."])
     return Table(path, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
 
 
@@ -203,7 +203,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
             rows.append({name: cell for name, cell in zip(header, cells, strict=False) if name})
             lines.append(line)
     if not rows and not faults:
-        faults.append(f"{path}:1: a header without rows; at least two labelled rows are needed. Add them.")
+        faults.append(f"{path}:1: a header without rows; rows below it are needed. Add them.")
     notes = (f"{blank} rows without any value were skipped.",) if blank else ()
     return Table(path, tuple(name for name in header if name), tuple(rows), tuple(lines), notes=notes), faults
 
@@ -281,7 +281,7 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
             lines.append(line)
             columns.update(dict.fromkeys(value))
     if not rows and not faults:
-        faults.append(f"{path}:1: there are no rows; at least two labelled rows are needed. Add them.")
+        faults.append(f"{path}:1: there are no rows; rows are needed. Add them.")
     if faults:
         raise InputError(faults)
     return Table(path, tuple(columns), tuple(rows), tuple(lines))

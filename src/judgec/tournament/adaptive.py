@@ -215,7 +215,7 @@ def _choose(
     laplacian = np.diag(weight.sum(axis=1)) - weight
     by_agent = np.bincount(games.query * n + games.a, minlength=len(left.queries) * n)
     by_agent += np.bincount(games.query * n + games.b, minlength=len(left.queries) * n)
-    use = QueryUse.of(left, rng, by_agent.reshape(-1, n))
+    use, order = QueryUse.of(left, by_agent.reshape(-1, n)), rng.permutation(len(left.queries))
     is_open = left.open.copy()
     remaining = is_open.sum(axis=0)
     chosen: list[Pairing] = []
@@ -223,7 +223,7 @@ def _choose(
         gain = information * _of_differences(covariance @ laplacian @ covariance)
         gain /= 1.0 + information * _of_differences(covariance)
         i, j = (int(x) for x in np.unravel_index(np.where(remaining > 0, gain, -1.0).argmax(), (n, n)))
-        q = use.take(is_open, i, j)
+        q = use.take(is_open, i, j, order)
         remaining[i, j] -= 1
         chosen.append(left.pairing(q, i, j, swap=bool(rng.integers(2))))
         column = covariance[:, i] - covariance[:, j]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from judgec.errors import UserError
 from judgec.records.estimate import Estimate
 
-MARGIN = re.compile(r"(?P<agent>.*?)\s*(?P<sign>[+-])\s*(?P<points>\d+(\.\d+)?)")
+MARGIN = re.compile(r"(?P<agent>.*?)\s*(?P<sign>[+-])\s*(?P<points>\d+(\.\d+)?)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

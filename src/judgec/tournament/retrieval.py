@@ -90,7 +90,7 @@ def retrieval_table(
             (one, other, name, found, None if np.isnan(p) else float(p))
             for (one, other, found), p in zip(rows, adjusted, strict=True)
         ]
-    return RetrievalTable(by_agent, tuple(differences), _notes(entries, relevance, values))
+    return RetrievalTable(by_agent, tuple(differences), _notes(entries, relevance, values, cutoff))
 
 
 def _values(entries: Entries, relevance: Relevance, agent: str, names: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -138,7 +138,9 @@ def _difference(
     return difference_interval(parts[0], parts[1], resamples=resamples, seed=seed).estimate(len(both))
 
 
-def _notes(entries: Entries, relevance: Relevance, values: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:
+def _notes(
+    entries: Entries, relevance: Relevance, values: Mapping[str, Mapping[str, object]], cutoff: int
+) -> tuple[str, ...]:
     n = len(entries.answered)
     notes = [
         f"Retrieval of {agent}: {n - len(row)} of {n} queries cannot be measured."
@@ -148,7 +150,10 @@ def _notes(entries: Entries, relevance: Relevance, values: Mapping[str, Mapping[
     if relevance.unscored:
         notes.append(f"{len(relevance.unscored)} documents got no relevance grade; their queries are left out.")
     if not relevance.judged:
-        cells = [(q, d) for (q, agent), ranking in entries.retrieved.items() for d in ranking[:CUTOFF]]
+        cells = [(q, d) for (q, agent), ranking in entries.retrieved.items() for d in ranking[:cutoff]]
         seen = sum(cell in relevance.grades for cell in cells)
-        notes.append(f"{seen} of {len(cells)} retrieved documents are graded in the qrels; others count as irrelevant.")
+        notes.append(
+            f"{seen} of {len(cells)} documents down to rank {cutoff} are graded in the qrels; "
+            "others count as irrelevant."
+        )
     return tuple(notes)

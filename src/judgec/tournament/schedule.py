@@ -1,5 +1,6 @@
 """Which games to play: all pairs of every query, or a balanced subset."""
 
+import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -57,7 +58,9 @@ class Fixtures:
     def balanced(self, count: int, seed: int = 0) -> tuple[Pairing, ...]:
         """``count`` open games in which pairs, agents and queries appear as evenly as can be; all if fewer.
 
-        Every prefix is balanced too: pairs come in the rounds of a round robin, each on the query least used.
+        Every prefix is balanced too: pairs come in the rounds of a round robin, each on the query least used. Among
+        equals, a pair has an order of its own that follows from the seed and the two names: with another agent in
+        the tournament, most of the games between the others stay those that were played before.
 
         Raises:
             UserError: When ``count`` is negative.
@@ -72,14 +75,17 @@ class Fixtures:
         count = min(count, int(remaining.sum()))
         met = np.zeros(len(pairs), dtype=np.int64)
         games = np.zeros(len(self.agents), dtype=np.int64)
-        use = QueryUse.of(self, rng)
+        use = QueryUse.of(self)
+        orders: dict[int, IntArray] = {}
         chosen: list[Pairing] = []
         for _ in range(count):
             # Lexicographic: pairs that met least, then agents that played least, then the round robin.
             key = (met * (4 * count + 4) + games[first] + games[second]) * len(pairs) + np.arange(len(pairs))
             p = int(np.where(remaining > 0, key, np.iinfo(np.int64).max).argmin())
             i, j = int(first[p]), int(second[p])
-            q = use.take(left, i, j)
+            if p not in orders:
+                orders[p] = _own_order(seed, self.agents[i], self.agents[j], len(self.queries))
+            q = use.take(left, i, j, orders[p])
             remaining[p] -= 1
             met[p] += 1
             games[[i, j]] += 1
@@ -98,25 +104,30 @@ class QueryUse:
 
     total: IntArray
     by_agent: IntArray
-    shuffled: IntArray
 
     @classmethod
-    def of(cls, fixtures: Fixtures, rng: np.random.Generator, played: IntArray | None = None) -> Self:
-        """Counts so far (``played``: games by query and agent), and an order that decides among equals."""
+    def of(cls, fixtures: Fixtures, played: IntArray | None = None) -> Self:
+        """Counts so far (``played``: games by query and agent)."""
         by_agent = np.zeros((len(fixtures.queries), len(fixtures.agents)), dtype=np.int64)
         if played is not None:
             by_agent += played
-        return cls(by_agent.sum(axis=1) // 2, by_agent, rng.permutation(len(fixtures.queries)))
+        return cls(by_agent.sum(axis=1) // 2, by_agent)
 
-    def take(self, left: NDArray[np.bool_], i: int, j: int) -> int:
-        """Use the query that was used least, then least by the two agents; a random one among equals."""
+    def take(self, left: NDArray[np.bool_], i: int, j: int, order: IntArray) -> int:
+        """Use the query that was used least, then least by the two agents, then first in ``order``."""
         own = self.by_agent[:, i] + self.by_agent[:, j]
-        key = (self.total * (2 * own.max(initial=0) + 2) + own) * len(own) + self.shuffled
+        key = (self.total * (2 * own.max(initial=0) + 2) + own) * len(own) + order
         q = int(np.where(left[:, i, j], key, np.iinfo(np.int64).max).argmin())
         left[q, i, j] = False
         self.total[q] += 1
         self.by_agent[q, [i, j]] += 1
         return q
+
+
+def _own_order(seed: int, agent: str, other: str, queries: int) -> IntArray:
+    """The place of each query in a pair's own random order."""
+    names = hashlib.sha256("\0".join(sorted((agent, other))).encode()).digest()
+    return np.random.default_rng([seed, *np.frombuffer(names, dtype=np.uint32)]).permutation(queries)
 
 
 def _round_robin(n: int, rng: np.random.Generator) -> IntArray:

@@ -5,10 +5,12 @@ import pytest
 
 from judgec.agreement.measure import Resampling
 from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.outcome.verify import nothing
 from judgec.compiler.preference.columns import LONGEST, longest, with_preference_columns
 from judgec.compiler.preference.ties import tie_band_of
 from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, Item, LabelSet
+from judgec.records.ratings import pair
 from judgec.records.scale import Scale
 from judgec.store.experts import experts_of
 from judgec.store.labels import read_labels
@@ -73,6 +75,22 @@ def test_columns_are_those_worked_out_by_hand() -> None:
     assert found[LONGEST].estimates["exact"].value == pytest.approx(
         4 / 6
     )  # a, b, tie right; b for a; b right; a for tie
+
+
+def test_experts_and_a_judge_left_out_have_the_same_statistics_as_the_others() -> None:
+    # Beside the first expert (a, b, tie, a, b, tie) decided items are 0, 1, 3, 4: the judge is right on 0, 1 and 4.
+    # Beside the second (b, tie, tie, tie, tie, tie) only item 0 is decided, and there it is wrong.
+    judge = judged([0, 1, 2, 2, 1, 0], None)
+    panel = [pair(experts(grade), judge, SCALE, accept_only=False) for grade in (EXPERT, [1, 2, 2, 2, 2, 2])]
+    judges = {name: nothing("") for name in ("evidence_only", "compiled_loo", "ceiling")}
+    found = with_preference_columns(
+        judges, dataset(), {}, Resampling(resamples=100), {"compiled_loo": panel, "ceiling": []}
+    )
+    assert found["compiled_loo"].estimates["accuracy_decided"].value == pytest.approx((3 / 4 + 0 / 1) / 2)
+    assert found["compiled_loo"].estimates["accuracy_decided"].n == 5
+    assert all({"accuracy_decided", "flip_rate"} <= set(column.estimates) for column in found.values())
+    assert found["ceiling"].estimates["accuracy_decided"].value is None
+    assert found["evidence_only"].estimates["flip_rate"].value is None
 
 
 def test_longest_answer_is_right_on_three_fifths_of_pandalm() -> None:

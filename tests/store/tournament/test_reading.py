@@ -5,6 +5,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.store.tournament.entries import Entries
+from judgec.store.tournament.preferences import read_preferences
 from judgec.store.tournament.reading import Sources, read_entries, read_manifest
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "ragelo_example"
@@ -130,6 +131,19 @@ def test_rename_of_a_column_that_no_file_has_is_refused(tmp_path: Path) -> None:
     sources = two_agents(tmp_path)
     with pytest.raises(InputError, match="no file has a column 'frage'"):
         read_entries(Sources(sources.queries, sources.answers, rename={"frage": "query"}))
+
+
+def test_rename_may_name_a_column_of_the_qrels_or_of_the_experts_preferences(tmp_path: Path) -> None:
+    sources = two_agents(tmp_path)
+    qrels = write(tmp_path, "qrels.csv", "query_id,doc_id,note\nq1,d1,2\n")
+    experts = write(tmp_path, "experts.csv", "query_id,first,agent_b,urteil\nq1,new+v2,old/é,tie\n")
+    rename = {"note": "grade", "first": "agent_a", "urteil": "preference"}
+    found = read_entries(Sources(sources.queries, sources.answers, qrels=qrels, rename=rename), [experts])
+    assert found.agents == ("new+v2", "old/é")
+    games = read_preferences(experts, rename)
+    assert (games.agents, games.score.tolist()) == (("new+v2", "old/é"), [0.5])
+    with pytest.raises(InputError, match="no file has a column 'first'"):
+        read_entries(Sources(sources.queries, sources.answers, qrels=qrels, rename=rename))
 
 
 def test_document_ids_used_for_different_texts_are_told_apart_by_query(tmp_path: Path) -> None:

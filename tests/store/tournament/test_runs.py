@@ -28,6 +28,12 @@ def test_read_qrels_of_trec_and_of_a_table_are_the_same(tmp_path: Path) -> None:
     assert read_qrels(str(tmp_path / "q.tsv")) == expected
 
 
+def test_read_qrels_table_is_renamed_as_the_other_files_are(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("frage,dok,note\nq1,d1,2\n")
+    rename = {"frage": "query_id", "dok": "doc_id", "note": "grade", "antwort": "answer"}
+    assert read_qrels(str(tmp_path / "q.csv"), rename) == {("q1", "d1"): 2}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

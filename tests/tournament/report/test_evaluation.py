@@ -1,6 +1,7 @@
 import json
 import math
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,14 +11,17 @@ from scipy import stats
 from judgec.records.estimate import Estimate
 from judgec.store.games import read_games
 from judgec.store.tournament.folder import write_folder
+from judgec.store.tournament.runs import read_qrels
 from judgec.tournament.adaptive import Neighbours, Proposal
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import Mark, Plan, ScorePlayer, as_games, play_tournament
+from judgec.tournament.pooling import Relevance, given
 from judgec.tournament.report.aspects import aspect_tests
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
 from judgec.tournament.report.page import page
 from judgec.tournament.report.run import run_of
-from judgec.tournament.report.tables import FILES, csv_tables
+from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines
+from judgec.tournament.retrieval import RetrievalTable
 from tests.judges.engine import asking
 from tests.records.test_card import make_card
 from tests.tournament.league import grader, grading_engine, league
@@ -73,6 +77,23 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
     assert "UNPROVEN" not in page(replace(found, unproven=""), title="t", created="")
 
 
+def test_page_and_json_say_how_agents_differ_in_retrieval(found: Evaluation) -> None:
+    gap = Estimate(value=0.25, low=0.125, high=0.5)
+    pairs = [("best+v2", EVIL, name, gap, p) for name, p in (("nDCG@5", 0.0004), ("MAP(rel=1)", 0.25))]
+    rows = {agent: {"nDCG@5": gap, "MAP(rel=1)": gap} for agent in ("best+v2", EVIL)}
+    ranked = replace(found, retrieval=RetrievalTable(rows, tuple(pairs), ("2 of 9 documents are graded.",)))
+    html = page(ranked, title="t", created="")
+    cell = "<b>+0.25</b> <span class=quiet>[+0.12, +0.50]</span>"
+    assert f"<td>{cell}<br><span class=quiet>p &lt; .001</span><td>{cell}<br><span class=quiet>p 0.250</span>" in html
+    assert f"<td>best+v2 – {escape(EVIL)}<td>" in html
+    assert "2 of 9 documents are graded." in ranked.to_json(None)["notes"]  # type: ignore[operator]  # JSON
+    assert "more pairs" not in html
+    many = [(f"agent {k}", "other", "nDCG@5", gap, None) for k in range(103)]
+    assert "3 more pairs are in retrieval_pairs.csv" in page(
+        replace(found, retrieval=RetrievalTable(rows, tuple(many), ())), title="t", created=""
+    )
+
+
 def test_page_of_an_agent_that_lost_everything_has_an_open_bar_and_no_nan(found: Evaluation) -> None:
     html = page(found, title="t", created="")
     assert math.isnan(found.board.ratings.low[found.board.agents.index("worst")])
@@ -86,6 +107,20 @@ def test_games_csv_gives_rank_the_same_games(found: Evaluation, tmp_path: Path) 
     again = make_leaderboard(games, tournaments=10, resamples=50)
     assert again.ratings.rating.tolist() == found.board.ratings.rating.tolist()
     assert (again.games, again.unscored) == (found.board.games, found.board.unscored)
+
+
+@pytest.mark.parametrize("query", ["q1", "what is it?"])
+def test_relevance_grades_are_read_again_as_qrels_whatever_the_ids(
+    found: Evaluation, tmp_path: Path, query: str
+) -> None:
+    grades = {(query, "d1"): 2, (query, "d2"): 0}
+    relevance = Relevance(grades, {(query, "d1"): "says it, and more"}, {(query, "d3"): "no reply"}, True, 2)
+    judged = replace(found, relevance=relevance)
+    write_folder(tmp_path, csv_tables(judged), {"relevance.qrels": qrels_lines(judged)})
+    assert read_qrels(str(tmp_path / "relevance.csv")) == grades
+    assert read_qrels(str(tmp_path / "relevance.qrels")) == (grades if query == "q1" else {})
+    assert "says it, and more" in (tmp_path / "relevance.csv").read_text()
+    assert "relevance" not in csv_tables(replace(found, relevance=given(grades)))
 
 
 def test_folder_of_an_earlier_evaluation_keeps_none_of_its_tables_but_the_experts_sheet(

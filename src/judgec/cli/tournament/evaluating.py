@@ -55,7 +55,7 @@ def run_evaluation(request: Request) -> None:
     bar = Bar(shown=not request.json)
     request = checked(request)
     program, unproven = _load(request, "--judge", request.judges.answers)
-    entries = read_entries(request.sources)
+    entries = read_entries(request.sources, [path for path in (request.corrections.preferences,) if path])
     gate = parse_gate(request.gate, entries.agents) if request.gate else None
     bar.stage(
         "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
@@ -137,7 +137,7 @@ def _labelled(request: Request, seen: frozenset[str]) -> Games | None:
     path = request.corrections.preferences
     if path is None:
         return None
-    labelled = read_preferences(path, {})
+    labelled = read_preferences(path, request.sources.rename)
     learned = sorted(seen & set(labelled.queries))
     if learned:
         raise UserError(
@@ -192,7 +192,7 @@ def _opened(request: Request, program: Program, bar: Bar, stack: ExitStack) -> t
 
 def _relevance(request: Request, entries: Entries, bar: Bar, stack: ExitStack) -> Relevance | None:
     if request.sources.qrels:
-        return given(read_qrels(request.sources.qrels))
+        return given(read_qrels(request.sources.qrels, request.sources.rename))
     if request.judges.documents is None:
         return None
     program, _ = _load(request, "--relevance-judge", request.judges.documents)

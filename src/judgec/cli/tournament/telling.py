@@ -43,6 +43,9 @@ def notes_of(request: Request, found: Evaluation) -> tuple[str, ...]:
         notes.append("The judge's prompt was changed (--factors, --has-citations); it was measured without that.")
     if request.sources.qrels and request.judges.documents:
         notes.append("--relevance-judge was not used: --qrels grades the documents.")
+    best, least = None if found.relevance is None else found.relevance.best, request.sight.threshold
+    if best is not None and best < least and card.task == "preference" and "contexts" in card.fields:
+        notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
     if found.proposal is not None:
         pairs, why = found.proposal.neighbours, WHY_STOPPED.get(found.proposal.reason, "--games was reached")
         settled = sum(pair.settled != "unsure" for pair in pairs)

@@ -83,7 +83,8 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
         whole = measure(panels[None], resampling, nominal=nominal)
         agreements[name] = with_aspects(whole, by_aspect, resampling, nominal=nominal)
     if labels.task == "preference":
-        agreements = with_preference_columns(agreements, dataset, judgments, resampling)
+        beside = {"compiled_loo": compiled[None], "ceiling": experts[None]}
+        agreements = with_preference_columns(agreements, dataset, judgments, resampling, beside)
         ratings[LONGEST] = ratings_of(dataset, test, longest(test.items, labels.scale))
     return Verification(agreements, ratings, judgments)
 

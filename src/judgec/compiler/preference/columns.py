@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from judgec.agreement.measure import NOTHING_SCORED, Resampling, measure, statistic_of
+from judgec.agreement.measure import NOTHING_SCORED, Resampling, measure, panel_statistic
 from judgec.compiler.dataset import Dataset
 from judgec.judges.pairwise import TIE
 from judgec.records.agreement import Agreement
@@ -19,10 +19,18 @@ from judgec.stats.intervals.bootstrap import interval
 
 LONGEST = "longest"
 ONE_ORDER = "only one order was asked, or no language model was"
+_UNKNOWN = {
+    "accuracy_decided": Estimate(value=None, note=NOTHING_SCORED),
+    "flip_rate": Estimate(value=None, note="known of a judge that was asked in both orders"),
+}
 
 
 def with_preference_columns(
-    agreements: Mapping[str, Agreement], dataset: Dataset, judgments: Mapping[str, Judgments], how: Resampling
+    agreements: Mapping[str, Agreement],
+    dataset: Dataset,
+    judgments: Mapping[str, Judgments],
+    how: Resampling,
+    panels: Mapping[str, Sequence[Ratings]] | None = None,
 ) -> dict[str, Agreement]:
     """Every judge's column with ``accuracy_decided`` and ``flip_rate``, and the baseline ``longest``.
 
@@ -32,17 +40,21 @@ def with_preference_columns(
     Args:
         agreements: By judge, on the test items.
         dataset: Of preferences.
-        judgments: By judge; panels of experts have none and stay as they are.
+        judgments: By judge.
         how: How intervals are made.
+        panels: Ratings beside each expert's, by column: of the experts themselves, and of the compiled judge.
     """
     test, scale = dataset.test, dataset.labels.scale
     everyone = {**judgments, LONGEST: longest(test.items, scale)}
-    columns = dict(agreements)
+    columns = {name: replace(column, estimates={**column.estimates, **_UNKNOWN}) for name, column in agreements.items()}
+    for name, panel in (panels or {}).items():
+        decided = {"accuracy_decided": _decided(panel, scale.position(TIE), how)}
+        columns[name] = replace(columns[name], estimates={**columns[name].estimates, **decided})
     for name, judged in everyone.items():
         ratings = pair(test.experts, judged, scale, accept_only=False)
         column = columns[name] if name in agreements else measure(ratings, how, nominal=True)
         extra = {
-            "accuracy_decided": _decided(ratings, scale.position(TIE), how),
+            "accuracy_decided": _decided([ratings], scale.position(TIE), how),
             "flip_rate": _flip_rate(judged, test.experts.cluster, how),
         }
         columns[name] = replace(column, estimates={**column.estimates, **extra})
@@ -68,12 +80,13 @@ def longest(items: Sequence[Item], scale: Scale) -> Judgments:
     )
 
 
-def _decided(ratings: Ratings, tie: int, how: Resampling) -> Estimate:
-    decided = ratings.where((ratings.expert != UNLABELLED) & (ratings.expert != tie) & (ratings.judge != UNSCORED))
-    if not len(decided.expert):
+def _decided(panel: Sequence[Ratings], tie: int, how: Resampling) -> Estimate:
+    decided = [r.where((r.expert != UNLABELLED) & (r.expert != tie) & (r.judge != UNSCORED)) for r in panel]
+    statistic = panel_statistic("exact", decided)
+    if statistic is None:
         return Estimate(value=None, note=NOTHING_SCORED, level=how.level)
-    found = interval(statistic_of("exact", decided), level=how.level, resamples=how.resamples, seed=how.seed)
-    return found.estimate(len(decided.expert))
+    found = interval(statistic, level=how.level, resamples=how.resamples, seed=how.seed)
+    return found.estimate(sum(len(r.expert) for r in decided))
 
 
 def _flip_rate(judged: Judgments, cluster: IntArray, how: Resampling) -> Estimate:

@@ -121,6 +121,11 @@ def renamed(table: Table, rename: Mapping[str, str]) -> Table:
     return replace(table, columns=tuple(columns), rows=rows)
 
 
+def named_here(table: Table, rename: Mapping[str, str]) -> dict[str, str]:
+    """The part of ``rename`` that is about columns of this table, where several files share one ``--map``."""
+    return {theirs: ours for theirs, ours in rename.items() if theirs in table.columns}
+
+
 def aspect_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """The ``grade.<aspect>`` columns, in file order."""
     return tuple(name for name in columns if name.startswith(ASPECT_PREFIX) and name != ASPECT_PREFIX)

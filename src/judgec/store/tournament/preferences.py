@@ -7,6 +7,7 @@ from judgec.records.game import Games
 from judgec.store.games import games_of
 from judgec.store.programs import Program
 from judgec.store.rows.cells import as_text, is_missing
+from judgec.store.rows.columns import named_here
 from judgec.store.rows.items import digest
 from judgec.store.tables import read_table
 
@@ -18,7 +19,7 @@ def read_preferences(path: str, rename: Mapping[str, str] | None = None) -> Game
 
     Args:
         path: Any file that ``read_table`` reads.
-        rename: New names by the file's own column names.
+        rename: Our column names by theirs, for all files of a tournament: those that are not here are of another.
 
     Raises:
         InputError: As ``read_games``; and rows of a stratum that was chosen, not drawn.
@@ -32,7 +33,7 @@ def read_preferences(path: str, rename: Mapping[str, str] | None = None) -> Game
     ]
     if chosen:
         raise InputError(chosen)
-    return games_of(table, rename)
+    return games_of(table, named_here(table, rename or {}))
 
 
 def learned_queries(program: Program, queries: Mapping[str, str]) -> frozenset[str]:

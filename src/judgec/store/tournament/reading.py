@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judgec.errors import InputError, UserError
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
-from judgec.store.rows.columns import as_rename, listed, renamed
+from judgec.store.rows.columns import as_rename, listed, named_here, renamed
 from judgec.store.rows.items import ALTERNATIVES, digest
 from judgec.store.scenarios.safe_yaml import load_yaml
 from judgec.store.tables import Row, Table, inside, read_table
 from judgec.store.tournament.costs import context_ids, cost_of
 from judgec.store.tournament.entries import Cost, Entries
-from judgec.store.tournament.runs import read_run
+from judgec.store.tournament.runs import is_table, read_run
 
 RAGELO = {"qid": "query_id", "did": "doc_id"}
 SHOWN = 5  # names listed in a note
@@ -96,10 +96,14 @@ def read_manifest(path: str) -> Sources:
     )
 
 
-def read_entries(sources: Sources) -> Entries:
+def read_entries(sources: Sources, others: Sequence[str] = ()) -> Entries:
     """Read a tournament.
 
     The same row twice is one answer. Agents may lack answers; that is in ``Entries.missing``.
+
+    Args:
+        sources: The files.
+        others: Tables that are read elsewhere, whose columns ``sources.rename`` may name as well.
 
     Raises:
         InputError: All faults of all files: missing columns, unknown query ids, one agent only, two different
@@ -117,7 +121,8 @@ def read_entries(sources: Sources) -> Entries:
         reader.read_documents(sources.documents)
     for path in sources.runs:
         reader.read_run(path)
-    return reader.finish(sources.answers[0][0])
+    qrels = [sources.qrels] if sources.qrels and is_table(sources.qrels) else []
+    return reader.finish(sources.answers[0][0], [*others, *qrels])
 
 
 class _Reader:
@@ -222,7 +227,9 @@ class _Reader:
         if unknown:
             self._notes.append(f"{path}: {len(unknown)} queries are not in this tournament and were left out.")
 
-    def finish(self, path: str) -> Entries:
+    def finish(self, path: str, others: Sequence[str]) -> Entries:
+        for other in others if self._unused else ():
+            self._unused -= set(read_table(other).columns)
         if self._unused and not self._faults:
             name = min(self._unused)
             self._faults.append(f"--map: no file has a column {name!r}. Correct the name.")
@@ -273,7 +280,7 @@ class _Reader:
 
     def _table(self, path: str) -> Table:
         table = read_table(path)
-        own = {theirs: ours for theirs, ours in self._rename.items() if theirs in table.columns}
+        own = named_here(table, self._rename)
         self._unused -= set(own)
         table = renamed(table, own)
         theirs = {old: new for old, new in RAGELO.items() if old in table.columns and new not in table.columns}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from judgec.errors import InputError
 from judgec.store.rows.cells import as_id, is_missing
-from judgec.store.rows.columns import listed
+from judgec.store.rows.columns import listed, named_here, renamed
 from judgec.store.tables import read_table
 
 Qrels = Mapping[tuple[str, str], int]
@@ -45,13 +45,22 @@ def read_run(path: str) -> dict[tuple[str, str], tuple[str, ...]]:
     return {key: tuple(sorted(docs, key=lambda doc_id: docs[doc_id])) for key, docs in found.items()}
 
 
-def read_qrels(path: str) -> dict[tuple[str, str], int]:
+def is_table(path: str) -> bool:
+    """Whether a file of qrels is a table with a header, by its name."""
+    return Path(path).suffix.lower() in TABLES
+
+
+def read_qrels(path: str, rename: Mapping[str, str] | None = None) -> dict[tuple[str, str], int]:
     """Relevance grades: TREC's ``query_id 0 doc_id grade``, or a table with query_id, doc_id, grade.
+
+    Args:
+        path: The file.
+        rename: Our column names by theirs, for all files of a tournament.
 
     Raises:
         InputError: Broken lines, missing columns, two grades of one document; each with its line.
     """
-    rows = _table_rows(path) if Path(path).suffix.lower() in TABLES else _trec_rows(path)
+    rows = _table_rows(path, rename or {}) if is_table(path) else _trec_rows(path)
     found: dict[tuple[str, str], int] = {}
     faults: list[str] = []
     for where, query_id, doc_id, grade in rows:
@@ -73,13 +82,14 @@ def _trec_rows(path: str) -> Iterator[tuple[str, str, str, str]]:
         yield f"{path}:{line}", cells[0], cells[2], cells[3]
 
 
-def _table_rows(path: str) -> Iterator[tuple[str, str, str, str]]:
+def _table_rows(path: str, rename: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
     table = read_table(path)
+    table = renamed(table, named_here(table, rename))
     name = {COLUMNS.get(column, column): column for column in table.columns}
     missing = [column for column in ("query_id", "doc_id", "grade") if column not in name]
     if missing:
         raise InputError(
-            [f"{path}:1: no column {listed(missing)}; there are {listed(table.columns)}. Rename them in the file."]
+            [f"{path}:1: no column {listed(missing)}; there are {listed(table.columns)}. Rename with --map."]
         )
     for index, row in enumerate(table.rows):
         if not is_missing(row.get(name["grade"])):

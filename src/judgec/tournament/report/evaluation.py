@@ -74,7 +74,7 @@ class Evaluation:
     def to_json(self, run_id: str | None) -> dict[str, object]:
         """The report of ``--json``."""
         report = self.board.to_json()
-        report["notes"] = [*self.board.notes, *self.notes]
+        report["notes"] = [*self.board.notes, *self.notes, *(self.retrieval.notes if self.retrieval else ())]
         report["retrieval"] = {} if self.retrieval is None else self.retrieval.to_json()
         if self.retrieval is not None:
             report["retrieval_pairs"] = self.retrieval.pairs_json()

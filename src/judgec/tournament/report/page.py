@@ -11,6 +11,7 @@ from judgec.tournament.report.drill import queries_section
 from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import length_rows, rate_rows
 from judgec.tournament.report.style import STYLE
+from judgec.tournament.retrieval import RetrievalTable
 
 NAMES = {
     "tau_b": "tau-b",
@@ -23,6 +24,9 @@ NAMES = {
     "accuracy_decided": "accuracy where experts chose",
     "flip_rate": "flips with order",
 }
+
+
+MOST_PAIRS = 100  # rows of paired differences; all are in retrieval_pairs.csv
 
 
 class _Axis(NamedTuple):
@@ -63,14 +67,15 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
     )
 
 
-def shown(estimate: Estimate | None, digits: int = 2) -> str:
-    """``.56 [.48, .63]`` as HTML, or a dash that says why on hover."""
+def shown(estimate: Estimate | None, digits: int = 2, sign: str = "-") -> str:
+    """``.56 [.48, .63]`` as HTML, or a dash that says why on hover; with ``sign`` "+" a gain has one too."""
     if estimate is None or estimate.value is None:
         return f"<span title='{escape(estimate.note if estimate else '', quote=True)}'>–</span>"
-    value = f"<b>{estimate.value:.{digits}f}</b>"
+    form = f"{sign}.{digits}f"
+    value = f"<b>{estimate.value:{form}}</b>"
     if estimate.low is None or estimate.high is None:
         return value
-    return f"{value} <span class=quiet>[{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]</span>"
+    return f"{value} <span class=quiet>[{estimate.low:{form}}, {estimate.high:{form}}]</span>"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
@@ -225,8 +230,25 @@ def _retrieval(found: Evaluation) -> str:
     rows = [[escape(agent), *(shown(row[name]) for name in names)] for agent, row in by_agent.items()]
     notes = "".join(f"<li>{escape(note)}" for note in found.retrieval.notes)
     return (
-        f"<section><h2>Retrieval</h2>{table(['agent', *map(escape, names)], rows)}"
+        f"<section><h2>Retrieval</h2>{table(['agent', *map(escape, names)], rows)}{_retrieval_pairs(found.retrieval)}"
         f"{f'<ul class=notes>{notes}</ul>' if notes else ''}</section>"
+    )
+
+
+def _retrieval_pairs(retrieval: RetrievalTable) -> str:
+    """The paired differences in a block that opens, those of every measure beside each other."""
+    pairs: dict[tuple[str, str], list[str]] = {}
+    names = list(dict.fromkeys(name for _, _, name, _, _ in retrieval.differences))
+    for one, other, _, gap, p in retrieval.differences:
+        known = "" if p is None else f"<br><span class=quiet>p {_p(p)}</span>"
+        pairs.setdefault((one, other), []).append(shown(gap, sign="+") + known)
+    rows = [[f"{escape(one)} – {escape(other)}", *cells] for (one, other), cells in pairs.items()]
+    more = len(rows) - MOST_PAIRS
+    rest = f"<p class=quiet>{more} more pairs are in retrieval_pairs.csv.</p>" if more > 0 else ""
+    return (
+        "<details><summary>Differences between agents</summary><div class=in><p class=quiet>Over the queries of both, "
+        "with 95 % intervals over queries and p after Holm's correction for the pairs of a measure.</p>"
+        f"{table(['pair', *map(escape, names)], rows[:MOST_PAIRS])}{rest}</div></details>"
     )
 
 

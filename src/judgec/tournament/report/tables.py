@@ -5,13 +5,14 @@ import math
 from judgec.stats.rating.expert_sample import sample_order
 from judgec.stats.rating.prediction_powered import CorrectedRates
 from judgec.tournament.play import as_games
+from judgec.tournament.pooling import Relevance
 from judgec.tournament.report.evaluation import Evaluation
 
 Rows = list[list[object]]
 
 FILES = (  # that an evaluation writes beside its page; sample.csv is not one, experts fill it in
     *("leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv", "retrieval.csv", "retrieval_pairs.csv"),
-    *("win_rates.csv", "length_controlled.csv", "relevance.qrels", "report.json"),
+    *("win_rates.csv", "length_controlled.csv", "relevance.csv", "relevance.qrels", "report.json"),
 )
 
 
@@ -57,6 +58,8 @@ def csv_tables(found: Evaluation) -> dict[str, Rows]:
                 for one, other, name, gap, p in found.retrieval.differences
             ),
         ]
+    if found.relevance is not None and found.relevance.judged:
+        tables["relevance"] = _relevance(found.relevance)
     if found.corrected is not None:
         tables["win_rates"] = _win_rates(found.corrected.rates)
     if found.lengths is not None:
@@ -103,10 +106,21 @@ def _win_rates(rates: CorrectedRates) -> Rows:
 
 
 def qrels_lines(found: Evaluation) -> str:
-    """The judged relevance grades as TREC qrels; empty where no judge graded documents."""
+    """The judged relevance grades as TREC qrels; empty where no judge graded documents, or where an id is no single
+    word, which that format cannot hold: ``relevance.csv`` has them all.
+    """
     if found.relevance is None or not found.relevance.judged:
         return ""
+    if any(len(name.split()) != 1 for cell in found.relevance.grades for name in cell):
+        return ""
     return "".join(f"{query} 0 {doc} {grade}\n" for (query, doc), grade in found.relevance.grades.items())
+
+
+def _relevance(found: Relevance) -> Rows:
+    head: list[object] = ["query_id", "doc_id", "grade", "reason", "unscored"]
+    graded: Rows = [[*cell, grade, found.reasons.get(cell, ""), ""] for cell, grade in found.grades.items()]
+    failed: Rows = [[*cell, "", "", reason] for cell, reason in found.unscored.items()]
+    return [head, *graded, *failed]
 
 
 def _games(found: Evaluation) -> Rows:
