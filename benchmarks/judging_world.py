@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.cli.judge.judging import Request
+from judgec.cli.judge.judge import Request
 from judgec.compiler.calibrate import TREES, _fit_source
 from judgec.compiler.calibrate_choice import Data
 from judgec.evidence.model import EvidenceModel

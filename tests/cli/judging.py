@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from judgec.cli.judge.judging import Request
+from judgec.cli.judge.judge import Request
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator
 from judgec.judges.judge import CompiledJudge

@@ -129,9 +129,9 @@ def test_jury_of_two_judges_reports_both_and_how_they_agree(tmp_path: Path) -> N
     save_judge(tmp_path)
     save_judge(tmp_path, "other", instructions="Be strict.")
     with FakeOpenAI("good") as server:
-        counts = run(request(tmp_path, file, server.base_url, judge=None, jury=("mine@champion", "other")))
+        counts = run(request(tmp_path, file, server.base_url, judge=None, jury="mine@champion,other"))
         assert server.calls == 81
-        again = run(request(tmp_path, file, server.base_url, judge=None, jury=("other", "mine")))
+        again = run(request(tmp_path, file, server.base_url, judge=None, jury="other,mine"))
         assert server.calls == 81
     assert counts["judge"] is None
     assert counts["jury"] == [{"program": "mine", "version": 1}, {"program": "other", "version": 1}]

@@ -235,3 +235,10 @@ def test_missing_key_exits_three_before_anything_is_saved(tmp_path: Path) -> Non
         done = judgec(tmp_path, "compile-judge", "w.jsonl", *options, code=3, OPENAI_API_KEY=CANARY)
     assert "refused the key" in done.stderr
     assert CANARY not in done.stdout + done.stderr
+
+
+@pytest.mark.full
+def test_few_items_are_pointed_out_once(tmp_path: Path) -> None:
+    file = write(tmp_path / "few.jsonl", grading_world.rows(24, per_query=1))
+    report = json.loads(judgec(tmp_path, "compile-judge", file.name, "--json").stdout)
+    assert len([note for note in report["notes"] if "under 30" in note]) == 1

@@ -6,15 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-from judgec.agents.rag import AgentSettings
-from judgec.cli.corpus.answering import Request, answer_before, run_answers
-from judgec.cli.corpus.compiling import Inputs, Models
-from judgec.cli.corpus.compiling import Request as Compiling
+from judgec.cli.corpus.answer import Request
+from judgec.cli.corpus.answering import answer_before, run_answers
+from judgec.cli.corpus.compile_agent import Request as Compiling
 from judgec.cli.corpus.compiling import run as compile_an_agent
-from judgec.cli.corpus.indexing import Request as Indexing
+from judgec.cli.corpus.index import Request as Indexing
 from judgec.cli.corpus.indexing import run_index
-from judgec.cli.corpus.playing import with_agents
-from judgec.cli.tournament.evaluate import evaluate
+from judgec.cli.tournament.evaluate import Request as Evaluating
+from judgec.cli.tournament.evaluating import run_evaluation
 from judgec.errors import UserError
 from judgec.retrieval.build import build_index
 from tests.cli.process import judgec
@@ -202,10 +201,9 @@ def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path
         Compiling(
             agent="rag-bm25",
             name="some",
-            inputs=Inputs("index", "bare.jsonl", labels="some.jsonl"),
-            models=Models(),
-            settings=AgentSettings(feedback=True),
-            home=Path(),
+            index="index",
+            queries="bare.jsonl",
+            labels="some.jsonl",
             quiet=True,
         )
     )
@@ -216,7 +214,7 @@ def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path
 
 def test_judge_that_is_not_there_is_refused_before_agents_answer(here: Path) -> None:
     with pytest.raises(UserError, match="no judge 'nobody'"):
-        with_agents(evaluate)(
-            judge="nobody", index="index", agents=AGENTS, queries="queries.jsonl", out=Path("ev"), home=Path()
+        run_evaluation(
+            Evaluating(judge="nobody", index="index", agents=AGENTS, queries="queries.jsonl", out=Path("ev"))
         )
     assert not (here / "ev").exists()

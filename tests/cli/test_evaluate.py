@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgec.cli.app import main
-from judgec.cli.tournament.request import Asking, Judges, Places, Request, Sight
+from judgec.cli.tournament.evaluate import Request
 from judgec.cli.tournament.telling import notes_of
 from judgec.records.game import Game, Games
 from judgec.store import programs
@@ -19,7 +19,7 @@ from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.preferences import learned_queries
 from judgec.store.tournament.reading import Sources, read_entries
 from judgec.tournament.leaderboard import make_leaderboard
-from judgec.tournament.play import Plan, Played
+from judgec.tournament.play import Played
 from judgec.tournament.pooling import given
 from judgec.tournament.report.evaluation import Evaluation
 from tests.records.test_card import make_card
@@ -156,15 +156,8 @@ def test_documents_that_no_grade_can_show_are_said_to_be_hidden(
     card = make_card(task="preference", fields=("query", "answer_a", "answer_b", *fields))
     board = make_leaderboard(Games.of([game]), tournaments=1, resamples=0)
     found = Evaluation(entries, card, board, (Played(game),), relevance=given({("q", "d"): 1}))
-    request = Request(
-        sources=Sources(),
-        judges=Judges("duel"),
-        plan=Plan(),
-        sight=Sight(False, threshold, True, True, "", False),
-        asking=Asking(None, None, None, None),
-        places=Places(Path(), Path("out")),
-    )
-    hidden = [note for note in notes_of(request, found) if "graded documents are hidden" in note]
+    request = Request(judge="duel", threshold=threshold)
+    hidden = [note for note in notes_of(request, found, None) if "graded documents are hidden" in note]
     assert bool(hidden) == said
 
 

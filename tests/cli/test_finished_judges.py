@@ -232,6 +232,16 @@ def test_labels_next_without_a_judge_says_what_is_missing(home: Home, run: Run) 
     assert "--next N and --judge NAME belong together" in stderr
 
 
+def test_labels_next_keeps_a_sheet_that_an_expert_has_filled_in(home: Home, run: Run, tmp_path: Path) -> None:
+    filled = tmp_path / "next.csv"
+    filled.write_text("item_id,query,answer,grade\ni0,Q,A,4\ni1,Q,B,\n")
+    before = home.server.calls, filled.read_bytes()
+    options = ["--next", "3", "--judge", "world@1", "--api-base", home.server.base_url, "--out", str(filled)]
+    _, stderr = run("labels", str(unseen(tmp_path, 600, graded=False)), *options, code=2)
+    assert "it holds labels, which would be lost. Move it, or name another" in stderr
+    assert (home.server.calls, filled.read_bytes()) == before
+
+
 def test_labels_next_of_a_file_without_unlabelled_items_says_so(home: Home, run: Run) -> None:
     _, stderr = run("labels", str(home.labels), "--next", "3", "--judge", "world@1", code=2)
     assert "all 160 items have a label" in stderr

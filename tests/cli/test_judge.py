@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.judge.judging import Request, run
+from judgec.cli.judge.judge import Request
+from judgec.cli.judge.judging import run
 from judgec.errors import ServiceError, UserError
 from tests.cli.process import CANARY, Shared, judgec
 from tests.compiler.small import compiled_from, write

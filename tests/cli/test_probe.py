@@ -9,7 +9,9 @@ import pytest
 
 from judgec.cli.probe import generating
 from judgec.cli.probe.comparing import run_comparison
-from judgec.cli.probe.probing import Request, run
+from judgec.cli.probe.generate_queries import Request as Generating
+from judgec.cli.probe.probe import Request
+from judgec.cli.probe.probing import run
 from judgec.errors import GateError, InputError, ServiceError, UserError
 from tests.cli.process import ROOT, judgec
 
@@ -171,7 +173,7 @@ def test_probe_with_a_scenario_of_the_users_own(folder: Path) -> None:
 
 
 def test_generate_queries_says_which_model_has_no_share(tmp_path: Path) -> None:
-    request = generating.Request(
+    request = Generating(
         index=str(CATALOGUE),
         experts=None,
         lms="embedded,openai/never-asked",

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from judgec.cli.probe import generating, probing
+from judgec.cli.probe.generate_queries import Request as Generating
+from judgec.cli.probe.probe import Request as Probing
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import unquote
 from tests.cli.process import ROOT
@@ -41,7 +43,7 @@ def generate(home: Path, server: FakeOpenAI, **wanted: Any) -> dict[str, object]
         "passage_size": "2000t", "seed": 0, "temperature": 0.7, "api_base": server.base_url, "budget": None,
         "max_cost": None, "home": home, "quiet": True,
     }  # fmt: skip
-    return generating.run(generating.Request(**{**given, **wanted}))
+    return generating.run(Generating(**{**given, **wanted}))
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ def test_probe_with_a_model_that_writes_and_judges(home: Path) -> None:
     (home / "systems_of_models.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
     with FakeOpenAI(writer) as server:
         probing.run(
-            probing.Request(
+            Probing(
                 systems=("python:systems_of_models:talks",),
                 out=home / "out",
                 home=home,

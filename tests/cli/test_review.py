@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from judgec.cli.labels.review import Request, grade
+from judgec.cli.labels.labels import Request
+from judgec.cli.labels.review import grade
+from judgec.errors import UserError
 from judgec.store.labels import read_labels
 from tests.cli.process import ROOT, judgec
 
@@ -50,16 +52,25 @@ def test_review_serves_until_it_is_stopped_and_says_what_was_graded(items: Path)
 
 
 def test_sheets_go_out_for_each_annotator_and_come_back(items: Path) -> None:
-    request, folder = Request(file=str(items), annotators="ann,bob b"), items.parent
-    out = grade(request, str(folder / "s.csv"), None, None, ways=1)
+    folder = items.parent
+    out = grade(Request(file=str(items), annotators="ann,bob b", export=str(folder / "s.csv")))
     assert out == {"items": 3, "blank": {str(folder / "s.ann.csv"): 3, str(folder / "s.bob-b.csv"): 3}}
     for name, given in (("ann", "5"), ("bob-b", "2")):
         sheet = folder / f"s.{name}.csv"
         sheet.write_text(sheet.read_text(encoding="utf-8-sig").replace(",,,", f",{given},,"))
-        back = grade(Request(file=str(items)), None, str(sheet), None, ways=1)
+        back = grade(Request(file=str(items), import_=str(sheet)))
     assert back["graded"] == {"ann": 3, "bob b": 3}
     labels = read_labels(str(items))
     assert {(label.annotator, label.grades["grade"]) for label in labels.labels} == {("ann", 4), ("bob b", 1)}
+
+
+def test_sheet_that_is_there_is_not_written_over_and_none_of_the_others_is_written(items: Path) -> None:
+    filled = items.parent / "s.bob.csv"
+    filled.write_text("item_id,grade\ni0,5\n")
+    with pytest.raises(UserError, match=r"--export: .*s\.bob\.csv is there and may hold labels\. Move it"):
+        grade(Request(file=str(items), annotators="ann,bob", export=str(items.parent / "s.csv")))
+    assert filled.read_text() == "item_id,grade\ni0,5\n"
+    assert not (items.parent / "s.ann.csv").exists()
 
 
 def test_two_ways_at_once_are_refused(items: Path) -> None:

@@ -104,6 +104,15 @@ def test_other_settings_than_the_index_are_refused(tmp_path: Path, option: str, 
         build_index([docs], out, **changed)  # type: ignore[arg-type]  # one setting at a time
 
 
+def test_language_is_known_however_it_is_written_and_others_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    docs, out = corpus(tmp_path / "docs", a="alpha"), tmp_path / "index"
+    with pytest.raises(UserError, match=r"--language klingon: its stems are not known; Arabic, .*, Turkish are\."):
+        build_index([docs], out, language="klingon")
+    assert not out.exists()
+    assert build_index([docs], out, language="german").manifest.language == "German"
+    assert build_index([docs], out, language="GERMAN").unchanged == 1
+
+
 def test_foreign_folder_is_never_written_to(tmp_path: Path) -> None:
     docs, out = corpus(tmp_path / "docs", a="alpha"), tmp_path / "mine"
     corpus(out, precious="data")

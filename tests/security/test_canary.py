@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
-from judgec.cli.judge.judging import Request, run
+from judgec.cli.judge.judge import Request
+from judgec.cli.judge.judging import run
 from judgec.errors import ServiceError
 from judgec.lm.backend import first_line
 from tests.cli.process import CANARY, Shared, judgec

@@ -88,6 +88,11 @@ def test_load_of_what_is_not_there_names_what_is(tmp_path: Path, reference: str,
         load(tmp_path, reference)
 
 
+def test_load_where_there_is_no_judge_at_all_says_so_and_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no judge 's' in .*; it holds none\. Make one with judgec compile-judge"):
+        load(tmp_path, "s")
+
+
 @pytest.mark.parametrize("name", ["", "..", "a/b", "../x", "a..b", "/etc", ".hidden", "a\\b", "a b", "x" * 65, "a\n"])
 def test_save_and_load_under_a_name_that_is_no_folder_write_nothing(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="not a folder name"):

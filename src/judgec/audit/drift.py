@@ -169,8 +169,8 @@ def read_anchor(path: Path) -> Anchor:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise ArtifactError(
-            f"--anchor {path}: {place}: {first['msg']}; a file that judgec audit --anchor wrote was expected. "
-            "Restore it, or name a new file to freeze."
+            f"--anchor {path}: it exists, so verdicts would be compared with it; {place}: {first['msg']}, but a file "
+            "that judgec audit --anchor wrote was expected. Restore it, or name a new file to freeze."
         ) from error
     except OSError as error:
         raise ArtifactError(f"--anchor {path}: {error.strerror}; a file is needed. Name another.") from error

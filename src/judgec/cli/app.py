@@ -4,8 +4,6 @@ Nothing heavy is imported here. A command module imports typer at its top and th
 that ``judgec --help`` answers at once.
 """
 
-import sys
-
 import typer
 
 from judgec.cli.admin.doctor import doctor
@@ -14,20 +12,18 @@ from judgec.cli.admin.ui import ui
 from judgec.cli.corpus.answer import answer
 from judgec.cli.corpus.compile_agent import compile_agent
 from judgec.cli.corpus.index import index
-from judgec.cli.corpus.playing import with_agents
 from judgec.cli.judge.agreement import agreement
 from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
 from judgec.cli.judge.judge import judge
 from judgec.cli.labels.labels import labels
-from judgec.cli.output import visible
+from judgec.cli.output import exit_with_code
 from judgec.cli.probe.compile_queries import compile_queries
 from judgec.cli.probe.generate_queries import generate_queries
 from judgec.cli.probe.probe import probe
 from judgec.cli.tournament.evaluate import evaluate
 from judgec.cli.tournament.rank import rank
 from judgec.cli.trust.audit import audit
-from judgec.errors import JudgecError
 
 app = typer.Typer(
     name="judgec",
@@ -51,7 +47,7 @@ app.command("judge", rich_help_panel=JUDGES)(judge)
 app.command("compare", rich_help_panel=JUDGES)(compare)
 app.command("agreement", rich_help_panel=JUDGES)(agreement)
 app.command("audit", rich_help_panel=JUDGES)(audit)
-app.command("evaluate", rich_help_panel=TOURNAMENTS)(with_agents(evaluate))
+app.command("evaluate", rich_help_panel=TOURNAMENTS)(evaluate)
 app.command("rank", rich_help_panel=TOURNAMENTS)(rank)
 app.command("index", rich_help_panel=CORPUS)(index)
 app.command("answer", rich_help_panel=CORPUS)(answer)
@@ -66,11 +62,4 @@ app.command("doctor", rich_help_panel=ADMIN)(doctor)
 
 def main() -> None:
     """Run the command line; a judgec error prints its message and exits with its code."""
-    try:
-        app()
-    except JudgecError as error:
-        print(visible(f"error: {error}"), file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
-        sys.exit(130)
+    exit_with_code(app)

@@ -3,8 +3,10 @@
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+from judgec.errors import JudgecError
 
 # Control characters, but for tab and line feed.
 _SEEN = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
@@ -28,6 +30,18 @@ def say(*notes: str) -> None:
     """Print notes for people on stderr, one a line, so that stdout stays data."""
     for note in notes:
         print(visible(note), file=sys.stderr)
+
+
+def exit_with_code(work: Callable[[], object]) -> None:
+    """Do the work of a process; a judgec error prints its message and exits with its code."""
+    try:
+        work()
+    except JudgecError as error:
+        print(visible(f"error: {error}"), file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
+        sys.exit(130)
 
 
 def command(*arguments: str, home: Path) -> str:

@@ -34,8 +34,6 @@ from judgec.store import programs
 from judgec.store.programs import dump_module, load_module
 from judgec.store.splits import Family, read_family
 
-MIN_ITEMS = 30  # fewer: a warning, the intervals will be wide
-
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
@@ -259,8 +257,6 @@ def _notes(
         notes.append("judge: embedded evidence engine, no language model")
     if dataset.labels.source.get("labels") == "constructed":
         notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
-    if len(dataset.labels.items) < MIN_ITEMS:
-        notes.append(f"{len(dataset.labels.items)} items: under {MIN_ITEMS} every interval is wide")
     ratings = verification.ratings
     if not settings.lm.embedded and "evidence_only" in ratings:
         alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])

@@ -8,7 +8,6 @@ from typing import Protocol
 from judgec.lm.spec import LMSpec
 
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
-MIN_ITEMS = 30  # fewer: a warning, the intervals will be wide
 MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means little
 
 

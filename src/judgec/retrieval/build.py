@@ -12,7 +12,7 @@ from judgec.retrieval.manifest import Manifest, SourceFile
 from judgec.retrieval.parsing.chunking import Chunking
 from judgec.retrieval.parsing.document import Document, UnreadableError
 from judgec.retrieval.parsing.read import KINDS, read_documents
-from judgec.retrieval.stores.writer import Row, Writer
+from judgec.retrieval.stores.writer import LANGUAGES, Row, Writer
 
 OnFile = Callable[[int, int], None]
 """Told how many files are read, of how many."""
@@ -163,6 +163,17 @@ def _below(folder: Path, out: Path) -> Iterator[Path]:
             yield path
 
 
+def _language(said: str | None) -> str | None:
+    """As the full-text index calls it, however it was written.
+
+    Raises:
+        UserError: When its stems are not known.
+    """
+    if said is None or said.strip().title() in LANGUAGES:
+        return said and said.strip().title()
+    raise UserError(f"--language {said}: its stems are not known; {', '.join(LANGUAGES)} are. Name one of these.")
+
+
 def _settings(
     out: Path, chunking: Chunking | None, embedder: str | None, language: str | None, rename: Mapping[str, str] | None
 ) -> Manifest:
@@ -171,6 +182,7 @@ def _settings(
     Raises:
         UserError: When the folder holds something else, or the index was built with other settings.
     """
+    language = _language(language)
     manifest = Manifest.read(out)
     if manifest is None:
         if out.is_file() or (out.is_dir() and any(out.iterdir())):

@@ -274,9 +274,10 @@ def set_aliases(home: Path, name: str, changes: Mapping[str, int]) -> None:
 def _resolve(home: Path, name: str, wanted: str) -> int:
     existing = versions(home, name)
     if not existing:
+        others = names(home)
+        there = f"there are {_listed(others)}. Name one of these, or make" if others else "it holds none. Make"
         raise UserError(
-            f"--judge: there is no judge {name!r} in {home / 'programs'}; there are {_listed(names(home))}. "
-            "Name one of these, or make one with judgec compile-judge."
+            f"--judge: there is no judge {name!r} in {home / 'programs'}; {there} one with judgec compile-judge."
         )
     if wanted == LATEST:
         return existing[-1]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Trace
 
 ITEM_TAG = "judgec.item_id"
+UNANSWERED = "Answer the questions of the queue with judgec ui, experiment -> Review."
 MOST_OPTIONS, MOST_INSTRUCTION, MOST_USERS = 10, 1000, 10  # mlflow.genai.label_schemas and review_queues, validation
 PAGE = 100  # traces a request
 Row = dict[str, object]
@@ -152,7 +153,7 @@ def fetch(store: TrackingStore, experiment: str, questions: Sequence[str]) -> li
     traces = {str(trace.info.trace_id): trace for trace in _traces(client, found.experiment_id)}
     answers = []
     for question in questions:
-        for row in feedback_of(traces.values(), question, f"mlflow:{experiment}").rows:
+        for row in feedback_of(traces.values(), question, f"mlflow:{experiment}", UNANSWERED).rows:
             item_id = str(traces[str(row["item_id"])].info.tags[ITEM_TAG])
             rationale = row["rationale"] or ""
             answers.append(Answer(item_id, str(row["annotator"]), question, str(row["label"]), str(rationale)))

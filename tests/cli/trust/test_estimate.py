@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.judge.judging import Request, run
+from judgec.cli.judge.judge import Request
+from judgec.cli.judge.judging import run
 from judgec.cli.trust.estimating import Estimated, prepared
 from judgec.errors import UserError
 from tests.cli.process import judgec
@@ -67,8 +68,10 @@ def estimated(
             in_flight=8,
             home=home,
             quiet=True,
+            estimate="accept_rate",
+            labels=str(write(tmp_path / "l.jsonl", labels)),
         )
-        asked = prepared(request, statistic="accept_rate", labels=str(write(tmp_path / "l.jsonl", labels)))
+        asked = prepared(request)
         assert asked is not None
         counts = run(request)
         asked.add_to(counts)
@@ -158,10 +161,10 @@ def test_estimate_that_cannot_be_made_is_refused_before_anything_is_asked(
 ) -> None:
     request = Request(
         file="items.jsonl", judge=judge, out=Path("out.jsonl"), lm=None, api_base=None, rename=(), budget=None,
-        max_cost=None, in_flight=8, home=home, quiet=True,
+        max_cost=None, in_flight=8, home=home, quiet=True, estimate=statistic, labels=labels,
     )  # fmt: skip
     with pytest.raises(UserError, match=seen):
-        prepared(request, statistic=statistic, labels=labels)
+        prepared(request)
 
 
 @pytest.mark.full

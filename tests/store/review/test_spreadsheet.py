@@ -35,7 +35,7 @@ def test_labels_of_a_sheet_come_back_to_their_items(tmp_path: Path, suffix: str)
     sheet, path = sheet_of(tmp_path, ROWS), tmp_path / f"bob{suffix}"
     sheet.save("i3", "bob", Given({"grade": 4}, "-good"))
     assert export_sheet(sheet, path, "bob") == 2
-    table = read_workbook(path) if suffix == ".xlsx" else cells_of(path)
+    table = list(read_workbook(path).values()) if suffix == ".xlsx" else cells_of(path)
     assert table[0] == ["item_id", "query", "answer", "contexts", "grade", "rationale", "annotator"]
     assert "gpt" not in str(table)  # blind to the agent, and to cem
     assert "cem" not in str(table)
@@ -98,7 +98,25 @@ def test_workbook_as_excel_writes_it_is_read(tmp_path: Path) -> None:
         archive.writestr(
             "xl/worksheets/sheet1.xml", f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
         )
-    assert read_workbook(tmp_path / "x.xlsx") == [["item_id", "", "grade"], ["7", "true", "two"]]
+    assert read_workbook(tmp_path / "x.xlsx") == {1: ["item_id", "", "grade"], 2: ["7", "true", "two"]}
+
+
+def test_fault_of_a_workbook_names_the_row_of_the_sheet_after_blank_rows(tmp_path: Path) -> None:
+    sheet, path = sheet_of(tmp_path, ROWS), tmp_path / "s.xlsx"
+    write_workbook(path, [["item_id", "grade"], ["", ""], ["0012", "3"], [], ["i3", "9"]], [9, 9], [(), ()])
+    with pytest.raises(InputError, match=r"s\.xlsx:row 5: grade 9"):
+        import_sheet(sheet, path, "bob")
+    rows = {3: ("item_id", "grade"), 7: ("i3", "8"), 9: ("i3", "9")}  # Excel leaves out rows that were never filled in
+    body = "".join(
+        f'<row r="{number}">{"".join(f"<c><v>{cell}</v></c>" for cell in row)}</row>' for number, row in rows.items()
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "xl/worksheets/sheet1.xml", f'<worksheet xmlns="{MAIN}"><sheetData>{body}</sheetData></worksheet>'
+        )
+    with pytest.raises(InputError) as error:
+        import_sheet(sheet, path, "bob")
+    assert [fault.split(": ")[0] for fault in error.value.faults] == [f"{path}:row 7", f"{path}:row 9"]
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,19 @@ def test_threshold_on_classes_or_a_threshold_that_is_no_number_is_refused(tmp_pa
         graded(tmp_path, "e,j\n1,3\n", accept_at="x")
 
 
+@pytest.mark.parametrize("beyond", ["9", "0", "5.5", "nan", "inf"])
+def test_threshold_beyond_the_grades_is_refused_with_the_grades_there_are(tmp_path: Path, beyond: str) -> None:
+    with pytest.raises(UserError, match=f"--accept-at {beyond}: not among the grades; the grades are 1, 2, 3, 4, 5"):
+        graded(tmp_path, "e,j\n1,5\n3,2\n", accept_at=beyond)
+
+
+def test_threshold_of_one_to_five_is_valid_where_nobody_gave_so_much(tmp_path: Path) -> None:
+    found = graded(tmp_path, "e,j\n1,3\n3,2\n", accept_at="4").ratings
+    assert (found.expert_accept.tolist(), found.judge_accept.tolist()) == ([0, 0], [0, 0])
+    rejects = graded(tmp_path, "e,j\nno,no\nno,no\n").ratings
+    assert rejects.expert_accept.tolist() == [0, 0]
+
+
 def test_other_scales_have_no_threshold_until_one_is_named(tmp_path: Path) -> None:
     text = "e,j\n0,1\n3,2\n2,2\n"
     assert (graded(tmp_path, text).ratings.expert_accept == -1).all()

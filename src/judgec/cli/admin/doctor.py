@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from judgec.cli.admin.ui import TrackingUriOption
-from judgec.cli.options import HomeOption, JsonOption
+from judgec.cli.options import ApiBaseOption, HomeOption, JsonOption, TrackingOption
 from judgec.cli.output import print_json
 from judgec.errors import JudgecError, ServiceError
 
@@ -52,11 +51,9 @@ class Check:
 
 def doctor(
     lm: Annotated[str | None, typer.Option(metavar="MODEL", help="Also ask this model for one word.")] = None,
-    api_base: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where the model is served, for example by vLLM.")
-    ] = None,
+    api_base: ApiBaseOption = None,
     home: HomeOption = Path(),
-    tracking_uri: TrackingUriOption = None,
+    tracking_uri: TrackingOption = None,
     json: JsonOption = False,
 ) -> None:
     """Check versions, keys, folders, disk, the tracking store and, with --lm, the model."""

@@ -5,18 +5,8 @@ from typing import Annotated
 
 import typer
 
-from judgec.cli.options import HomeOption
+from judgec.cli.options import HomeOption, TrackingOption
 from judgec.errors import ServiceError, UserError
-
-TrackingUriOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tracking-uri",
-        metavar="URI",
-        help="An MLflow server or database; default: MLFLOW_TRACKING_URI, else mlruns/mlflow.db.",
-        rich_help_panel="Places",
-    ),
-]
 
 
 def ui(
@@ -26,7 +16,7 @@ def ui(
         typer.Option(min=1, max=65535, help="Port to listen on.", show_default="the first free one from 5000"),
     ] = None,
     home: HomeOption = Path(),
-    tracking_uri: TrackingUriOption = None,
+    tracking_uri: TrackingOption = None,
 ) -> None:
     """Compare judge versions in the MLflow UI; Ctrl-C stops it."""
     import os

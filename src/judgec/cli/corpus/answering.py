@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 
@@ -15,6 +14,7 @@ from judgec.agents.http import HttpSystem
 from judgec.agents.rag import RAG, AgentSettings
 from judgec.agents.registry import kind_of, open_agent, reranked
 from judgec.agents.rerank import python_reranker
+from judgec.cli.corpus.answer import Request
 from judgec.cli.corpus.resuming import Unfinished
 from judgec.cli.output import print_json, print_table, say
 from judgec.cli.progress import Bar
@@ -28,29 +28,6 @@ from judgec.store.splits import write_whole
 from judgec.store.tournament.queries import Query, read_queries
 
 MOST_REASONS = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``answer``, as typed."""
-
-    queries: str
-    agents: str
-    out: Path
-    index: str | None = None
-    k: int = 5
-    variations: int = 4
-    persona: str = ""
-    citations: bool = True
-    rerank: str | None = None
-    rename: tuple[str, ...] = ()
-    lm: str = "embedded"
-    api_base: str | None = None
-    budget: int | None = None
-    max_cost: float | None = None
-    in_flight: int = 32
-    json: bool = False
-    home: Path = Path()
 
 
 def run_answers(request: Request) -> None:

@@ -4,10 +4,10 @@ import os
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import kind_of
+from judgec.cli.corpus.compile_agent import Request
 from judgec.cli.output import print_table, say
 from judgec.cli.progress import Bar
 from judgec.compiler.agents.candidates import UNCOMPILED
@@ -20,7 +20,7 @@ from judgec.compiler.outcome.report import check_name
 from judgec.compiler.session import Session
 from judgec.compiler.settings import reflection_spec
 from judgec.errors import UserError
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.retrieval.index import location_shown, open_index
 from judgec.retrieval.retrievers import open_retriever
@@ -29,47 +29,6 @@ from judgec.store.rows.columns import as_rename
 from judgec.store.tournament.queries import Query, read_queries
 from judgec.tracking.background import Tracker
 from judgec.tracking.store import tracking_store
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What the agent is compiled on and for."""
-
-    index: str
-    queries: str
-    judge: str | None = None
-    labels: str | None = None
-    report_judge: str | None = None
-    rename: tuple[str, ...] = ()
-    accept_at: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """Which models are asked, and how much at most."""
-
-    lm: str = "embedded"
-    reflection_lm: str | None = None
-    api_base: str | None = None
-    budget: int | None = None
-    max_cost: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``compile-agent``, as typed."""
-
-    agent: str
-    name: str
-    inputs: Inputs
-    models: Models
-    settings: AgentSettings
-    home: Path
-    optimizer: str = "auto"
-    seed: int = 0
-    unproven: bool = False
-    tracking_uri: str | None = None
-    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +48,15 @@ def run(request: Request) -> dict[str, object]:
     """
     started = time.time()
     bar = Bar(shown=not request.quiet)
-    settings = AgentCompile(
-        request.name, request.home, request.agent, request.settings, request.optimizer, request.seed
+    shape = AgentSettings(
+        request.k, request.variations, request.persona, request.citations, feedback=request.lm == EMBEDDED
     )
+    name = request.name or request.agent
+    settings = AgentCompile(name, request.home, request.agent, shape, request.optimizer, request.seed)
     judges = _checked(request, settings)
-    models = request.models
-    spec = LMSpec.parse(models.lm, api_base=models.api_base)
-    reflection, _ = reflection_spec(spec, models.reflection_lm)
-    queries = read_queries(request.inputs.queries, as_rename(request.inputs.rename))
+    spec = LMSpec.parse(request.lm, api_base=request.api_base)
+    reflection, _ = reflection_spec(spec, request.reflection_lm)
+    queries = read_queries(request.queries, as_rename(request.rename))
     bar.stage("agent", f"{request.agent}, {spec.model}, {len(queries)} queries")
     store = tracking_store(request.home, request.tracking_uri, os.environ)
     with (
@@ -105,8 +65,8 @@ def run(request: Request) -> dict[str, object]:
             spec,
             request.home,
             reflection=reflection,
-            budget=models.budget,
-            max_cost=models.max_cost,
+            budget=request.budget,
+            max_cost=request.max_cost,
             on_done=bar.progress,
         ) as session,
     ):
@@ -116,7 +76,7 @@ def run(request: Request) -> dict[str, object]:
         origin = _origin(judges, metric, request, spec, session, ended - started, ended)
         saved = save_agent(found, met, settings, origin)
         bar.stage("track", store.shown)
-        run_record = run_of(saved, met, settings, source=request.inputs.queries, started=started, ended=ended)
+        run_record = run_of(saved, met, settings, source=request.queries, started=started, ended=ended)
         logged = tracker.log_compile(run_record)
     bar.close()
     if not request.quiet:
@@ -125,16 +85,15 @@ def run(request: Request) -> dict[str, object]:
 
 
 def _checked(request: Request, settings: AgentCompile) -> _Judges:
-    inputs = request.inputs
-    if (inputs.judge is None) == (inputs.labels is None):
+    if (request.judge is None) == (request.labels is None):
         raise UserError("--judge, --labels: exactly one says what the agent is compiled for. Give one of them.")
-    check_name(request.name)
+    check_name(settings.name)
     kind_of(request.agent)
     refuse_judges(settings)
     metric = None
-    if inputs.judge is not None:
-        metric = judging(request.home, inputs.judge, "--judge", unproven=request.unproven)
-    return _Judges(metric, report_judging(request.home, inputs.report_judge, metric, unproven=request.unproven))
+    if request.judge is not None:
+        metric = judging(request.home, request.judge, "--judge", unproven=request.unproven)
+    return _Judges(metric, report_judging(request.home, request.report_judge, metric, unproven=request.unproven))
 
 
 def _compiled(
@@ -146,9 +105,9 @@ def _compiled(
     bar: Bar,
 ) -> tuple[CompiledAgent, Duel | None, Metric]:
     build, retriever_name = kind_of(request.agent)
-    retriever = open_retriever(retriever_name, open_index(request.inputs.index, api_base=request.models.api_base))
+    retriever = open_retriever(retriever_name, open_index(request.index, api_base=request.api_base))
     metric, accepted = _metric(request, judges.metric, queries, session)
-    module = build(retriever, request.settings)
+    module = build(retriever, settings.settings)
     # Without an accepted answer there is nothing to be close to: such a query would count as failed for every agent.
     usable = tuple(query for query in queries if query.query_id in accepted) if accepted else queries
     found = compile_agent(module, retriever, usable, metric, settings, session, bar, accepted=accepted)
@@ -183,7 +142,7 @@ def _origin(
         aspects=("grade",) if card is None else card.aspects,
         labels="" if card is None else card.labels,
         lm=spec,
-        index=location_shown(request.inputs.index),
+        index=location_shown(request.index),
         created=datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"),
         seconds=seconds,
         spent=session.spent,
@@ -196,8 +155,7 @@ def _metric(
     if judge is not None:
         by_id = {query.query_id: query for query in queries}
         return JudgeMetric(judge.name, judge.judge, judge.ask(session), by_id), {}
-    inputs = request.inputs
-    labels = read_labels(inputs.labels or "", rename=as_rename(inputs.rename), accept_at=inputs.accept_at)
+    labels = read_labels(request.labels or "", rename=as_rename(request.rename), accept_at=request.accept_at)
     accepted = accepted_answers(labels, queries, request.seed)
     return AcceptedMetric(accepted), accepted
 
@@ -226,6 +184,6 @@ def _show(saved: SavedAgent, met: Duel | None, settings: AgentCompile, request: 
         f"{card.name}@{card.version} {verdict}: {card.reason}",
         f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s",
         *[f"note: {note}" for note in found.notes],
-        f"Next: judgec answer --index {location_shown(request.inputs.index)} --queries QUERIES "
+        f"Next: judgec answer --index {location_shown(request.index)} --queries QUERIES "
         f"--agents {request.agent},{card.name if version else f'{card.name}@champion'}{version} --out answers.jsonl",
     )

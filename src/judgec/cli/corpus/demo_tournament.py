@@ -2,14 +2,14 @@
 
 import json
 import re
-import sys
 import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from judgec.errors import JudgecError, UserError
+from judgec.cli.demo import FAMILY, demo, require_here
+from judgec.cli.output import exit_with_code, say
 
 SENSORS = Path("trainsets/sensors")
 OUT = Path("demo")
@@ -28,18 +28,15 @@ def demo_tournament(home: Path, out: Path) -> None:
     Raises:
         UserError: When it is not run from the project's folder.
     """
-    from judgec.cli.corpus.indexing import Request, run_index
-    from judgec.cli.corpus.playing import with_agents
-    from judgec.cli.output import say
-    from judgec.cli.tournament.evaluate import evaluate
+    from judgec.cli.corpus.index import Request
+    from judgec.cli.corpus.indexing import run_index
+    from judgec.cli.tournament.evaluate import Request as Evaluating
+    from judgec.cli.tournament.evaluating import run_evaluation
     from judgec.store import programs
     from judgec.store.splits import write_whole
     from judgec.tournament.report.evaluation import why_unproven
 
-    if not (SENSORS / "catalogue").is_dir():
-        raise UserError(
-            f"{SENSORS}: not here; the demo runs in the project's folder. Change to it and run make demo-tournament."
-        )
+    require_here(SENSORS / "catalogue", "make demo-tournament")
     began = time.monotonic()
     judge = _judge(home)
     unproven = why_unproven(programs.load(home, judge).card)
@@ -47,15 +44,17 @@ def demo_tournament(home: Path, out: Path) -> None:
     qrels, queries = out / "catalogue.qrels", out / "queries.jsonl"
     write_whole(qrels, "".join(_qrels(out / "index")))
     write_whole(queries, "".join(json.dumps(query, ensure_ascii=False) + "\n" for query in _queries()))
-    with_agents(evaluate)(
-        judge=judge,
-        out=out / "tournament",
-        unproven=bool(unproven),
-        queries=str(queries),
-        index=str(out / "index"),
-        agents=SIX,
-        qrels=str(qrels),
-        home=home,
+    run_evaluation(
+        Evaluating(
+            judge=judge,
+            out=out / "tournament",
+            unproven=bool(unproven),
+            queries=str(queries),
+            index=str(out / "index"),
+            agents=SIX,
+            qrels=str(qrels),
+            home=home,
+        )
     )
     say(
         "Labels, questions and relevance are constructed and the engine quotes passages: this shows the machinery, not "
@@ -66,7 +65,6 @@ def demo_tournament(home: Path, out: Path) -> None:
 
 def _judge(home: Path) -> str:
     """The newest judge of ``make demo`` with its version; compiled when there is none."""
-    from judgec.cli.demo import FAMILY, demo
     from judgec.store.programs import CHAMPION, LATEST, aliases, names
 
     families = sorted(
@@ -119,17 +117,5 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-def main() -> None:
-    """Run the demo in the current folder."""
-    try:
-        demo_tournament(Path(), OUT)
-    except JudgecError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
-        sys.exit(130)
-
-
 if __name__ == "__main__":
-    main()
+    exit_with_code(lambda: demo_tournament(Path(), OUT))

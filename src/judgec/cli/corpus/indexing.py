@@ -1,12 +1,12 @@
 """What ``judgec index`` does: read, cut, embed, write, say what was left out."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from judgec.cli.corpus.index import Request
 from judgec.cli.output import print_json, print_table, say
 from judgec.retrieval.build import BuildReport, build_index
 from judgec.retrieval.index import location_shown
@@ -14,22 +14,6 @@ from judgec.retrieval.parsing.chunking import Chunking
 from judgec.store.rows.columns import as_rename
 
 MOST_SHOWN = 10  # skipped files and rows listed on screen
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``index``, as typed."""
-
-    paths: tuple[str, ...]
-    out: Path
-    chunk: str | None = None
-    embedder: str | None = None
-    language: str | None = None
-    rename: tuple[str, ...] = ()
-    seed: int = 0
-    postgres: str | None = None
-    api_base: str | None = None
-    json: bool = False
 
 
 def run_index(request: Request) -> BuildReport:

@@ -1,36 +1,48 @@
 """``judgec agreement``."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from judgec.cli.options import AcceptAtOption, JsonOption
+from judgec.cli.options import AcceptAtOption, JsonOption, command_of
 
 
-def agreement(
-    file: Annotated[str, typer.Argument(help="A table with the experts' and a judge's grades.")],
-    *,
-    expert: Annotated[str, typer.Option("--expert", metavar="COLUMN", help="The experts' grades.")],
-    judge: Annotated[str, typer.Option("--judge", metavar="COLUMN", help="The judge's grades; empty is unscored.")],
-    score: Annotated[
-        str | None, typer.Option("--score", metavar="COLUMN", help="The judge's continuous score.")
-    ] = None,
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The command line of ``agreement``, as typed."""
+
+    file: Annotated[str, typer.Argument(help="A table with the experts' and a judge's grades.")]
+    expert: Annotated[str, typer.Option("--expert", metavar="COLUMN", help="The experts' grades.")]
+    judge: Annotated[str, typer.Option("--judge", metavar="COLUMN", help="The judge's grades; empty is unscored.")]
+    score: Annotated[str | None, typer.Option("--score", metavar="COLUMN", help="The judge's continuous score.")] = None
     cluster: Annotated[
         str | None, typer.Option("--cluster", metavar="COLUMN", help="What groups rows, such as the query.")
-    ] = None,
-    accept_at: AcceptAtOption = None,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    accept_at: AcceptAtOption = None
+    json: JsonOption = False
+
+
+@command_of(Request)
+def agreement(request: Request) -> None:
     """Measure any judge's output against the experts: statistics with intervals, nothing else needed."""
     from judgec.agreement.measure import measure
     from judgec.agreement.render import agreement_table, notes, print_tables
     from judgec.cli.output import print_json, say
     from judgec.store.rows.graded import read_graded
 
-    graded = read_graded(file, expert=expert, judge=judge, score=score, cluster=cluster, accept_at=accept_at)
+    graded = read_graded(
+        request.file,
+        expert=request.expert,
+        judge=request.judge,
+        score=request.score,
+        cluster=request.cluster,
+        accept_at=request.accept_at,
+    )
     found = measure(graded.ratings, nominal=graded.nominal)
-    if json:
+    if request.json:
         print_json(found.to_json())
         return
-    print_tables(agreement_table(f"{judge} against {expert}, {file}", {judge: found}))
-    say(*[f"note: {note}" for note in (*graded.notes, *notes({judge: found}))])
+    title = f"{request.judge} against {request.expert}, {request.file}"
+    print_tables(agreement_table(title, {request.judge: found}))
+    say(*[f"note: {note}" for note in (*graded.notes, *notes({request.judge: found}))])

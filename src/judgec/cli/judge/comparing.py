@@ -2,13 +2,13 @@
 
 import json
 import os
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
 from judgec.agreement.compare import Comparison, Differing
 from judgec.agreement.compare import compare as compared
 from judgec.agreement.render import notes, paired_table, print_tables
-from judgec.cli.judge.source import LabelSource, read_source
+from judgec.cli.judge.compare import Request
+from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
 from judgec.compiler.session import Session
@@ -22,33 +22,12 @@ from judgec.stats.intervals.significance import level_for_look
 from judgec.store import programs
 from judgec.store.experts import experts_of
 from judgec.store.programs import Program
-from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.splits import read_family, split_items, write_whole
 from judgec.tracking.store import tracking_store
 
 SHOWN = 5  # differing items on screen
 LISTED = 20  # in the JSON report; --out has all
 LONGEST = 200  # characters of a rationale on screen
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``compare``, as typed."""
-
-    a: str
-    b: str
-    labels: str | None
-    out: Path | None
-    api_base: str | None
-    budget: int | None
-    max_cost: float | None
-    task: str | None
-    rename: tuple[str, ...]
-    annotators: str | None
-    accept_at: str | None
-    home: Path
-    tracking_uri: str | None
-    quiet: bool
 
 
 def run(request: Request) -> dict[str, object]:
@@ -100,17 +79,8 @@ def _read(request: Request, pair: tuple[Program, Program]) -> LabelSet:
     a, b = (program.card for program in pair)
     if request.labels is not None:
         threshold = None if a.scale.accept_at is None or a.scale.name == "accept" else str(a.scale.accept_at)
-        labels = read_source(
-            LabelSource(
-                path=request.labels,
-                task=request.task or a.task,
-                rename=as_rename(request.rename),
-                annotators=as_names(request.annotators),
-                accept_at=request.accept_at or threshold,
-            ),
-            store,
-            os.environ,
-        )
+        source = as_typed(request.labels, request, request.task or a.task)
+        labels = read_source(replace(source, accept_at=source.accept_at or threshold), store, os.environ)
         if (labels.scale.grades, labels.aspects) != (a.scale.grades, a.aspects):
             raise UserError(
                 f"--labels {request.labels}: {', '.join(labels.aspects)} with grades "

@@ -2,12 +2,12 @@
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from judgec.agreement.render import agreement_table, comparison_table, notes, print_tables, show
-from judgec.cli.judge.source import LabelSource, read_source
+from judgec.cli.judge.compile_judge import Request
+from judgec.cli.judge.source import as_typed, read_source
 from judgec.cli.output import command, print_table, say
 from judgec.cli.progress import Bar
 from judgec.compiler.compile import compile_judge, default_objective, plan_judge
@@ -22,41 +22,10 @@ from judgec.lm.spec import LMSpec
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.label import LabelSet
 from judgec.stats.agreement.objective import parse_objective
-from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.splits import default_family
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
 from judgec.tracking.store import tracking_store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``compile-judge``, as typed."""
-
-    labels: str
-    home: Path
-    name: str | None = None
-    lm: str = "embedded"
-    api_base: str | None = None
-    objective: str | None = None
-    task: str | None = None
-    accept_at: str | None = None
-    reflection_lm: str | None = None
-    optimizer: str = "auto"
-    seed: int = 0
-    budget: int | None = None
-    max_cost: float | None = None
-    evidence: bool = True
-    abstain_below: float | None = None
-    promise: float | None = None
-    risk: float = 0.1
-    learning_curve: bool = False
-    assessment: str | None = None
-    weighs: tuple[str, bool] = ("", False)  # factors, citations
-    rename: tuple[str, ...] = ()
-    annotators: str | None = None
-    tracking_uri: str | None = None
-    quiet: bool = False
 
 
 def run(request: Request) -> tuple[Saved, dict[str, object]]:
@@ -132,14 +101,7 @@ def _read(request: Request, bar: Bar) -> tuple[LabelSet, CompileSettings]:
     spec = LMSpec.parse(request.lm, api_base=request.api_base)
     reflection, no_reflection = reflection_spec(spec, request.reflection_lm)
     bar.stage("labels", request.labels)
-    read = LabelSource(
-        path=request.labels,
-        task=request.task,
-        rename=as_rename(request.rename),
-        annotators=as_names(request.annotators),
-        accept_at=request.accept_at,
-        assessment=request.assessment,
-    )
+    read = replace(as_typed(request.labels, request, request.task), assessment=request.assessment)
     labels = read_source(read, tracking_store(request.home, request.tracking_uri, os.environ), os.environ)
     return labels, CompileSettings(
         name=name,
@@ -157,7 +119,7 @@ def _read(request: Request, bar: Bar) -> tuple[LabelSet, CompileSettings]:
         promise=request.promise,
         risk=request.risk,
         learning_curve=request.learning_curve,
-        weighs=Weighs(*request.weighs),
+        weighs=Weighs(request.factors, request.has_citations),
         source=read.to_json(),
     )
 

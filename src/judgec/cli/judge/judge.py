@@ -1,123 +1,88 @@
 """``judgec judge``."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from judgec.cli.options import ApiBaseOption, HomeOption, JsonOption, MapOption
-from judgec.cli.trust.estimate import EstimateLabelsOption, EstimateOption
+from judgec.cli.options import JUDGE, HomeOption, JsonOption, MapOption, OtherLmOption, Spending, command_of
 from judgec.errors import UserError
 
-ASKING = "How it is asked"
 
-JudgeOption = Annotated[
-    str | None, typer.Option("--judge", metavar="NAME[@VERSION]", help="@champion, @latest or a number.")
-]
-JuryOption = Annotated[
-    str | None, typer.Option("--jury", metavar="A,B@3,...", help="Several judges of one task and scale instead.")
-]
-SamplesOption = Annotated[
-    int, typer.Option("--samples", min=1, help="Replies an item, combined.", rich_help_panel=ASKING)
-]
-TemperatureOption = Annotated[
-    float | None,
-    typer.Option(
-        "--temperature",
-        help="Default: the judge's own; 0.7 where that is 0 and there are several samples.",
-        rich_help_panel=ASKING,
-    ),
-]
-StructuredOption = Annotated[
-    bool,
-    typer.Option(
-        "--structured",
-        help="Ask for JSON under a schema at once, not only where a reply could not be read.",
-        rich_help_panel=ASKING,
-    ),
-]
-InFlightOption = Annotated[
-    int | None,
-    typer.Option(
-        "--in-flight", min=1, help="Most calls at once; default: 32, with --engine ray 256.", rich_help_panel=ASKING
-    ),
-]
-EngineOption = Annotated[
-    str,
-    typer.Option(
-        "--engine", metavar="local|ray", help="Who makes the calls: this process, or Ray.", rich_help_panel=ASKING
-    ),
-]
-RayAddressOption = Annotated[
-    str | None,
-    typer.Option("--ray-address", metavar="HOST:PORT", help="A running Ray cluster.", rich_help_panel=ASKING),
-]
-AbstainOption = Annotated[
-    float | None,
-    typer.Option(
-        "--abstain-below",
-        metavar="CONFIDENCE",
-        help="Leave less sure judgments to a human; default: as compiled. 0 judges all.",
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class Request(Spending):
+    """The command line of ``judge``, as typed; either ``judge`` or ``jury`` is given."""
+
+    file: Annotated[str, typer.Argument(help="Items to judge; no labels are needed.")]
+    judge: Annotated[str | None, JUDGE] = None
+    jury: Annotated[
+        str | None, typer.Option("--jury", metavar="A,B@3,...", help="Several judges of one task and scale instead.")
+    ] = None
+    out: Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Where the judgments go.")]
+    lm: OtherLmOption = None
+    rename: MapOption = ()
+    abstain_below: Annotated[
+        float | None,
+        typer.Option(
+            "--abstain-below",
+            metavar="CONFIDENCE",
+            help="Leave less sure judgments to a human; default: as compiled. 0 judges all.",
+        ),
+    ] = None
+    samples: Annotated[int, typer.Option("--samples", min=1, help="Replies an item, combined.")] = 1
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            "--temperature", help="Default: the judge's own; 0.7 where that is 0 and there are several samples."
+        ),
+    ] = None
+    structured: Annotated[
+        bool,
+        typer.Option(
+            "--structured", help="Ask for JSON under a schema at once, not only where a reply could not be read."
+        ),
+    ] = False
+    in_flight: Annotated[
+        int | None,
+        typer.Option("--in-flight", min=1, help="Most calls at once; default: 32, with --engine ray 256."),
+    ] = None
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="local|ray", help="Who makes the calls: this process, or Ray.")
+    ] = "local"
+    ray_address: Annotated[
+        str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="A running Ray cluster.")
+    ] = None
+    estimate: Annotated[
+        str | None,
+        typer.Option("--estimate", metavar="accept_rate", help="The rate over all items, corrected by labels."),
+    ] = None
+    labels: Annotated[
+        str | None, typer.Option("--labels", metavar="FILE", help="A random sample of the items, labelled.")
+    ] = None
+    quiet: JsonOption = False
+    home: HomeOption = Path()
+
+    @property
+    def jurors(self) -> tuple[str, ...]:
+        """The names in ``--jury``."""
+        return tuple(name.strip() for name in (self.jury or "").split(",") if name.strip())
 
 
-def judge(
-    file: Annotated[str, typer.Argument(help="Items to judge; no labels are needed.")],
-    *,
-    judge: JudgeOption = None,
-    jury: JuryOption = None,
-    out: Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Where the judgments go.")],
-    lm: Annotated[str | None, typer.Option("--lm", help="Another model than the judge was compiled for.")] = None,
-    api_base: ApiBaseOption = None,
-    rename: MapOption = None,
-    budget: Annotated[int | None, typer.Option("--budget", metavar="CALLS", help="Most LM calls.")] = None,
-    max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Most dollars.")] = None,
-    abstain_below: AbstainOption = None,
-    samples: SamplesOption = 1,
-    temperature: TemperatureOption = None,
-    structured: StructuredOption = False,
-    in_flight: InFlightOption = None,
-    engine: EngineOption = "local",
-    ray_address: RayAddressOption = None,
-    estimate: EstimateOption = None,
-    labels: EstimateLabelsOption = None,
-    json: JsonOption = False,
-    home: HomeOption = Path(),
-) -> None:
+@command_of(Request)
+def judge(request: Request) -> None:
     """Judge items with a compiled judge, or with several: one row an item, in the order of the file."""
-    from judgec.cli.judge.judging import Request, run
+    from judgec.cli.judge.judging import run
     from judgec.cli.output import print_json
     from judgec.cli.trust.estimating import prepared
 
-    jurors = tuple(name.strip() for name in (jury or "").split(",") if name.strip())
-    if bool(judge) == bool(jurors):
+    if bool(request.judge) == bool(request.jurors):
         raise UserError("judgec judge: one of --judge NAME and --jury A,B,... is needed, not both. Give one of them.")
-    request = Request(
-        file=file,
-        judge=judge,
-        jury=jurors,
-        out=out,
-        lm=lm,
-        api_base=api_base,
-        rename=tuple(rename or ()),
-        samples=samples,
-        temperature=temperature,
-        structured=structured,
-        budget=budget,
-        max_cost=max_cost,
-        in_flight=in_flight,
-        engine=engine,
-        ray_address=ray_address,
-        abstain_below=abstain_below,
-        home=home,
-        quiet=json,
-    )
-    estimated = prepared(request, statistic=estimate, labels=labels)
+    estimated = prepared(request)
     counts = run(request)
     if estimated is not None:
         estimated.add_to(counts)
-    if json:
+    if request.quiet:
         print_json(counts)
     if estimated is not None:
         estimated.require()

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
+from judgec.cli.judge.judge import Request
 from judgec.cli.judge.panel import Panel
 from judgec.cli.output import say
 from judgec.cli.progress import Bar
@@ -26,33 +27,9 @@ from judgec.store.splits import writing_whole
 from judgec.store.stream.pieces import ItemStream, open_items
 
 NEXT = "Next: judgec agreement {out} --expert COLUMN --judge grade, with the experts' grades as COLUMN beside them"
-ENGINES = LOCAL, RAY = "local", "ray"
+ENGINES = _, RAY = "local", "ray"
 MOST_REASONS = 5  # for missing judgments, on the screen; the rows have them all
 MOST_DISTINCT = 1000  # reasons that are counted word by word; beyond that a long run only counts their kinds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``judge``, as typed; either ``judge`` or ``jury`` is given."""
-
-    file: str
-    judge: str | None = None
-    jury: tuple[str, ...] = ()
-    out: Path
-    lm: str | None
-    api_base: str | None
-    rename: tuple[str, ...]
-    samples: int = 1
-    temperature: float | None = None
-    structured: bool = False
-    budget: int | None
-    max_cost: float | None
-    in_flight: int | None = None
-    engine: str = LOCAL
-    ray_address: str | None = None
-    abstain_below: float | None = None
-    home: Path
-    quiet: bool
 
 
 def run(request: Request) -> dict[str, object]:
@@ -62,7 +39,7 @@ def run(request: Request) -> dict[str, object]:
         ServiceError: When no item could be judged; the rows with their reasons are written all the same.
     """
     bar, judged = Bar(shown=not request.quiet), 0
-    loaded = [programs.load(request.home, name) for name in (request.jury or (request.judge or "",))]
+    loaded = [programs.load(request.home, name) for name in (request.jurors or (request.judge or "",))]
     cards = [program.card for program in loaded]
     _check_out(request)
     names = (f"{card.name}@{card.version}, {request.lm or card.engine or card.lm.get('model')}" for card in cards)
@@ -104,20 +81,7 @@ def _panel(request: Request, bar: Bar) -> Panel:
         raise UserError(f"--engine {request.engine}: unknown; {' and '.join(ENGINES)} are valid. Name one of them.")
     if request.ray_address and request.engine != RAY:
         raise UserError("--ray-address: only --engine ray uses a cluster; with it the address is valid. Add it.")
-    return Panel(
-        request.home,
-        lm=request.lm,
-        api_base=request.api_base,
-        samples=request.samples,
-        temperature=request.temperature,
-        structured=request.structured,
-        budget=request.budget,
-        max_cost=request.max_cost,
-        in_flight=request.in_flight,
-        on_done=bar.progress,
-        spread=request.engine == RAY,
-        ray_address=request.ray_address,
-    )
+    return Panel(request, bar.progress, spread=request.engine == RAY)
 
 
 def _check_out(request: Request) -> None:
@@ -188,8 +152,8 @@ def _counts(
     spent = panel.spent
     names = [{"program": card.name, "version": card.version} for card in cards]
     return {
-        "judge": None if request.jury else names[0],
-        "jury": names if request.jury else None,
+        "judge": None if request.jurors else names[0],
+        "jury": names if request.jurors else None,
         "samples": request.samples,
         "items": items.items,
         "rows": items.rows,

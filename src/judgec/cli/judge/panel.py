@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from judgec.cli.judge.judge import Request
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
 from judgec.judges.pairwise import is_pairwise
@@ -29,45 +29,20 @@ class Panel:
     """Opens the journal and the models.
 
     Args:
-        home: Folder that holds ``.judgec/journal.db``.
-        lm: Another model than the judges were compiled for, or None.
-        api_base: Another endpoint, or None.
-        samples: Replies an item and juror.
-        temperature: Another temperature than the judges', or None.
-        structured: Ask for JSON under a schema at once.
-        budget: Most calls that are made now, or None.
-        max_cost: Most US dollars that are paid now, or None.
-        in_flight: Most calls at once, or None for 32, on a cluster 256.
+        request: Which model, how it is asked, and how much at most.
         on_done: Told of progress.
         spread: Whether calls are made by workers on a Ray cluster.
-        ray_address: The cluster, or None for one on this machine.
     """
 
-    def __init__(
-        self,
-        home: Path,
-        *,
-        lm: str | None,
-        api_base: str | None,
-        samples: int,
-        temperature: float | None,
-        structured: bool,
-        budget: int | None,
-        max_cost: float | None,
-        in_flight: int | None,
-        on_done: OnDone,
-        spread: bool = False,
-        ray_address: str | None = None,
-    ) -> None:
-        self._lm, self._api_base = lm, api_base
-        self._samples, self._temperature, self._structured = samples, temperature, structured
-        self._in_flight = in_flight or (ray.IN_FLIGHT if spread else IN_FLIGHT)
+    def __init__(self, request: Request, on_done: OnDone, *, spread: bool = False) -> None:
+        self._request = request
+        self._in_flight = request.in_flight or (ray.IN_FLIGHT if spread else IN_FLIGHT)
         self._on_done = on_done
-        self._journal = Journal(home / ".judgec" / "journal.db")
+        self._journal = Journal(request.home / ".judgec" / "journal.db")
         # What is free does not count against the caps: the same command goes on where the last one stopped.
-        self._caps = Budget(calls=budget, usd=max_cost, count_journaled=False)
+        self._caps = Budget(calls=request.budget, usd=request.max_cost, count_journaled=False)
         self._usage = Usage()
-        self._cluster = Cluster(ray_address) if spread else None
+        self._cluster = Cluster(request.ray_address) if spread else None
         self._executors: dict[str, Executor] = {}
         self._unscored = 0
         self._shown = 0.0
@@ -104,11 +79,15 @@ class Panel:
         judge, name = load_judge(program), f"{program.card.name}@{program.card.version}"
         if not judge.asks_lm:
             return Juror(name, judge, None, Recall(self._journal, None, name))
-        self.total += items * self._samples * (1 + is_pairwise(judge.module))
+        self.total += items * self._request.samples * (1 + is_pairwise(judge.module))
         executor = self._executor(self._spec(program.card))
         recall = Recall(self._journal, door_of(executor.lm), name)
         interview = judge.interview(
-            executor.run, samples=self._samples, structured=self._structured, recall=recall, on_verdict=self._count
+            executor.run,
+            samples=self._request.samples,
+            structured=self._request.structured,
+            recall=recall,
+            on_verdict=self._count,
         )
         return Juror(name, judge, interview, recall)
 
@@ -128,14 +107,14 @@ class Panel:
         Raises:
             UserError: When the model would give the same sample again and again.
         """
-        spec = LMSpec.from_card(card.lm, model=self._lm, api_base=self._api_base)
-        if self._samples > 1 and spec.embedded:
+        spec = LMSpec.from_card(card.lm, model=self._request.lm, api_base=self._request.api_base)
+        if self._request.samples > 1 and spec.embedded:
             raise UserError(
                 "--samples: the embedded engine says the same every time; a language model gives several samples. "
                 "Leave --samples out, or name a model with --lm."
             )
-        temperature = self._temperature
-        if temperature is None and self._samples > 1 and not spec.reasoning:
+        temperature = self._request.temperature
+        if temperature is None and self._request.samples > 1 and not spec.reasoning:
             temperature = spec.temperature or SAMPLING_TEMPERATURE
         if temperature is None:
             return spec

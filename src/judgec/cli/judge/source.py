@@ -4,16 +4,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from judgec.cli.options import LabelColumns
 from judgec.errors import InputError, UserError
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import NAME, Datasheet, read_datasheet
 from judgec.store.labels import label_file, read_labels
+from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.rows.feedback import LABEL, feedback_table
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.traces import MLFLOW_PREFIX, read_feedback
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LabelSource:
     """How labels are read; a report keeps it, so that they can be read again.
 
@@ -37,6 +39,15 @@ class LabelSource:
     def to_json(self) -> dict[str, object]:
         """For the report."""
         return {**asdict(self), "rename": dict(self.rename), "annotators": list(self.annotators)}
+
+
+def as_typed(path: str, columns: LabelColumns, task: str | None) -> LabelSource:
+    """The source that a command line names.
+
+    Raises:
+        UserError: When ``--map`` or ``--annotators`` cannot be read.
+    """
+    return LabelSource(path, task, as_rename(columns.rename), as_names(columns.annotators), accept_at=columns.accept_at)
 
 
 def read_source(source: LabelSource, store: TrackingStore, environ: Mapping[str, str]) -> LabelSet:

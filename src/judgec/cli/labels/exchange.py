@@ -4,10 +4,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from judgec.cli.labels.review import Request, opened
+from judgec.cli.labels.labels import Request
+from judgec.cli.labels.review import opened
 from judgec.cli.output import say
 from judgec.errors import UserError
 from judgec.review.desk import meanings_of
+from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.sheet import Given, LabelSheet
 from judgec.store.review.spreadsheet import export_sheet, import_sheet
 from judgec.store.rows.columns import as_names
@@ -16,7 +18,7 @@ from judgec.tracking.store import TrackingStore, tracking_store
 from judgec.tracking.traces import MLFLOW_PREFIX
 
 
-def export(request: Request, target: str, tracking_uri: str | None) -> dict[str, object]:
+def export(request: Request, target: str) -> dict[str, object]:
     """Write a spreadsheet for each annotator, or fill an MLflow review queue; returns what ``--json`` prints.
 
     Raises:
@@ -27,21 +29,25 @@ def export(request: Request, target: str, tracking_uri: str | None) -> dict[str,
     names = as_names(request.annotators)
     say(*(f"note: {note}" for note in notes))
     if target.startswith(MLFLOW_PREFIX):
-        store = tracking_store(request.home, tracking_uri, os.environ)
+        store = tracking_store(request.home, request.tracking_uri, os.environ)
         return _send(sheet, store, target.removeprefix(MLFLOW_PREFIX), names)
+    path = Path(target)
+    if not path.parent.is_dir():
+        raise UserError(f"--export {target}: no such folder {path.parent}; create it, or name another.")
+    paths = {name: path.with_name(f"{path.stem}.{_file_part(name)}{path.suffix}") for name in names}
+    if len(names) < 2:
+        paths = {names[0] if names else DEFAULT_ANNOTATOR: path}
+    if there := [str(each) for each in paths.values() if each.exists()]:
+        raise UserError(f"--export: {', '.join(there)} is there and may hold labels. Move it, or name another.")
     blank = {}
-    for name in names or ("expert",):
-        path = Path(target)
-        path = path if len(names) < 2 else path.with_name(f"{path.stem}.{_file_part(name)}{path.suffix}")
-        if not path.parent.is_dir():
-            raise UserError(f"--export {target}: no such folder {path.parent}; create it, or name another.")
+    for name, path in paths.items():
         blank[str(path)] = export_sheet(sheet, path, name)
         say(f"{path}: {len(sheet.items)} items for {name}, {blank[str(path)]} of them to grade")
     say(f"Next: judgec labels {request.file} --import {next(iter(blank))}")
     return {"items": len(sheet.items), "blank": blank}
 
 
-def bring_back(request: Request, origin: str, tracking_uri: str | None) -> dict[str, object]:
+def bring_back(request: Request, origin: str) -> dict[str, object]:
     """Put labels from a spreadsheet or an MLflow review queue into the file; returns what ``--json`` prints.
 
     Raises:
@@ -50,7 +56,7 @@ def bring_back(request: Request, origin: str, tracking_uri: str | None) -> dict[
     sheet, notes = opened(request)
     names = as_names(request.annotators)
     if origin.startswith(MLFLOW_PREFIX):
-        store = tracking_store(request.home, tracking_uri, os.environ)
+        store = tracking_store(request.home, request.tracking_uri, os.environ)
         counts = _fetch(sheet, store, origin.removeprefix(MLFLOW_PREFIX))
     elif len(names) > 1:
         raise UserError(f"--annotators {request.annotators}: a sheet is one annotator's. Import one after the other.")

@@ -5,10 +5,9 @@ import io
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import get_args
 
+from judgec.cli.labels.labels import Request
 from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
 from judgec.compiler.next_labels import Pick, next_labels, uncertainty
@@ -21,28 +20,12 @@ from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.store import programs
 from judgec.store.datasheet import NAME as DATASHEET
+from judgec.store.rows.cells import is_missing
 from judgec.store.rows.columns import TASKS, as_names, as_rename
 from judgec.store.rows.grades import PREFERENCE_SCALE
 from judgec.store.rows.unlabelled import read_unlabelled
 from judgec.store.splits import read_family, write_whole
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``labels --next``, as typed."""
-
-    file: str
-    n: int
-    judge: str
-    out: Path | None
-    rename: tuple[str, ...]
-    annotators: str | None
-    api_base: str | None
-    budget: int | None
-    max_cost: float | None
-    seed: int
-    home: Path
-    quiet: bool
+from judgec.store.tables import read_table
 
 
 def run(request: Request) -> dict[str, object]:
@@ -51,15 +34,19 @@ def run(request: Request) -> dict[str, object]:
     Raises:
         UserError: When there is no such judge, its task is a plugin's, or every item has a label.
     """
+    if request.next is None or request.judge is None:
+        raise UserError("--next N and --judge NAME belong together; one of them is missing. Give both.")
     bar = Bar(shown=not request.quiet)
     program = programs.load(request.home, request.judge)
     card, judge = program.card, load_judge(program)
     task = next((name for name in get_args(Task) if name == card.task), None)
     if task is None:
         raise UserError(f"--judge {request.judge}: its task {card.task} has no label columns. Name another judge.")
-    out = request.out or Path("next.csv")
+    out, filled = request.out, label_columns(card)
     if not out.parent.is_dir():
         raise UserError(f"--out {out}: no such folder {out.parent}; create it, or name another.")
+    if out.exists() and any(not is_missing(row.get(name)) for row in read_table(str(out)).rows for name in filled):
+        raise UserError(f"--out {out}: it holds labels, which would be lost. Move it, or name another.")
     found = read_unlabelled(
         request.file, task=task, rename=as_rename(request.rename), annotators=as_names(request.annotators)
     )
@@ -74,7 +61,7 @@ def run(request: Request) -> dict[str, object]:
         calls = session.spent.calls
     bar.close()
     salt = read_family(request.home, card.name).salt
-    picks = next_labels(found.items, uncertainty(judgments, card.scale), request.n, salt=salt, seed=request.seed)
+    picks = next_labels(found.items, uncertainty(judgments, card.scale), request.next, salt=salt, seed=request.seed)
     write_whole(out, sheet(picks, card))
     beside = out.with_name(f"{out.stem}.{DATASHEET}")
     write_whole(beside, datasheet(card))
@@ -84,7 +71,7 @@ def run(request: Request) -> dict[str, object]:
             f"{out}: {len(picks)} of {len(found.items)} unlabelled items to grade, {strata['uncertain']} that "
             f"{card.name}@{card.version} is unsure of and {strata['random']} at random",
             f"{calls} LM calls",
-            f"Next: fill in {', '.join(label_columns(card))}, then {command('labels', str(out), home=request.home)}",
+            f"Next: fill in {', '.join(filled)}, then {command('labels', str(out), home=request.home)}",
         )
     return {
         "out": str(out),

@@ -3,10 +3,9 @@
 import contextlib
 import signal
 import threading
-from dataclasses import dataclass
-from pathlib import Path
 from typing import get_args
 
+from judgec.cli.labels.labels import Request
 from judgec.cli.output import say
 from judgec.errors import UserError
 from judgec.records.card import ProgramCard
@@ -21,36 +20,20 @@ from judgec.store.rows.columns import as_names, as_rename, renamed
 from judgec.store.tables import read_table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``labels --review``, as typed."""
-
-    file: str
-    port: int = 0
-    judge: str | None = None
-    task: str | None = None
-    rename: tuple[str, ...] = ()
-    annotators: str | None = None
-    accept_at: str | None = None
-    home: Path = Path()
-
-
-def grade(
-    request: Request, export: str | None, import_: str | None, tracking_uri: str | None, *, ways: int
-) -> dict[str, object]:
+def grade(request: Request) -> dict[str, object]:
     """The one of ``--review``, ``--export`` and ``--import`` that was asked for; returns what ``--json`` prints.
 
     Raises:
         UserError: When more than one was.
     """
-    if ways > 1:
+    ways = [request.review, *(way is not None for way in (request.export, request.import_, request.next))]
+    if sum(ways) > 1:
         raise UserError("--review, --export, --import, --next: one at a time is valid. Run one after the other.")
-    from judgec.cli.labels.exchange import bring_back
-    from judgec.cli.labels.exchange import export as take_away
+    from judgec.cli.labels.exchange import bring_back, export
 
-    if export is not None:
-        return take_away(request, export, tracking_uri)
-    return run(request) if import_ is None else bring_back(request, import_, tracking_uri)
+    if request.export is not None:
+        return export(request, request.export)
+    return run(request) if request.import_ is None else bring_back(request, request.import_)
 
 
 def opened(request: Request) -> tuple[LabelSheet, list[str]]:

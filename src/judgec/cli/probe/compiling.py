@@ -3,13 +3,12 @@
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
-from judgec.cli.judge.compiling import Request as JudgeRequest
+from judgec.cli.judge.compile_judge import Request as JudgeRequest
 from judgec.cli.judge.compiling import run as compile_judge
 from judgec.cli.output import print_table, say
+from judgec.cli.probe.compile_queries import Request
 from judgec.cli.probe.generating import ask_of, open_reliability, read_experts, spec_of
 from judgec.cli.progress import Bar
 from judgec.compiler.outcome.report import check_name
@@ -27,30 +26,6 @@ from judgec.store import programs
 from judgec.store.splits import read_family
 from judgec.tracking.background import Tracker
 from judgec.tracking.store import tracking_store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``compile-queries``, as typed."""
-
-    index: str
-    experts: str
-    home: Path
-    lm: str = "embedded"
-    judge: str = "rules"
-    labels: str | None = None
-    name: str = "queries"
-    per_passage: int = 5
-    passages: int | None = None
-    passage_size: str = "2000t"
-    reflection_lm: str | None = None
-    seed: int = 0
-    temperature: float = 0.7
-    api_base: str | None = None
-    budget: int | None = None
-    max_cost: float | None = None
-    tracking_uri: str | None = None
-    quiet: bool = False
 
 
 def run(request: Request) -> dict[str, object]:

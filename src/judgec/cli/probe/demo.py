@@ -1,10 +1,11 @@
 """``make demo-probe``: the scenarios that ship, on the documents that ship, against six agents and a broken system."""
 
 import json
-import sys
 from pathlib import Path
 
-from judgec.errors import GateError, JudgecError, UserError
+from judgec.cli.demo import require_here
+from judgec.cli.output import exit_with_code, say
+from judgec.errors import GateError
 
 CATALOGUE = Path("trainsets/sensors/catalogue")
 INDEX = Path("demo/sensors-index")
@@ -21,15 +22,12 @@ def demo(home: Path) -> None:
         UserError: When it is not run from the project's folder.
         GateError: When a scenario does not find the fault that was planted for it.
     """
-    from judgec.cli.output import say
-    from judgec.cli.probe.probing import Request, run
+    from judgec.cli.probe.probe import Request
+    from judgec.cli.probe.probing import run
     from judgec.probe.broken import BROKEN
     from judgec.retrieval.build import build_index
 
-    if not CATALOGUE.is_dir():
-        raise UserError(
-            f"{CATALOGUE}: not here; the demo runs in the project's folder. Change to it and run make demo-probe."
-        )
+    require_here(CATALOGUE, "make demo-probe")
     build_index([str(CATALOGUE)], home / INDEX, seed=0)
     run(
         Request(
@@ -49,17 +47,5 @@ def demo(home: Path) -> None:
     say(f"Every scenario found the fault that was planted for it in the system '{BROKEN}'.")
 
 
-def main() -> None:
-    """Run the demo in the current folder."""
-    try:
-        demo(Path())
-    except JudgecError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
-        sys.exit(130)
-
-
 if __name__ == "__main__":
-    main()
+    exit_with_code(lambda: demo(Path()))

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.cli.output import print_table, say
+from judgec.cli.probe.generate_queries import Request
 from judgec.cli.progress import Bar
 from judgec.compiler.queries.saved import Found, load_generator
 from judgec.compiler.session import Session
@@ -25,30 +25,6 @@ from judgec.store import programs
 from judgec.store.rows.cells import as_text, is_missing
 from judgec.store.splits import write_whole
 from judgec.store.tables import read_table
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``generate-queries``, as typed."""
-
-    index: str
-    experts: str | None
-    lms: str
-    per_passage: int
-    sample: str | None
-    out: Path
-    references: bool
-    reliability: str
-    generator: str | None
-    passages: int | None
-    passage_size: str
-    seed: int
-    temperature: float
-    api_base: str | None
-    budget: int | None
-    max_cost: float | None
-    home: Path
-    quiet: bool
 
 
 def run(request: Request) -> dict[str, object]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from judgec.agents.rag import AgentSettings
 from judgec.cli.output import print_json, print_table, say
 from judgec.cli.probe.generating import ask_of, open_reliability, spec_of
+from judgec.cli.probe.probe import Request
 from judgec.cli.probe.seats import open_panel
 from judgec.cli.progress import Bar
 from judgec.compiler.session import Session
@@ -45,34 +46,6 @@ from judgec.tracking.store import tracking_store
 FEW = 3  # systems up to which the screen shows intervals; the report always does
 NEAREST = 5  # passages of the whole corpus that a model is asked about, when nothing should answer
 OWN = "scenarios"  # folder of the user's scenarios in the home
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``probe``, as typed."""
-
-    systems: tuple[str, ...]
-    out: Path
-    home: Path
-    scenarios: tuple[str, ...] = ()
-    indexes: tuple[str, ...] = ()
-    n: int | None = None
-    questions: str | None = None
-    max_failure: tuple[str, ...] = ()
-    json: bool = False
-    lm: str = "embedded"
-    seed: int = 0
-    reliability: str = "none"
-    k: int = 5
-    agent_lm: str | None = None
-    judge: str | None = None
-    rejection_judge: str | None = None
-    unproven: bool = False
-    temperature: float = 0.7
-    api_base: str | None = None
-    budget: int | None = None
-    max_cost: float | None = None
-    tracking_uri: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

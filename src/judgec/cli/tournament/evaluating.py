@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,7 +12,8 @@ import numpy as np
 
 from judgec.cli.output import print_json, say
 from judgec.cli.progress import Bar
-from judgec.cli.tournament.request import Request, checked
+from judgec.cli.tournament.evaluate import Request
+from judgec.cli.tournament.request import plan_of, sources_of
 from judgec.cli.tournament.telling import notes_of, seen_note, show
 from judgec.compiler.session import Session
 from judgec.errors import GateError, UserError
@@ -25,7 +27,7 @@ from judgec.store.programs import Program
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.folder import write_folder
 from judgec.store.tournament.preferences import learned_queries, read_preferences
-from judgec.store.tournament.reading import read_entries
+from judgec.store.tournament.reading import Sources, read_entries
 from judgec.store.tournament.runs import read_qrels
 from judgec.tournament.gate import parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
@@ -53,17 +55,17 @@ def run_evaluation(request: Request) -> None:
     """
     started = time.time()
     bar = Bar(shown=not request.json)
-    request = checked(request)
-    program, unproven = _load(request, "--judge", request.judges.answers)
-    entries = read_entries(request.sources, [path for path in (request.corrections.preferences,) if path])
+    sources = sources_of(request)
+    program, unproven = _load(request, "--judge", request.judge)
+    entries = read_entries(sources, [path for path in (request.preferences,) if path])
     gate = parse_gate(request.gate, entries.agents) if request.gate else None
     bar.stage(
         "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
     )
-    out = request.places.out
-    store = tracking_store(request.places.home, request.places.tracking_uri, os.environ)
+    out = request.out
+    store = tracking_store(request.home, request.tracking_uri, os.environ)
     with Tracker(store, os.environ) as tracker:
-        found = replace(_evaluate(request, program, entries, bar), unproven=unproven)
+        found = replace(_evaluate(request, program, entries, sources, bar), unproven=unproven)
         ended = time.time()
         _write(request, found, datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"))
         bar.stage("track", store.shown)
@@ -74,7 +76,7 @@ def run_evaluation(request: Request) -> None:
     if request.json:
         print_json(report)
     else:
-        show(found, out, request.places.home)
+        show(found, out, request.home)
     if gate is not None:
         opened, said = gate.verdict(found.board.ratings.difference(gate.agent, gate.other))
         if not opened:
@@ -84,29 +86,29 @@ def run_evaluation(request: Request) -> None:
 
 def _load(request: Request, option: str, reference: str) -> tuple[Program, str]:
     """The program, and why it is not proven; where there is no champion the newest, which is not."""
-    home, (name, _, wanted) = request.places.home, reference.partition("@")
+    home, (name, _, wanted) = request.home, reference.partition("@")
     if not wanted and programs.CHAMPION not in programs.aliases(home, name) and programs.versions(home, name):
         wanted = programs.LATEST
     program = programs.load(home, f"{name}@{wanted}" if wanted else name)
     unproven = why_unproven(program.card)
-    if unproven and not request.judges.unproven:
+    if unproven and not request.unproven:
         raise UserError(f"{option} {reference}: {unproven}. Compile a better one, or pass --unproven.")
     return program, unproven
 
 
-def _evaluate(request: Request, program: Program, entries: Entries, bar: Bar) -> Evaluation:
-    card = program.card
+def _evaluate(request: Request, program: Program, entries: Entries, sources: Sources, bar: Bar) -> Evaluation:
+    card, plan = program.card, plan_of(request)
     seen = learned_queries(program, entries.queries)
-    labelled = _labelled(request, seen)
+    labelled = _labelled(request, seen, sources.rename)
     with ExitStack() as stack:
-        relevance = _relevance(request, entries, bar, stack)
+        relevance = _relevance(request, entries, sources, bar, stack)
         judge, session = _opened(request, program, bar, stack)
         player = _player(request, card, judge, session, entries, relevance)
-        bar.stage("play", f"{request.plan.kind} games, judged by {card.name}@{card.version}")
-        played, proposal = play_tournament(entries, player, request.plan)
+        bar.stage("play", f"{plan.kind} games, judged by {card.name}@{card.version}")
+        played, proposal = play_tournament(entries, player, plan)
     bar.stage("rate", f"{len(played)} games")
     marks = player.marks if isinstance(player, ScorePlayer) else {}
-    games, seed = as_games(played, entries), request.plan.seed
+    games, seed = as_games(played, entries), request.seed
     found = Evaluation(
         entries=entries,
         card=card,
@@ -121,23 +123,23 @@ def _evaluate(request: Request, program: Program, entries: Entries, bar: Bar) ->
         corrected=_corrected(request, games, labelled, seen),
         learned=seen,
     )
-    notes = (*notes_of(request, found), *seen_note(seen, entries))
-    if request.corrections.length_control:
+    notes = (*notes_of(request, found, sources.qrels), *seen_note(seen, entries))
+    if request.length_control:
         lengths, why_not = equal_lengths(games, entries)
         found, notes = replace(found, lengths=lengths), (*notes, *why_not)
     return replace(found, notes=notes)
 
 
-def _labelled(request: Request, seen: frozenset[str]) -> Games | None:
+def _labelled(request: Request, seen: frozenset[str], rename: Mapping[str, str]) -> Games | None:
     """The experts' games, read before anything is judged.
 
     Raises:
         UserError: When the judge has learned from labels of their queries.
     """
-    path = request.corrections.preferences
+    path = request.preferences
     if path is None:
         return None
-    labelled = read_preferences(path, request.sources.rename)
+    labelled = read_preferences(path, rename)
     learned = sorted(seen & set(labelled.queries))
     if learned:
         raise UserError(
@@ -149,26 +151,25 @@ def _labelled(request: Request, seen: frozenset[str]) -> Games | None:
 
 
 def _corrected(request: Request, games: Games, labelled: Games | None, seen: frozenset[str]) -> Corrected | None:
-    asked = request.corrections
-    if labelled is None or asked.preferences is None:
+    if labelled is None or request.preferences is None:
         return None
     fresh = np.array([query not in seen for query in games.queries])
     return correct(
         games.only(fresh[games.query]),
         labelled,
-        asked.preferences,
-        claimed=asked.random_sample,
-        seed=request.plan.seed,
+        request.preferences,
+        claimed=request.random_sample,
+        seed=request.seed,
     )
 
 
 def _write(request: Request, found: Evaluation, created: str) -> None:
     """The folder but for report.json, which names the MLflow run."""
-    out = request.places.out
+    out = request.out
     title = f"{out.name}: {len(found.entries.agents)} agents judged by {found.card.name}@{found.card.version}"
     tables = csv_tables(found)
-    if request.corrections.sample is not None:
-        tables["sample"] = sample_sheet(found, request.corrections.sample)
+    if request.sample is not None:
+        tables["sample"] = sample_sheet(found, request.sample)
     texts = {"report.html": page(found, title=title, created=created)}
     texts |= {"relevance.qrels": lines} if (lines := qrels_lines(found)) else {}
     write_folder(out, tables, texts, stale=FILES)
@@ -178,10 +179,10 @@ def _opened(request: Request, program: Program, bar: Bar, stack: ExitStack) -> t
     """A judge and its way to the LM."""
     judge = load_judge(program)
     session = Session(
-        LMSpec.from_card(program.card.lm, model=request.asking.lm, api_base=request.asking.api_base),
-        request.places.home,
-        budget=request.asking.budget,
-        max_cost=request.asking.max_cost,
+        LMSpec.from_card(program.card.lm, model=request.lm, api_base=request.api_base),
+        request.home,
+        budget=request.budget,
+        max_cost=request.max_cost,
         on_done=bar.progress,
     )
     stack.enter_context(session)
@@ -190,15 +191,15 @@ def _opened(request: Request, program: Program, bar: Bar, stack: ExitStack) -> t
     return judge, session
 
 
-def _relevance(request: Request, entries: Entries, bar: Bar, stack: ExitStack) -> Relevance | None:
-    if request.sources.qrels:
-        return given(read_qrels(request.sources.qrels, request.sources.rename))
-    if request.judges.documents is None:
+def _relevance(request: Request, entries: Entries, sources: Sources, bar: Bar, stack: ExitStack) -> Relevance | None:
+    if sources.qrels:
+        return given(read_qrels(sources.qrels, sources.rename))
+    if request.relevance_judge is None:
         return None
-    program, _ = _load(request, "--relevance-judge", request.judges.documents)
+    program, _ = _load(request, "--relevance-judge", request.relevance_judge)
     if program.card.task != "relevance":
         raise UserError(
-            f"--relevance-judge {request.judges.documents}: a judge of {program.card.task}; one of relevance is "
+            f"--relevance-judge {request.relevance_judge}: a judge of {program.card.task}; one of relevance is "
             "needed. Name another."
         )
     judge, session = _opened(request, program, bar, stack)
@@ -215,20 +216,20 @@ def _player(
     relevance: Relevance | None,
 ) -> Player:
     if compares(judge):
-        if request.sight.factors or request.sight.has_citations:
-            module = weighing(judge.module, factors=request.sight.factors, citations=request.sight.has_citations)
+        if request.factors or request.has_citations:
+            module = weighing(judge.module, factors=request.factors, citations=request.has_citations)
             judge = replace(judge, module=module)
         showing = Showing(
             entries,
             relevance,
-            request.sight.threshold,
-            raw=request.sight.raw_documents,
-            annotations=request.sight.annotations,
+            request.threshold,
+            raw=request.raw_documents,
+            annotations=request.annotations,
         )
-        return PairPlayer(entries, judge, session.ask, showing, one_order=request.sight.one_order)
+        return PairPlayer(entries, judge, session.ask, showing, one_order=request.one_order)
     if "answer" not in card.fields or card.scale.level == "nominal":
         raise UserError(
-            f"--judge {request.judges.answers}: a judge of {card.task}; one of answer, grade or preference can judge "
+            f"--judge {request.judge}: a judge of {card.task}; one of answer, grade or preference can judge "
             "answers. Name another."
         )
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band

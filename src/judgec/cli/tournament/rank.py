@@ -1,11 +1,12 @@
 """``judgec rank``: ratings from a file of games that were already played."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from judgec.cli.options import JsonOption, MapOption
+from judgec.cli.options import JsonOption, MapOption, SeedOption, command_of
 
 MOST_COLUMNS = 12  # agents in a win table that still fits a screen
 
@@ -17,49 +18,36 @@ class GameOrder(StrEnum):
     SHUFFLED = "shuffled"
 
 
-GamesArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="GAMES",
-        help="CSV, TSV, JSONL or Parquet: query_id, agent_a, agent_b, winner (a, b, tie, empty).",
-        show_default=False,
-    ),
-]
-ELO = "Elo"
-KOption = Annotated[float, typer.Option("--k", help="Elo: points at stake in a game.", rich_help_panel=ELO)]
-InitialOption = Annotated[
-    float | None,
-    typer.Option(
-        "--initial",
-        help="Elo: rating before the first game; default 500, or 1000 with --ragelo-compat.",
-        rich_help_panel=ELO,
-    ),
-]
-TournamentsOption = Annotated[int, typer.Option("--tournaments", help="Elo: shuffles to average.", rich_help_panel=ELO)]
-OrderOption = Annotated[GameOrder, typer.Option("--order", help="Elo: order of the games.", rich_help_panel=ELO)]
-CompatOption = Annotated[
-    bool,
-    typer.Option(
-        "--ragelo-compat",
-        help="Elo: start at 1000 and truncate after every game, as RAGElo does.",
-        rich_help_panel=ELO,
-    ),
-]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the shuffles and of the resampled queries.")]
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The command line of ``rank``, as typed."""
+
+    games: Annotated[
+        str,
+        typer.Argument(
+            metavar="GAMES",
+            help="CSV, TSV, JSONL or Parquet: query_id, agent_a, agent_b, winner (a, b, tie, empty).",
+            show_default=False,
+        ),
+    ]
+    k: Annotated[float, typer.Option("--k", help="Elo: points at stake in a game.")] = 32.0
+    initial: Annotated[
+        float | None,
+        typer.Option("--initial", help="Elo: rating before the first game; default 500, or 1000 with --ragelo-compat."),
+    ] = None
+    tournaments: Annotated[int, typer.Option("--tournaments", help="Elo: shuffles to average.")] = 500
+    order: Annotated[GameOrder, typer.Option("--order", help="Elo: order of the games.")] = GameOrder.SHUFFLED
+    ragelo_compat: Annotated[
+        bool,
+        typer.Option("--ragelo-compat", help="Elo: start at 1000 and truncate after every game, as RAGElo does."),
+    ] = False
+    seed: SeedOption = 0
+    rename: MapOption = ()
+    json: JsonOption = False
 
 
-def rank(
-    games: GamesArgument,
-    *,
-    k: KOption = 32.0,
-    initial: InitialOption = None,
-    tournaments: TournamentsOption = 500,
-    order: OrderOption = GameOrder.SHUFFLED,
-    ragelo_compat: CompatOption = False,
-    seed: SeedOption = 0,
-    mapping: MapOption = None,
-    json: JsonOption = False,
-) -> None:
+@command_of(Request)
+def rank(request: Request) -> None:
     """Rank agents from games: Bradley-Terry with intervals over queries, Elo, and who beat whom.
 
     An empty winner is an unscored game: counted, never a loss or a tie. RAGElo's games file is read as it is.
@@ -71,16 +59,16 @@ def rank(
     from judgec.tournament.render import leaderboard_rows, win_rows
 
     board = make_leaderboard(
-        read_games(games, as_rename(mapping or ())),
-        source=games,
-        tournaments=tournaments,
-        k=k,
-        initial=initial,
-        seed=seed,
-        order=order.value,
-        ragelo_compat=ragelo_compat,
+        read_games(request.games, as_rename(request.rename)),
+        source=request.games,
+        tournaments=request.tournaments,
+        k=request.k,
+        initial=request.initial,
+        seed=request.seed,
+        order=request.order.value,
+        ragelo_compat=request.ragelo_compat,
     )
-    if json:
+    if request.json:
         print_json(board.to_json())
         return
     title = f"{board.games} games on {board.ratings.n_queries} queries"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judgec.cli.output import command, print_table, say
-from judgec.cli.tournament.request import Request
+from judgec.cli.tournament.evaluate import Request
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.render import leaderboard_rows, retrieval_rows, win_rows
 from judgec.tournament.report.costs import cost_rows
@@ -15,7 +15,7 @@ WHY_STOPPED = {"settled": "all neighbours are settled", "exhausted": "no game wa
 INPUT_FIELDS = ("reference", "contexts")  # that a judge may have learned to lean on
 
 
-def notes_of(request: Request, found: Evaluation) -> tuple[str, ...]:
+def notes_of(request: Request, found: Evaluation, qrels: str | None) -> tuple[str, ...]:
     """What the reader of an evaluation has to know, one sentence each."""
     card, entries = found.card, found.entries
     notes = list(entries.notes)
@@ -37,13 +37,13 @@ def notes_of(request: Request, found: Evaluation) -> tuple[str, ...]:
     notes.append(audit_note(card))
     if card.labels:
         notes.append("The judge learned from constructed labels: no expert gave them.")
-    if request.asking.lm is not None:
-        notes.append(f"Judged with {request.asking.lm}; the judge was measured with {card.lm.get('model')}.")
-    if request.sight.factors or request.sight.has_citations:
+    if request.lm is not None:
+        notes.append(f"Judged with {request.lm}; the judge was measured with {card.lm.get('model')}.")
+    if request.factors or request.has_citations:
         notes.append("The judge's prompt was changed (--factors, --has-citations); it was measured without that.")
-    if request.sources.qrels and request.judges.documents:
+    if qrels and request.relevance_judge:
         notes.append("--relevance-judge was not used: --qrels grades the documents.")
-    best, least = None if found.relevance is None else found.relevance.best, request.sight.threshold
+    best, least = None if found.relevance is None else found.relevance.best, request.threshold
     if best is not None and best < least and card.task == "preference" and "contexts" in card.fields:
         notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
     if found.proposal is not None:
@@ -51,7 +51,7 @@ def notes_of(request: Request, found: Evaluation) -> tuple[str, ...]:
         settled = sum(pair.settled != "unsure" for pair in pairs)
         notes.append(
             f"Adaptive: stopped after {len(found.played)} games because {why}; {settled} of {len(pairs)} neighbours "
-            f"are separated or known to be within {request.plan.resolution:g} Elo."
+            f"are separated or known to be within {request.resolution:g} Elo."
         )
     return tuple(notes)
 

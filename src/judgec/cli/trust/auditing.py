@@ -11,9 +11,10 @@ from pathlib import Path
 from judgec.audit import drift
 from judgec.audit.registry import audits_named, run_audits
 from judgec.audit.subject import Subject, subject_of
-from judgec.cli.output import say
+from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
-from judgec.cli.trust.held_out import Wanted, held_out
+from judgec.cli.trust.audit import Request
+from judgec.cli.trust.held_out import held_out
 from judgec.compiler.gate.held_out import HeldOut, spread
 from judgec.compiler.outcome.page.judge_page import page_path, put_audits
 from judgec.compiler.session import Session
@@ -30,30 +31,6 @@ from judgec.tracking.runs import AuditRun
 from judgec.tracking.store import tracking_store
 
 Report = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The command line of ``audit``, as typed."""
-
-    judge: str
-    labels: str | None = None
-    only: tuple[str, ...] = ()
-    items: int = 60
-    anchor: Path | None = None
-    max_flips: float = drift.MAX_FLIPS
-    max_shift: float = drift.MAX_SHIFT
-    lm: str | None = None
-    api_base: str | None = None
-    budget: int | None = None
-    max_cost: float | None = None
-    rename: tuple[str, ...] = ()
-    annotators: str | None = None
-    accept_at: str | None = None
-    seed: int = 0
-    home: Path = Path()
-    tracking_uri: str | None = None
-    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +61,9 @@ def run(request: Request) -> Outcome:
 
 def _audit(request: Request, program: Program) -> Outcome:
     started = time.time()
-    audits_named(request.only)  # a wrong name shows before anything is paid for
-    found = held_out(program, _wanted(request))
+    only = tuple(name.strip() for name in (request.only or "").split(",") if name.strip())
+    audits_named(only)  # a wrong name shows before anything is paid for
+    found = held_out(program, request)
     bar = Bar(shown=not request.quiet)
     bar.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from")
     card = program.card
@@ -93,7 +71,7 @@ def _audit(request: Request, program: Program) -> Outcome:
     with Tracker(store, os.environ) as tracker, _asking(request, program, bar) as (subject, session):
         everything = replace(subject, items=found.items, experts=found.experts)
         sample = _sample(everything, request.items)
-        findings = run_audits(sample, everything, request.only, lambda name: bar.stage("audit", name))
+        findings = run_audits(sample, everything, only, lambda name: bar.stage("audit", name))
         spent = session.spent
         audit = AuditReport(
             findings=findings,
@@ -131,7 +109,7 @@ def _freeze(request: Request, program: Program) -> Outcome:
         raise UserError(
             f"--anchor {request.anchor}: no such folder {request.anchor.parent}; create it, or name another."
         )
-    found = held_out(program, _wanted(request))
+    found = held_out(program, request)
     bar = Bar(shown=not request.quiet)
     named = f"{program.card.name}@{program.card.version}"
     with _asking(request, program, bar) as (subject, session):
@@ -149,10 +127,11 @@ def _freeze(request: Request, program: Program) -> Outcome:
         "lm_calls": calls,
     }
     if not request.quiet:
+        again = command("audit", "--judge", request.judge, "--anchor", str(request.anchor), home=request.home)
         noise = "" if anchor.noise is None else f"; asked twice, {anchor.noise:.1%} of verdicts differ"
         say(
-            f"{request.anchor}: {len(anchor.items)} items frozen with the verdicts of {named}{noise}",
-            f"Next, when the model may have changed: judgec audit --judge {request.judge} --anchor {request.anchor}",
+            f"{request.anchor}: a new file, {len(anchor.items)} items frozen with the verdicts of {named}{noise}",
+            f"Next, when the model may have changed: {again}",
         )
     return Outcome(report, "")
 
@@ -169,7 +148,10 @@ def _compare(request: Request, program: Program) -> Outcome:
         )
     bar = Bar(shown=not request.quiet)
     with _asking(request, program, bar) as (subject, session):
-        bar.stage("compare", f"{len(anchor.items)} items frozen {anchor.created} by {anchor.judge}, {anchor.lm}")
+        bar.stage(
+            "compare",
+            f"{len(anchor.items)} items of {request.anchor}, frozen {anchor.created} by {anchor.judge}, {anchor.lm}",
+        )
         found = drift.compare(
             anchor,
             subject.judging,
@@ -264,17 +246,6 @@ def _show(card: ProgramCard, audit: AuditReport, report: Report) -> None:
 def _show_notes(report: Report) -> list[str]:
     notes = report["notes"]
     return [f"note: {note}" for note in notes] if isinstance(notes, list) else []
-
-
-def _wanted(request: Request) -> Wanted:
-    return Wanted(
-        labels=request.labels,
-        rename=request.rename,
-        annotators=request.annotators,
-        accept_at=request.accept_at,
-        home=request.home,
-        tracking_uri=request.tracking_uri,
-    )
 
 
 def _now() -> str:

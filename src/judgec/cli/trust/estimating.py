@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.cli.judge.judging import Request
+from judgec.cli.judge.judge import Request
+from judgec.cli.options import HeldOutLabels
 from judgec.cli.output import print_table, say
-from judgec.cli.trust.held_out import Wanted, held_out
+from judgec.cli.trust.held_out import held_out
 from judgec.compiler.gate.held_out import HeldOut
 from judgec.compiler.outcome.abstain import abstain, agreement_of
 from judgec.compiler.session import Session
@@ -79,12 +80,13 @@ class Said:
     score: FloatArray
 
 
-def prepared(request: Request, *, statistic: str | None, labels: str | None) -> Estimated | None:
+def prepared(request: Request) -> Estimated | None:
     """The estimate that was asked for, checked before anything is paid for; None when none was.
 
     Raises:
         UserError: Another statistic, no labels, several judges, a judge that accepts nothing.
     """
+    statistic, labels = request.estimate, request.labels
     if statistic is None:
         if labels is not None:
             raise UserError(f"--labels {labels}: used by --estimate alone. Add --estimate {ACCEPT_RATE}, or drop it.")
@@ -181,7 +183,7 @@ def _shown(estimate: object) -> str:
 
 
 def _labelled(request: Request, labels: str, program: Program) -> HeldOut:
-    return held_out(program, Wanted(labels=labels, rename=request.rename, home=request.home))
+    return held_out(program, HeldOutLabels(labels=labels, rename=request.rename, home=request.home))
 
 
 def _of_aspect(

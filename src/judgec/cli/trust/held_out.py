@@ -1,10 +1,9 @@
 """Labels for a judge, read from where the command line or the judge's report says, without what it has learned from."""
 
 import os
-from dataclasses import dataclass
-from pathlib import Path
 
 from judgec.cli.judge.source import LabelSource, read_source
+from judgec.cli.options import HeldOutLabels
 from judgec.compiler.gate.held_out import HeldOut, labels_for
 from judgec.compiler.gate.held_out import held_out as without_learned
 from judgec.errors import UserError
@@ -13,28 +12,7 @@ from judgec.store.rows.columns import as_names, as_rename
 from judgec.tracking.store import tracking_store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which labels, as typed.
-
-    Args:
-        labels: ``--labels``; None means those that the judge was compiled on.
-        rename: ``--map``.
-        annotators: ``--annotators``.
-        accept_at: ``--accept-at``.
-        home: ``--home``.
-        tracking_uri: ``--tracking-uri``.
-    """
-
-    labels: str | None
-    rename: tuple[str, ...] = ()
-    annotators: str | None = None
-    accept_at: str | None = None
-    home: Path = Path()
-    tracking_uri: str | None = None
-
-
-def held_out(program: Program, wanted: Wanted) -> HeldOut:
+def held_out(program: Program, wanted: HeldOutLabels) -> HeldOut:
     """Read labels and leave out what the judge has learned from.
 
     Raises:

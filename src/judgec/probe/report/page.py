@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
+from judgec.agreement.page.skeleton import document
 from judgec.probe.report.summary import Cell, Summary
 from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import Probed
@@ -46,11 +47,7 @@ def page(summary: Summary, scenarios: Sequence[Scenario], *, title: str, created
         _fixes(summary),
         _worst(summary),
     ]
-    return (
-        "<!doctype html><html lang=en><head><meta charset=utf-8>"
-        "<meta name=viewport content='width=device-width, initial-scale=1'>"
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
-    )
+    return document(title, STYLE, parts)
 
 
 def shown(estimate: Estimate) -> str:

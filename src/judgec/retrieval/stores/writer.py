@@ -7,7 +7,7 @@ from typing import TypedDict, cast
 import lancedb
 import numpy as np
 import pyarrow as pa
-from lancedb.index import FTS, IvfSq
+from lancedb.index import FTS, IvfSq, lang_mapping
 from lancedb.table import LanceTable
 
 from judgec.errors import ArtifactError
@@ -15,6 +15,7 @@ from judgec.retrieval.index import IN_MEMORY, TABLE
 from judgec.retrieval.latent import LSA, MODEL_FILE, Embedder, LatentSemantics, Matrix
 from judgec.retrieval.manifest import Manifest, SourceFile
 
+LANGUAGES = tuple(sorted(lang_mapping.values()))  # whose stems and stop words are known
 COMMIT = 2_000  # passages embedded and written at once by an embedder that is paid for
 REFIT = 0.2  # share of new or removed passages from which the latent semantics are fitted again
 MOST_PARTITIONS = 1_000

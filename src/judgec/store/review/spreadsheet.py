@@ -116,10 +116,11 @@ def unguarded(text: str) -> str:
 
 
 def _workbook_table(path: Path) -> Table:
-    rows = [row for row in read_workbook(path) if any(cell.strip() for cell in row)]
-    header: Sequence[str] = [cell.strip() for cell in rows[0]] if rows else []
-    values: list[Row] = [dict(zip(header, [*row, *[""] * len(header)], strict=False)) for row in rows[1:]]
-    return Table(str(path), tuple(header), tuple(values), tuple(range(2, len(values) + 2)), by_line=False)
+    rows = {number: row for number, row in read_workbook(path).items() if any(cell.strip() for cell in row)}
+    numbers = tuple(rows)[1:]  # of the sheet, blank rows counted, as its reader sees them
+    header: Sequence[str] = [cell.strip() for cell in next(iter(rows.values()), [])]
+    values: list[Row] = [dict(zip(header, [*rows[i], *[""] * len(header)], strict=False)) for i in numbers]
+    return Table(str(path), tuple(header), tuple(values), numbers, by_line=False)
 
 
 def _said(row: Row, column: str) -> str:

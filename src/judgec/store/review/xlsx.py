@@ -18,6 +18,7 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 MOST_BYTES = 200_000_000  # of one unpacked part; a bomb unpacks to more
 MOST_CELL = 32_767  # characters that a cell holds
 MOST_COLUMNS = 16_384  # XFD; a cell far out would make each row as long
+LONGEST_NUMBER = 7  # digits of a row; a sheet has 1,048,576 rows
 MOST_CELLS = 20_000_000  # of a sheet, empty ones before the last of a row included
 _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
 _PARTS = {
@@ -78,8 +79,10 @@ def write_workbook(
             archive.writestr(name, head + text)
 
 
-def read_workbook(path: Path) -> list[list[str]]:
-    """The first sheet's cells as text, row by row; numbers as the sheet shows them without format.
+def read_workbook(path: Path) -> dict[int, list[str]]:
+    """The first sheet's cells as text, by the number of their row; numbers as the sheet shows them without format.
+
+    Rows that were never filled in are not in a workbook, and not here.
 
     Raises:
         InputError: When it is no workbook, unpacks to more than 200 MB, or has cells beyond what sheets hold.
@@ -93,9 +96,11 @@ def read_workbook(path: Path) -> list[list[str]]:
     except (zipfile.BadZipFile, ET.ParseError, ValueError, OSError, RuntimeError, NotImplementedError) as error:
         raise InputError([f"{path}: not an .xlsx workbook ({error}). Save it again, or export it as CSV."]) from error
     texts = [] if shared is None else [_text(one) for one in shared.iter(f"{{{MAIN}}}si")]
-    rows: list[list[str]] = []
-    held = 0
+    rows: dict[int, list[str]] = {}
+    held = last = 0
     for row in sheet.iter(f"{{{MAIN}}}row"):
+        said = (row.get("r") or "")[:LONGEST_NUMBER]
+        last = max(last + 1, int(said) if said.isdecimal() else 0)
         cells: dict[int, str] = {}
         for place, cell in enumerate(row.iter(f"{{{MAIN}}}c")):
             reference = re.match("[A-Z]+", cell.get("r") or "")
@@ -103,8 +108,8 @@ def read_workbook(path: Path) -> list[list[str]]:
         width = max(cells, default=-1) + 1
         held += width
         if width > MOST_COLUMNS or held > MOST_CELLS:
-            raise InputError([f"{path}: row {len(rows) + 1} reaches to column {width}; a sheet of labels is smaller."])
-        rows.append([cells.get(i, "") for i in range(width)])
+            raise InputError([f"{path}: row {last} reaches to column {width}; a sheet of labels is smaller."])
+        rows[last] = [cells.get(i, "") for i in range(width)]
     return rows
 
 

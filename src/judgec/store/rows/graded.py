@@ -59,8 +59,8 @@ def read_graded(
     Raises:
         InputError: When a score is not a number, nobody graded anything, the judge gave words where experts gave
             numbers, or there are too many grades for a scale.
-        UserError: When a column is missing, ``accept_at`` is no number or the grades are classes, or grades meet
-            accepts without a threshold.
+        UserError: When a column is missing, ``accept_at`` is no number or beyond the grades, or they are classes, or
+            grades meet accepts without a threshold.
     """
     table = read_table(path)
     for option, column in (("--expert", expert), ("--judge", judge), ("--score", score), ("--cluster", cluster)):
@@ -74,10 +74,11 @@ def read_graded(
         raise InputError([f"{path}: no row has a grade in {expert}; at least one is needed. Name another --expert."])
     classes = not _says_accept(experts) and any(isinstance(value, str) for value in experts)
     numbers = judges = judges if classes else _only_grades(path, judge, judges, experts, notes)
+    threshold: str | float | None = accept_at
     if not classes and (_says_accept(experts) or _says_accept(judges)):
         experts = _as_accepts(expert, experts, accept_at, notes)
         judges = _as_accepts(judge, judges, accept_at, notes)
-        accept_at = "1"
+        threshold = 1.0
     kept = [i for i, value in enumerate(experts) if value is not None]
     if len(kept) < len(experts):
         notes.append(f"{len(experts) - len(kept)} rows have no expert grade: left out")
@@ -94,7 +95,7 @@ def read_graded(
     own, said = _floats([experts[i] for i in kept]), _floats([judges[i] for i in kept])
     given = [judges[i] if isinstance(numbers[i], str) else numbers[i] for i in kept]
     scores = _floats(given if score is None else _scores(table, kept, score))
-    return _ordered(path, own, said, scores, codes, accept_at, notes)
+    return _ordered(path, own, said, scores, codes, threshold, notes)
 
 
 def _says_accept(column: Sequence[Cell]) -> bool:
@@ -238,13 +239,19 @@ def _codes(table: Table, kept: Sequence[int], cluster: str | None, notes: list[s
 def _threshold(accept_at: str | float | None, values: FloatArray) -> float | None:
     if accept_at is None:
         return VRAG_ACCEPT_AT if set(values) <= VRAG_GRADES and max(VRAG_GRADES) in values else None
+    if isinstance(accept_at, float):
+        return accept_at
+    known = set(values) | (VRAG_GRADES if set(values) <= VRAG_GRADES else set())  # 1-5, though nobody gave a 5
     try:
-        return float(accept_at)
+        threshold, fault = float(accept_at), "not among the grades"
     except ValueError:
+        threshold, fault = float("nan"), "not a number"
+    if not min(known) <= threshold <= max(known):
         raise UserError(
-            f"--accept-at {accept_at}: not a number; the grades are {', '.join(f'{value:g}' for value in values)}. "
+            f"--accept-at {accept_at}: {fault}; the grades are {', '.join(f'{value:g}' for value in values)}. "
             "Name the lowest accepted one."
-        ) from None
+        )
+    return threshold
 
 
 def _floats(cells: Sequence[Cell]) -> FloatArray:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+from judgec.agreement.page.skeleton import document
 from judgec.records.estimate import Estimate
 from judgec.tournament.report.costs import costs_section
 from judgec.tournament.report.drill import queries_section
@@ -60,11 +61,7 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
         _retrieval(found),
         queries_section(found),
     ]
-    return (
-        "<!doctype html><html lang=en><head><meta charset=utf-8>"
-        "<meta name=viewport content='width=device-width, initial-scale=1'>"
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
-    )
+    return document(title, STYLE, parts)
 
 
 def shown(estimate: Estimate | None, digits: int = 2, sign: str = "-") -> str:
