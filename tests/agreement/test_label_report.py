@@ -31,6 +31,8 @@ def test_counts_and_agreement_by_hand(tmp_path: Path) -> None:
     assert report["agreement"]["note"].startswith("Undefined where")
     # Observed 1/2; shares 3/8, 4/8, 1/8; chance 26/64: kappa (32 - 26) / (64 - 26).
     assert report["agreement"]["fleiss_kappa"] == pytest.approx(6 / 38)
+    estimate = report["agreement"]["estimates"]["fleiss_kappa"]
+    assert (estimate["low"], estimate["note"]) == (None, "no interval: 2 clusters, at least 3 are needed")
     assert any("queries: below 10" in note for note in report["notes"])
 
 
@@ -72,3 +74,17 @@ def test_own_accepts_are_counted_beside_grades(tmp_path: Path) -> None:
     report = report_of(tmp_path, "query,answer,grade,accept\nq,a,1,yes\nr,b,2,\ns,c,3,no\n")
     assert report["accepts"] == {"expert": {"accept": 1, "reject": 1}}
     assert not report["accept_only"]
+
+
+def test_fleiss_kappa_has_an_interval_over_queries_for_each_aspect(tmp_path: Path) -> None:
+    rows = [f"q{i},a{i}{k},{i % 2},{(i + k) % 2},{i % 2},{int(i > 3)}" for i in range(12) for k in range(2)]
+    report = report_of(tmp_path, "query,answer,al.x,al.y,bo.x,bo.y\n" + "\n".join(rows) + "\n", "al", "bo")
+    whole = report["agreement"]
+    for part in (whole, whole["aspects"]["y"]):
+        found = part["estimates"]["fleiss_kappa"]
+        assert found["value"] == pytest.approx(part["fleiss_kappa"])
+        assert isinstance(found["low"], float)
+        assert isinstance(found["high"], float)
+        assert -1 <= found["low"] < part["fleiss_kappa"] < found["high"] <= 1  # type: ignore[operator]  # not None
+    assert whole["aspects"]["x"]["estimates"]["fleiss_kappa"]["low"] is None  # al and bo agree on every item
+    assert "no interval" in str(whole["aspects"]["x"]["estimates"]["fleiss_kappa"]["note"])

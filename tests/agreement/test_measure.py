@@ -17,7 +17,7 @@ from judgec.agreement.measure import (
     measure,
     with_aspects,
 )
-from judgec.records.agreement import STATISTICS
+from judgec.records.agreement import STATISTICS, BlandAltman
 from judgec.records.label import IntArray
 from judgec.records.ratings import Ratings
 
@@ -103,7 +103,8 @@ def test_undefined_statistics_are_none_with_the_reason_never_a_number() -> None:
     nothing = measure(replaced(r, judge=minus, judge_accept=minus, score=np.full(30, np.nan)), HOW)
     assert {nothing.estimates[name].note for name in STATISTICS} == {NOTHING_SCORED, NO_THRESHOLD}
     assert (nothing.n, nothing.n_clusters, nothing.unscored) == (0, 0, 30)
-    assert nothing.bland_altman.bias is None
+    assert nothing.bland_altman == BlandAltman(None, None, None, NOTHING_SCORED)
+    assert measure(r.where(np.arange(30) == 0), HOW).bland_altman.note == "limits of agreement need two rows"
 
 
 def test_classes_have_accuracy_and_kappa_and_nothing_ordinal_in_every_aspect_too() -> None:
@@ -116,7 +117,7 @@ def test_classes_have_accuracy_and_kappa_and_nothing_ordinal_in_every_aspect_too
         defined = {name for name, estimate in each.estimates.items() if estimate.value is not None}
         assert defined - {"accept_agreement"} == {"exact", "kappa"}
         assert each.estimates["qwk"].note == NO_ORDER
-        assert each.bland_altman.bias is None
+        assert each.bland_altman.to_json() == {"bias": None, "low": None, "high": None, "note": NO_ORDER}
     assert found.estimates["accept_agreement"].note == NO_ORDER  # an accept threshold is nothing that could be named
 
 

@@ -3,19 +3,20 @@
 import importlib.metadata
 import json
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from judgec.audit.injection import AUTHORITY, NEUTRAL, TAGS, Attack, attacks, audit_injection, hidden
-from judgec.audit.subject import subject_of
+from judgec.audit.injection import AUTHORITY, TAGS, Attack, attacks, audit_injection, hidden
+from judgec.audit.subject import Subject, subject_of
 from judgec.errors import ArtifactError
 from judgec.judges import fencing, signatures
+from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.lm.door import open_lm
-from judgec.lm.executor import Executor
+from judgec.lm.executor import Executor, Reply, Request
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.records.audit import Finding
@@ -28,6 +29,8 @@ from tests.service.policies import Policy
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 FIELDS = ("query", "answer", "contexts")
+TRIED = 6  # items that the real model grades, four attacks each: more would take it long
+GRADE = '"[[ ## grade ## ]]\\n" [1-5]'  # a grammar: so small a model keeps to no format by itself
 ITEMS = tuple(
     Item(
         str(row["item_id"]),
@@ -43,14 +46,18 @@ def as_it_is(name: str, value: Text) -> str:
     return value if isinstance(value, str) else "\n\n".join(value)
 
 
+def judge_behind(ask: Ask, items: tuple[Item, ...] = ITEMS) -> Subject:
+    """The uncompiled judge with its real prompt, as the subject of an audit."""
+    judge = CompiledJudge(judge_module("grade", SCALE, ("grade",), FIELDS), SCALE, ("grade",))
+    return subject_of(judge, items, ask, fields=FIELDS, model="fake", experts=None)
+
+
 def measured(policy: Policy) -> Finding:
     """The share of verdicts that injection moves for a grader behind the real prompt and the real client."""
     with FakeOpenAI(policy) as server:
         spec = LMSpec.parse("openai/fake", api_base=server.base_url)
         lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ={"OPENAI_API_KEY": "k"})
-        judge = CompiledJudge(judge_module("grade", SCALE, ("grade",), FIELDS), SCALE, ("grade",))
-        one = subject_of(judge, ITEMS, Executor(lm).run, fields=FIELDS, model=spec.model, experts=None)
-        return audit_injection(one, 0.1)
+        return audit_injection(judge_behind(Executor(lm).run), 0.1)
 
 
 def test_obedient_model_is_moved_without_the_fence_and_by_nothing_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +122,7 @@ def local_model() -> Iterator[str]:
     model = next(Path(str(file.locate())) for file in files if file.suffix == ".gguf")
     settings = xllamacpp.CommonParams()
     settings.model.path = str(model)
-    settings.n_ctx = 2048
+    settings.n_ctx = 4096
     settings.n_parallel = 1
     settings.cpuparams.n_threads = 1
     settings.hostnames = ["127.0.0.1"]
@@ -126,39 +133,36 @@ def local_model() -> Iterator[str]:
     del server
 
 
-def grade_by(url: str, write: Callable[[str, Text], str], text: str) -> int:
-    """The grade that the model gives under a grammar that allows nothing else."""
-    task = "Grade the answer from 1 (bad) to 5 (good). Lines that begin with '> ' are the answer."
-    prompt = f"{task}\n\n{write('answer', text)}\n\nThe grade is:"
-    body = {
-        "messages": [{"role": "user", "content": prompt}],
-        "grammar": "root ::= [1-5]",
-        "max_tokens": 1,
-        "temperature": 0,
-    }
-    request = urllib.request.Request(  # noqa: S310  # loopback
-        f"{url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=600) as reply:  # noqa: S310  # loopback
-        return int(json.load(reply)["choices"][0]["message"]["content"])
+def constrained(url: str) -> Ask:
+    """Sends the judge's own prompts to the model, which says the grade and nothing else."""
 
+    def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        for request in requests:
+            body = {"messages": request.messages, "grammar": f"root ::= {GRADE}", "max_tokens": 24, "temperature": 0}
+            sent = urllib.request.Request(  # noqa: S310  # loopback
+                f"{url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+            )
+            with urllib.request.urlopen(sent, timeout=600) as reply:  # noqa: S310  # loopback
+                said = json.load(reply)["choices"][0]["message"]["content"]
+            yield Reply(request.key, f"[[ ## reason ## ]]\n-\n\n{said}\n\n[[ ## confidence ## ]]\n50")
 
-def moved_by(url: str, write: Callable[[str, Text], str]) -> float:
-    """Share of (item, attack) whose grade rises, beyond what a harmless text does."""
-    chosen = [attack for attack in attacks() if attack.family in {"fence", "role"}][::3]
-    rose = []
-    for item in ITEMS[:4]:
-        plain = item.text("answer")
-        control = grade_by(url, write, f"{plain}\n{NEUTRAL}")
-        for attack in chosen:
-            text = attack.filled(best="5", field="grade", name="answer")
-            rose.append(grade_by(url, write, f"{plain}\n{text}") > control)
-    return sum(rose) / len(rose)
+    return ask
 
 
 @pytest.mark.full
 @pytest.mark.local_lm
-def test_real_model_is_moved_no_more_with_the_fence_than_without(local_model: str) -> None:
-    before, after = moved_by(local_model, as_it_is), moved_by(local_model, fencing.fence)
-    print(f"share of verdicts raised: {before:.2f} without the fence, {after:.2f} with it")
-    assert after <= before
+def test_real_model_behind_the_judges_own_prompt_is_moved_no_more_with_the_fence_than_without(
+    local_model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fence keeps a text in its block; that a model of 135 million parameters heeds the block nobody promises."""
+    shares = {}
+    for name in ("with", "without"):
+        if name == "without":
+            monkeypatch.setattr(signatures, "fence", as_it_is)
+        found = audit_injection(judge_behind(constrained(local_model), ITEMS[:TRIED]), 0.1)
+        assert found.unscored == 0  # every reply was read as a verdict
+        shares[name] = found.parts["all"].value
+        print(f"{name} the fence: {found.parts['all'].to_json()}, n {found.parts['all'].n}")
+    assert shares["with"] is not None
+    assert shares["without"] is not None
+    assert shares["with"] <= shares["without"]

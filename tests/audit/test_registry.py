@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -160,10 +161,32 @@ def test_audits_that_do_not_apply_say_why() -> None:
     found = {each.audit: each for each in run_audits(one, one)}
     assert found["reference"].sentence == "Skipped: the judge sees no reference."
     assert found["context"].sentence == "Skipped: the judge sees no contexts."
-    assert "family of the judge's model 'embedded' is not known" in found["self_preference"].sentence
+    assert "the embedded engine is no language model" in found["self_preference"].sentence
     assert "no experts' labels" in found["groups"].sentence
     assert found["position"].status == "skipped"
     assert all(each.effect.value is None for each in found.values() if each.status == "skipped")
+
+
+def test_audits_that_lack_data_say_which_column_has_to_hold_what() -> None:
+    def harsh_alone(item: Item, run: int) -> int:
+        return quality(item) if item.text("reference") else 1
+
+    nameless = tuple(replace(item, agent="alder", group=f"g{n // 12}") for n, item in enumerate(items(60, per_query=2)))
+    one = subject(harsh_alone, nameless, expert=quality)
+    found = {each.audit: each.sentence for each in run_audits(one, one, ["context", "self_preference", "groups"])}
+    assert "without the reference, which would decide by itself, 0 of 60 items have a good grade" in found["context"]
+    assert "compiled on labels without the column reference" in found["context"]
+    assert "families seen: none that is known. Name the model" in found["self_preference"]
+    assert "in the column agent, for example gpt-4o" in found["self_preference"]
+    assert "0 of 5 groups have 8 labelled queries" in found["groups"]
+    assert "(the largest, g0, has 6); two are needed" in found["groups"]
+    ungrouped = subject(fair, tuple(replace(item, group=None) for item in nameless), expert=quality, model="acme-1")
+    found = {each.audit: each.sentence for each in run_audits(ungrouped, ungrouped, ["self_preference", "groups"])}
+    assert "into the column group" in found["groups"]
+    assert "'acme-1' is not known; names that tell OpenAI, Anthropic" in found["self_preference"]
+    apart = subject(fair_pair, pairs(), scale=PREFERENCE, expert=better, model="mistral/large")
+    (alone,) = run_audits(apart, apart, ["self_preference"])
+    assert "columns agent_a and agent_b" in alone.sentence
 
 
 def test_verdicts_that_an_edit_costs_are_counted_and_in_no_effect() -> None:

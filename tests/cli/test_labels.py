@@ -60,7 +60,7 @@ def test_tables_on_stdout_and_notes_and_next_command_on_stderr(tmp_path: Path) -
         "our-judge",
         "Grades by annotator",
         "alice - bob",
-        "Fleiss kappa",
+        "Fleiss kappa [95 %]",
         "Krippendorff alpha",
         "train / dev / test",
     ):

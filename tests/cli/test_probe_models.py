@@ -12,6 +12,7 @@ from judgec.cli.probe.generate_queries import Request as Generating
 from judgec.cli.probe.probe import Request as Probing
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import unquote
+from judgec.probe.judging.panel import Panel
 from tests.cli.process import ROOT
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Text, answer, digest
@@ -68,6 +69,31 @@ def test_generate_queries_of_two_models_samples_each_and_resumes_for_nothing(hom
     assert "--sample openai/odd=600: " in str(error.value)
     assert re.search(r"\d+ malformed reply", str(error.value))
     assert not (home / "short.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("judge", "rejection_judge", "by_rules"),
+    [
+        (None, None, "answers and refusals"),
+        ("grader@1", None, "refusals"),
+        (None, "refuser@1", "answers"),
+        ("grader@1", "refuser@1", None),
+    ],
+)
+def test_probe_says_of_what_the_rules_judged_and_of_nothing_else(
+    home: Path, monkeypatch: pytest.MonkeyPatch, judge: str | None, rejection_judge: str | None, by_rules: str | None
+) -> None:
+    (home / "systems_of_rules.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
+    monkeypatch.setattr(probing, "open_panel", lambda *_: Panel())  # who judges is not what is tested
+    probing.run(
+        Probing(
+            systems=("python:systems_of_rules:talks",), out=home / "out", home=home, scenarios=("S1",),
+            indexes=(CATALOGUE,), n=2, json=True, judge=judge, rejection_judge=rejection_judge,
+        )
+    )  # fmt: skip
+    notes = json.loads((home / "out" / "report.json").read_text())["notes"]
+    said = f"{by_rules} judged by rules, no language model: a baseline"
+    assert [one for one in notes if "judged by rules" in one] == ([said] if by_rules else [])
 
 
 @pytest.mark.full

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,46 @@ def test_review_serves_until_it_is_stopped_and_says_what_was_graded(items: Path)
     assert json.loads(stdout) == {"out": str(items.resolve()), "items": 3, "graded": {"ann": 1}}
     assert token not in stdout + stderr
     assert json.loads(items.read_text().splitlines()[1])["grade"] == 4
+
+
+@pytest.mark.full
+def test_server_that_is_killed_keeps_every_grade_it_confirmed(tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    path.write_text(
+        "".join(json.dumps({"item_id": f"i{n}", "query": f"Q{n}", "answer": "A"}) + "\n" for n in range(200))
+    )
+    command = [sys.executable, str(ROOT / "cli.py"), "labels", "--review", path.name, "--json"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    confirmed: set[tuple[str, str]] = set()
+    try:
+        assert process.stderr is not None
+        base, token = next(line.split()[1] for line in process.stderr if line.startswith("open ")).split("/?token=")
+
+        def grading(name: str) -> None:
+            connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=60)
+            headers = {"X-Judgec-Token": token, "Content-Type": "application/json"}
+            try:
+                for number in range(200):
+                    body = json.dumps({"number": number, "annotator": name, "grades": {"grade": number % 5}})
+                    connection.request("POST", "/api/label", body, headers)
+                    if json.loads(connection.getresponse().read())["progress"]:
+                        confirmed.add((f"i{number}", name))
+                    if len(confirmed) >= 60:
+                        process.kill()
+            except (OSError, http.client.HTTPException):
+                pass  # killed in the middle of a request
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(grading, ("ann", "bob")))
+    finally:
+        process.kill()
+        process.communicate()
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    kept = {(row["item_id"], row["annotator"]): row["grade"] for row in rows if row.get("annotator")}
+    assert len(confirmed) >= 60
+    assert confirmed <= kept.keys()
+    assert all(grade == int(item.removeprefix("i")) % 5 + 1 for (item, _), grade in kept.items())
+    assert {row["item_id"] for row in rows} == {f"i{n}" for n in range(200)}
 
 
 def test_sheets_go_out_for_each_annotator_and_come_back(items: Path) -> None:

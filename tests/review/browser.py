@@ -78,6 +78,14 @@ class Browser:
     def type(self, text: str) -> None:
         self._call("Input.insertText", text=text)
 
+    def resize(self, width: int, height: int) -> None:
+        """Exactly this size, as a phone; a window is never so narrow."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self._call("Emulation.setDeviceMetricsOverride", **size)
+
+    def print_media(self) -> None:
+        self._call("Emulation.setEmulatedMedia", media="print")
+
     def screenshot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
 

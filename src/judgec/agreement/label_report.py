@@ -11,8 +11,9 @@ from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, Labe
 from judgec.records.scale import Scale
 from judgec.stats.agreement.kappa import exact_table, kappa_table
 from judgec.stats.agreement.rank_correlation import tau_b_table
-from judgec.stats.agreement.raters import fleiss_kappa, krippendorff_alpha, rating_counts
+from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
 from judgec.stats.agreement.tables import contingency
+from judgec.stats.intervals.bootstrap import interval
 from judgec.store.experts import experts_of
 from judgec.store.labels import LabelFile
 from judgec.store.splits import split_items
@@ -34,11 +35,12 @@ class PairAgreement(TypedDict):
 
 class AnnotatorAgreement(TypedDict):
     """How far the annotators agree; ``note`` says why something is None. Aspects are flattened, and apart in
-    ``aspects`` where there are several.
+    ``aspects`` where there are several. ``estimates`` has ``fleiss_kappa`` with its interval over queries.
     """
 
     pairwise: list[PairAgreement]
     fleiss_kappa: float | None
+    estimates: dict[str, dict[str, float | str | None]]
     krippendorff_alpha: float | None
     level: str
     note: str
@@ -115,7 +117,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0) -> LabelReport:
         "annotators": list(experts.annotators),
         "histogram": {name: by[labels.aspects[0]] for name, by in counts.items()} if single else counts,
         "accepts": _accepts(labels),
-        "agreement": agreement_between(experts, labels.scale, labels.aspects),
+        "agreement": agreement_between(experts, labels.scale, labels.aspects, seed),
         "duplicates": _duplicates(labels),
         "empty_answers": file.empty_answers,
         "not_text": file.not_text,
@@ -150,18 +152,28 @@ def grade_counts(labels: LabelSet, experts: Experts) -> dict[str, dict[str, Coun
     }
 
 
-def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str]) -> AnnotatorAgreement:
-    """How far the annotators agree, with aspects flattened, and each by itself where there are several."""
-    report = _agreement(experts.annotators, experts.grade_by, scale)
+def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str], seed: int = 0) -> AnnotatorAgreement:
+    """How far the annotators agree, with aspects flattened, and each by itself where there are several.
+
+    Args:
+        experts: The labels by annotator.
+        scale: Their scale.
+        aspects: What was graded.
+        seed: Seed of the resamples.
+    """
+
+    def between(grade_by: IntArray) -> AnnotatorAgreement:
+        return _agreement(experts.annotators, grade_by, experts.cluster, scale, seed)
+
+    report = between(experts.grade_by)
     if len(aspects) > 1:
-        report["aspects"] = {
-            name: _agreement(experts.annotators, experts.grade_by[:, :, j : j + 1], scale)
-            for j, name in enumerate(aspects)
-        }
+        report["aspects"] = {name: between(experts.grade_by[:, :, j : j + 1]) for j, name in enumerate(aspects)}
     return report
 
 
-def _agreement(annotators: Sequence[str], grade_by: IntArray, scale: Scale) -> AnnotatorAgreement:
+def _agreement(
+    annotators: Sequence[str], grade_by: IntArray, cluster: IntArray, scale: Scale, seed: int
+) -> AnnotatorAgreement:
     n_grades = len(scale.grades)
     nominal = scale.level == "nominal"
     ratings = grade_by.reshape(len(annotators), -1)
@@ -182,9 +194,12 @@ def _agreement(annotators: Sequence[str], grade_by: IntArray, scale: Scale) -> A
                 }
             )
     counts = rating_counts(ratings, n_grades)
+    kappa = interval(fleiss_statistic(counts, cluster.repeat(grade_by.shape[2])), seed=seed)
+    rated = int((counts.sum(1) > 1).sum())
     return {
         "pairwise": pairs,
         "fleiss_kappa": fleiss_kappa(counts),
+        "estimates": {"fleiss_kappa": kappa.estimate(rated).to_json()},
         "krippendorff_alpha": krippendorff_alpha(counts, "nominal" if nominal else "ordinal"),
         "level": scale.level,
         "note": _why_undefined(len(annotators), pairs, nominal=nominal),

@@ -26,6 +26,7 @@ from judgec.stats.intervals.bootstrap import Interval, interval
 NO_THRESHOLD = "no accept threshold is known on this scale; name one with --accept-at"
 NO_ACCEPTS = "nobody's accept or reject is known"
 NOTHING_SCORED = "no row has both an expert's grade and a judgment"
+ONE_ROW = "limits of agreement need two rows"
 NO_ORDER = "the classes have no order"
 WITH_P = frozenset({"tau_b", "tau_b_score", "spearman"})
 ORDINAL = frozenset({"tau_b", "tau_b_score", "spearman", "qwk"})
@@ -71,7 +72,7 @@ def measure(
     }
     return Agreement(
         estimates=estimates,
-        bland_altman=BlandAltman(None, None, None) if nominal else _bland_altman(graded),
+        bland_altman=BlandAltman(None, None, None, NO_ORDER) if nominal else _bland_altman(graded),
         expert_reject_rate=_reject_rate([r.expert_accept for r in compared]),
         judge_reject_rate=_reject_rate([r.judge_accept for r in compared]),
         n=sum(len(r.expert) for r in compared),
@@ -169,9 +170,9 @@ def _bland_altman(panel: Sequence[Ratings]) -> BlandAltman:
         limits.append([part.point() for part in three])
     numbers = np.array([row for row in limits if not np.isnan(row[0])])
     if not len(numbers):
-        return BlandAltman(None, None, None)
+        return BlandAltman(None, None, None, NOTHING_SCORED)
     bias, low, high = (None if np.isnan(x) else float(x) for x in numbers.mean(axis=0))
-    return BlandAltman(bias, low, high)
+    return BlandAltman(bias, low, high, ONE_ROW if low is None else "")
 
 
 def _reject_rate(accepts: Sequence[np.ndarray]) -> float | None:

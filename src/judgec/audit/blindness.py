@@ -11,6 +11,8 @@ from judgec.records.label import Item
 
 GOOD = 0.5  # only a grade in the upper half can be expected to fall
 MIN_GOOD = 5  # items with such a grade
+ALONE = "without the reference, which would decide by itself, "
+REMEDY = "A judge compiled on labels without the column reference can be tried"
 
 
 def audit_reference(subject: Subject, bound: float) -> Finding:
@@ -41,7 +43,8 @@ def _blindness(subject: Subject, name: str, bound: float) -> Finding:
     standing = subject.standing(base) if alone else subject.standing(base)[rows]
     good = [k for k, value in enumerate(standing) if value >= GOOD]
     if len(good) < MIN_GOOD:
-        return skipped(audit, bound, f"{len(good)} items have a good grade; {MIN_GOOD} are needed to see grades fall")
+        few = f"{len(good)} of {len(rows)} items have a good grade; {MIN_GOOD} are needed to see grades fall"
+        return skipped(audit, bound, f"{ALONE}{few}. {REMEDY}" if alone else few)
     swapped = []
     for k in good:
         partner = subject.partners[rows[k]]

@@ -94,9 +94,7 @@ class Drift:
     @property
     def beyond(self) -> bool:
         """True when flips or shift are beyond their bounds: these are the frozen items themselves, not a sample."""
-        return any(
-            one.effect.value is not None and abs(one.effect.value) > one.bound for one in (self.flips, self.shift)
-        )
+        return any(one.status == "fail" for one in (self.flips, self.shift))
 
     def to_json(self) -> dict[str, object]:
         """The part ``drift`` of the report."""
@@ -222,7 +220,17 @@ def compare(
         max_shift,
     )
     agreement = measure(_ratings(subject, then, now), nominal=anchor.scale.level == "nominal")
-    return Drift(flips, shift, agreement, int((then.scored & ~now.scored).sum()), anchor.noise)
+    return Drift(_as_gated(flips), _as_gated(shift), agreement, int((then.scored & ~now.scored).sum()), anchor.noise)
+
+
+def _as_gated(found: Finding) -> Finding:
+    """The finding as the gate sees it: the effect itself against the bound, nothing left to chance."""
+    if found.effect.value is None:
+        return found
+    beyond = abs(found.effect.value) > found.bound
+    seen, _, verdict = found.sentence.rpartition(": ")
+    plain = verdict.removesuffix(".").partition(",")[0]
+    return found.model_copy(update={"status": "fail" if beyond else "pass", "sentence": f"{seen}: {plain}."})
 
 
 def _frozen_judgments(anchor: Anchor, like: Judgments) -> Judgments:

@@ -1,11 +1,13 @@
 """Whom a judge favours: its own model's family, or a group of items. Both need the experts' labels."""
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 
 from judgec.audit.effect import Measure, finding_of, skipped
 from judgec.audit.subject import Subject, expert_merit
+from judgec.lm.spec import EMBEDDED
 from judgec.records.audit import Finding
 from judgec.records.label import UNLABELLED, FloatArray, Item
 
@@ -67,7 +69,7 @@ def audit_self_preference(subject: Subject, bound: float) -> Finding:
     """
     own = family_of(subject.model)
     if own is None:
-        return skipped("self_preference", bound, f"the family of the judge's model {subject.model!r} is not known")
+        return skipped("self_preference", bound, _no_family(subject.model))
     surplus = subject.merit(subject.base) - expert_merit(subject)
     if subject.experts is None or np.isnan(surplus).all():
         return skipped("self_preference", bound, NO_LABELS)
@@ -75,7 +77,8 @@ def audit_self_preference(subject: Subject, bound: float) -> Finding:
     if subject.pairwise:
         side = np.array([_side(item, own) for item in subject.items])
         if not side.any():
-            return skipped("self_preference", bound, f"no pair has one answer by a model of {own}")
+            why = f"no pair has one answer by a model of {own} and one by another; name the models in the columns "
+            return skipped("self_preference", bound, f"{why}agent_a and agent_b, for example gpt-4o")
         mine = side != 0
         values = np.where(mine, surplus * side, np.nan)[mine]
         return finding_of("self_preference", [Measure("", says, values, subject.cluster[mine])], bound)
@@ -84,7 +87,8 @@ def audit_self_preference(subject: Subject, bound: float) -> Finding:
     is_other = np.array([family is not None and family != own for family in families])
     if not is_own.any() or not is_other.any():
         seen = ", ".join(sorted({family for family in families if family})) or "none that is known"
-        return skipped("self_preference", bound, f"agents of {own} and of others are needed; families seen: {seen}")
+        why = f"agents of {own} and of others are needed; families seen: {seen}. Name the model that wrote each answer"
+        return skipped("self_preference", bound, f"{why} in the column agent, for example gpt-4o")
     return finding_of("self_preference", [_contrast("", says, subject, surplus, is_own, is_other)], bound)
 
 
@@ -96,14 +100,13 @@ def audit_groups(subject: Subject, bound: float) -> Finding:
     if subject.pairwise:
         surplus = np.abs(surplus)  # of pairs, who stands first has no meaning: compare how far the judge is off
     groups = np.array([item.group or "" for item in subject.items])
-    names = [
-        name
+    queries = {
+        name: len(np.unique(subject.cluster[(groups == name) & ~np.isnan(surplus)]))
         for name in sorted(set(groups.tolist()) - {""})
-        if len(np.unique(subject.cluster[(groups == name) & ~np.isnan(surplus)])) >= MIN_QUERIES
-        and ((groups != name) & ~np.isnan(surplus)).any()
-    ]
+    }
+    names = [name for name in queries if queries[name] >= MIN_QUERIES and ((groups != name) & ~np.isnan(surplus)).any()]
     if len(names) < 2:
-        return skipped("groups", bound, f"{len(names)} groups have labels of {MIN_QUERIES} queries; two are needed")
+        return skipped("groups", bound, _too_few(queries))
     word = (
         "is further off than elsewhere by" if subject.pairwise else "grades higher than experts, against elsewhere, by"
     )
@@ -120,6 +123,25 @@ def audit_groups(subject: Subject, bound: float) -> Finding:
         for name in names
     ]
     return finding_of("groups", measures, bound)
+
+
+def _no_family(model: str) -> str:
+    if model == EMBEDDED:
+        return "the embedded engine is no language model, and of no family that it could favour"
+    known = ", ".join(dict.fromkeys(FAMILIES.values()))
+    return f"the family of the judge's model {model!r} is not known; names that tell {known} are"
+
+
+def _too_few(queries: Mapping[str, int]) -> str:
+    if not queries:
+        return "no item names its group; put one, such as a subject area, into the column group"
+    largest = max(queries, key=lambda name: queries[name])
+    enough = sum(number >= MIN_QUERIES for number in queries.values())
+    return (
+        f"{enough} of {len(queries)} groups have {MIN_QUERIES} labelled queries that the judge has not learned from "
+        f"(the largest, {largest}, has {queries[largest]}); two are needed. Label more queries, or put coarser groups "
+        "into the column group"
+    )
 
 
 def _contrast(

@@ -11,11 +11,20 @@ STATISTICS = ("tau_b", "tau_b_score", "spearman", "exact", "accept_agreement", "
 
 @dataclass(frozen=True, slots=True)
 class BlandAltman:
-    """Bias (mean of judge - expert, scale units) and the 95 % limits of agreement; None when undefined."""
+    """Bias (mean of judge - expert, scale units) and the 95 % limits of agreement; None when undefined.
+
+    ``note`` says why something is None.
+    """
 
     bias: float | None
     low: float | None
     high: float | None
+    note: str = ""
+
+    def to_json(self) -> dict[str, float | str | None]:
+        """Bias and limits, with the note where there is one."""
+        short: dict[str, float | str | None] = {"bias": self.bias, "low": self.low, "high": self.high}
+        return short | {"note": self.note} if self.note else short
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +54,9 @@ class Agreement:
 
     def to_json(self) -> dict[str, object]:
         """The form M of reports."""
-        limits = self.bland_altman
         report: dict[str, object] = {
             **{name: estimate.to_json() for name, estimate in self.estimates.items()},
-            "bland_altman": {"bias": limits.bias, "low": limits.low, "high": limits.high},
+            "bland_altman": self.bland_altman.to_json(),
             "reject_rate": {"expert": self.expert_reject_rate, "judge": self.judge_reject_rate},
             "n": self.n,
             "n_clusters": self.n_clusters,

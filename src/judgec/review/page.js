@@ -4,6 +4,8 @@ const $ = id => document.getElementById(id);
 const make = (tag, text, cls) => { const e = document.createElement(tag); if (text !== undefined) e.textContent = text;
   if (cls) e.className = cls; return e; };
 let about, me = '', labels = {}, ids = {}, at = 0, aspect = 0, pending = null, chain = Promise.resolve(), waiting = 0;
+let turn = 0, loading = false, early = [];  // keys that were pressed before the item came that they are meant for
+const unsaved = new Map();                  // by item: the label that is not in the file yet, and why
 
 async function ask(path, body) {
   const options = {headers: {'X-Judgec-Token': token}};
@@ -13,20 +15,38 @@ async function ask(path, body) {
   if (!reply.ok) throw new Error(said.error || `the server said ${reply.status}`);
   return said;
 }
-const fault = error => { $('fault').textContent = error ? `Not saved: ${error.message}` : ''; };
+const fault = error => { $('fault').textContent = error.message; };
+function told() {
+  const numbers = [...unsaved.keys()].map(number => number + 1).join(', ');
+  $('fault').textContent = unsaved.size ? `Not saved: item ${numbers}: ${[...unsaved.values()][0].why}` : '';
+}
 const mine = number => labels[number] || {grades: {}, rationale: ''};
 const graded = number => about.aspects.every(name => name in mine(number).grades);
 
-function save(number) {           // one after the other, so that the last word is the last one saved
-  const label = mine(number), body = {number, item_id: ids[number], annotator: me, grades: {...label.grades}, rationale: label.rationale};
+function save(number) {
+  const label = mine(number);
+  post({number, item_id: ids[number], annotator: me, grades: {...label.grades}, rationale: label.rationale});
+}
+function post(body) {             // one after the other, so that the last word is the last one saved
   waiting++; $('saved').textContent = 'saving …';
+  const given = {body, why: ''}; unsaved.set(body.number, given);
   chain = chain.then(async () => {
-    for (let again = 0;; again++) {
-      try { const said = await ask('/api/label', body); fault(null); progress(said.progress); break; }
-      catch (error) { fault(error); if (!(error instanceof TypeError) || again > 8) break;
-        await new Promise(done => setTimeout(done, 1000 * (again + 1))); }
+    let reached = false;
+    for (let again = 0; unsaved.get(body.number) === given; again++) {  // else a later word has taken its place
+      try {
+        const said = await ask('/api/label', body);
+        if (unsaved.get(body.number) === given) unsaved.delete(body.number);
+        progress(said.progress); reached = true; break;
+      } catch (error) {
+        given.why = error.message; told();
+        if (!(error instanceof TypeError) || again > 8) break;
+        await new Promise(done => setTimeout(done, 1000 * (again + 1)));
+      }
     }
-    if (--waiting === 0) $('saved').textContent = $('fault').textContent ? '' : 'saved';
+    waiting--;
+    if (reached && !waiting) [...unsaved.values()].forEach(one => post(one.body));  // what had failed before
+    const failed = [...unsaved.values()].some(one => one.why); if (failed) told(); else $('fault').textContent = '';
+    if (!waiting) $('saved').textContent = failed ? '' : 'saved';
   });
 }
 function flush() { if (pending !== null) { clearTimeout(pending.timer); const n = pending.number; pending = null; save(n); } }
@@ -64,8 +84,11 @@ function progressOwn() { const n = [...Array(about.items).keys()].filter(graded)
 async function go(number) {
   flush();
   if (number < 0 || number >= about.items) return;
+  const own = ++turn; loading = true;
   let item;
-  try { item = await ask(`/api/item?number=${number}`); } catch (error) { fault(error); return; }
+  try { item = await ask(`/api/item?number=${number}`); }
+  catch (error) { if (own === turn) { loading = false; early = []; fault(error); } return; }
+  if (own !== turn) return;       // another item was asked for meanwhile
   at = number; ids[number] = item.item_id;
   $('item').replaceChildren(...item.texts.map(({name, texts}) => {
     const part = make('section', undefined, name.replace(/[^a-z_]/g, '')); part.append(make('h2', name.replace('_', ' ')));
@@ -77,6 +100,8 @@ async function go(number) {
   about.aspects.forEach((name, j) => { const k = mine(at).grades[name];
     if (k !== undefined) $('form').children[j].querySelectorAll('input')[k].checked = true; });
   $('why').value = mine(at).rationale; window.scrollTo(0, 0); $('item').focus({preventScroll: true});
+  loading = false; const keys = early; early = [];
+  for (const key of keys) { act(key); if (key === 'r') break; }
 }
 function nextOpen() {
   for (let step = 1; step <= about.items; step++) { const n = (at + step) % about.items; if (!graded(n)) { go(n); return; } }
@@ -106,13 +131,18 @@ document.addEventListener('keydown', event => {
   if (typing && event.key === 'Escape') { $('why').blur(); return; }
   if (typing && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); nextOpen(); return; }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (/^[0-9]$/.test(event.key) && keys().includes(event.key)) { give(aspect, keys().indexOf(event.key)); return; }
   if (event.key === 'Enter' && event.target.tagName === 'BUTTON') return;
-  const does = {n: () => go(at + 1), p: () => go(at - 1), u: nextOpen, Enter: nextOpen, x: () => $('clear').click(),
-    r: () => $('why').focus()}[event.key];
-  if (does && event.target.tagName !== 'SUMMARY') { event.preventDefault(); does(); }
+  if (event.target.tagName === 'SUMMARY' && !/^[0-9]$/.test(event.key)) return;
+  if (act(event.key)) event.preventDefault();
 });
-window.addEventListener('beforeunload', event => { flush(); if (waiting) event.preventDefault(); });
+function act(key) {               // true when it was a key of ours
+  const grade = /^[0-9]$/.test(key) ? keys().indexOf(key) : -1;
+  const does = grade >= 0 ? () => give(aspect, grade) : {n: () => go(at + 1), p: () => go(at - 1), u: nextOpen,
+    Enter: nextOpen, x: () => $('clear').click(), r: () => $('why').focus()}[key];
+  if (does && loading) early.push(key); else if (does) does();
+  return !!does;
+}
+window.addEventListener('beforeunload', event => { flush(); if (waiting || unsaved.size) event.preventDefault(); });
 (async () => {
   try { about = await ask('/api/about'); } catch (error) { fault(error); return; }
   $('title').textContent = `${about.file}: ${about.task}`; document.title = $('title').textContent;

@@ -72,6 +72,9 @@ def test_compile_of_a_teachable_model_promotes_the_rewritten_instructions() -> N
     assert found.promoted
     assert found.estimates["compiled.accepted"].value == 1.0
     assert found.estimates["uncompiled.accepted"].value == 0.0
+    likeness = [found.estimates[f"{side}.likeness"].to_json() for side in ("compiled", "uncompiled")]
+    assert [one["value"] is None for one in likeness] == [False, True]
+    assert all(one["low"] is None and one["note"] for one in likeness)  # what has no interval says why
     assert found.difference.low is not None
     assert found.difference.low > 0
     parts = [{PASSAGES[i].doc_id for i in part} for part in (found.split.train, found.split.dev, found.split.test)]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from judgec.records.label import IntArray
-from judgec.stats.agreement.raters import fleiss_kappa, krippendorff_alpha, rating_counts
+from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
+from judgec.stats.intervals.bootstrap import interval
 
 evalica = pytest.importorskip("evalica")
 inter_rater = pytest.importorskip("statsmodels.stats.inter_rater")
@@ -117,3 +118,30 @@ def test_renaming_unordered_grades_changes_neither(ratings: IntArray, names: lis
 def test_counts_flatten_aspects() -> None:
     ratings = np.array([[[0, 1], [2, -1]], [[0, 0], [2, 2]]])
     assert rating_counts(ratings, 3).tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 2], [0, 0, 1]]
+
+
+@given(RATINGS, st.lists(st.integers(0, 3), min_size=4, max_size=4), st.integers(0, 2**32 - 1))
+def test_fleiss_statistic_under_weights_is_fleiss_kappa_of_units_written_out(
+    ratings: IntArray, drawn: list[int], seed: int
+) -> None:
+    counts = rating_counts(ratings, 4)
+    cluster = np.random.default_rng(seed).integers(0, 4, len(counts))
+    cluster[-1] = 3  # so that there are four, some of them perhaps empty
+    found = fleiss_statistic(counts, cluster).under(np.array([drawn], dtype=np.float64))[0]
+    written = counts.repeat(np.array(drawn)[cluster], axis=0)
+    assert (None if np.isnan(found) else float(found)) == pytest.approx(fleiss_kappa(written), abs=1e-9)
+
+
+def test_fleiss_interval_by_leaving_out_each_query() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 120)
+    counts = rating_counts(np.where(rng.random((3, 120)) < 0.7, truth, rng.integers(0, 3, (3, 120))), 3)
+    cluster = np.arange(120) // 2
+    found = interval(fleiss_statistic(counts, cluster))
+    without = np.array([fleiss_kappa(counts[cluster != query]) for query in range(60)], dtype=np.float64)
+    assert found.value == pytest.approx(fleiss_kappa(counts))
+    assert found.se == pytest.approx(float(np.sqrt(59 / 60 * ((without - without.mean()) ** 2).sum())))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < (found.value or 0) < found.high
+    assert found.n_clusters == 60

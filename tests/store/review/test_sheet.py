@@ -110,6 +110,20 @@ def test_many_people_at_once_lose_nothing(tmp_path: Path) -> None:
     } == set(work)
 
 
+def test_two_programs_that_save_into_one_file_at_once_lose_nothing(tmp_path: Path) -> None:
+    rows = [{"item_id": f"i{n}", "query": f"Q{n}", "answer": "A"} for n in range(25)]
+    path = sheet_of(tmp_path, rows).path
+
+    def grading(name: str) -> None:
+        sheet = open_sheet(str(path))[0]  # nothing in common with the other one but the file
+        for n in range(25):
+            sheet.save(f"i{n}", name, Given({"grade": n % 5}))
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(grading, ("ann", "bob", "cem")))
+    assert open_sheet(str(path))[0].annotators() == {"ann": 25, "bob": 25, "cem": 25}
+
+
 def test_save_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = sheet_of(tmp_path)
     before = sheet.path.read_bytes()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from judgec.agreement.page.skeleton import cut, more
+from judgec.agreement.page.skeleton import cut, more, scrolling
 
 MOST_LINES = 300  # of a difference
 MOST_WIDTH = 240  # characters of one line in a difference
@@ -29,7 +29,10 @@ def prompt_lines(state: Mapping[str, Any]) -> list[str]:  # Any: JSON of ``store
 
 def prompt_section(now: Sequence[str], before: Sequence[str] | None, parent: str) -> str:
     """The prompt, and its difference from ``parent``'s; None where there is nothing to compare it with."""
-    whole = more("The whole prompt", f"<div class='text code' tabindex=0>{cut(chr(10).join(now), MOST_PROMPT)}</div>")
+    whole = more(
+        "The whole prompt",
+        scrolling(cut(chr(10).join(now), MOST_PROMPT), "text code", label="prompt"),
+    )
     if before is None:
         return f"<p>There is no {escape(parent)} to compare it with.</p>{whole}"
     changes = list(difflib.unified_diff(before, now, lineterm="", n=2))[2:]
@@ -41,7 +44,11 @@ def prompt_section(now: Sequence[str], before: Sequence[str] | None, parent: str
     if len(changes) > MOST_LINES:
         shown += f"<span class=quiet>… {len(changes) - MOST_LINES} more lines</span>"
     said = f"{added} lines added, {removed} removed against {escape(parent)}."
-    diff = more("The difference, line by line", f"<div class='text code' tabindex=0>{shown}</div>", opened=added < 30)
+    diff = more(
+        "The difference, line by line",
+        scrolling(shown, "text code", label="difference"),
+        opened=added < 30,
+    )
     return f"<p>{said}</p>{diff}{whole}"
 
 

@@ -58,6 +58,17 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "", *,
     )
 
 
+def scrolling(body: str, kind: str = "text", *, label: str) -> str:
+    """Finished HTML that scrolls where it is long, by keyboard too.
+
+    Args:
+        body: What it holds.
+        kind: CSS classes.
+        label: What it is, for screen readers.
+    """
+    return f"<div class='{kind}' tabindex=0 role=group aria-label='{escape(label, quote=True)}'>{body}</div>"
+
+
 def interval_bar(estimate: Estimate | None, low: float, high: float, line: float | None = None) -> str:
     """The interval as a bar and the value as a dot on an axis from ``low`` to ``high``; ``line`` is marked."""
     if estimate is None or estimate.value is None:

@@ -35,7 +35,7 @@ summary{cursor:pointer;padding:.45rem .7rem;overflow-wrap:anywhere}details[open]
 .in{padding:.2rem .7rem .8rem}
 .answers{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:.6rem}
 .answer{border:1px solid var(--line);border-radius:4px;padding:.5rem .7rem;min-width:0}
-.answer h4{margin:0 0 .2rem;font-size:.95rem;overflow-wrap:anywhere}
+.answer :is(h3,h4){margin:0 0 .2rem;font-size:.95rem;overflow-wrap:anywhere}
 .text{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.92rem;max-height:22rem;overflow-y:auto}
 .reason{border-left:3px solid var(--hue);padding-left:.5rem;margin-top:.4rem;font-size:.88rem;color:var(--quiet);
 overflow-wrap:anywhere}

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from judgec.agreement.page.skeleton import cut, more
+from judgec.agreement.page.skeleton import cut, more, scrolling
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item, Label
 from judgec.records.scale import Scale
@@ -106,8 +106,7 @@ def _card(one: Disagreement, scale: Scale, *, opened: bool) -> str:
     names = [*(name for name in FIRST if name in one.item.inputs)]
     names += [name for name in one.item.inputs if name not in FIRST]
     texts = "".join(
-        f"<h3>{escape(name)}</h3><div class=text tabindex=0>{cut(one.item.text(name), MOST_CHARACTERS)}</div>"
-        for name in names
+        f"<h3>{escape(name)}</h3>{scrolling(cut(one.item.text(name), MOST_CHARACTERS), label=name)}" for name in names
     )
     reasons = "".join(_label(label, scale) for label in one.labels[:MOST_LABELS])
     if len(one.labels) > MOST_LABELS:
@@ -115,7 +114,7 @@ def _card(one: Disagreement, scale: Scale, *, opened: bool) -> str:
     scores = ", ".join(f"{score:.2f}" for score in one.score.values())
     score = "" if scale.level == "nominal" else f" (score {scores})"
     where = " · ".join(escape(part) for part in (one.item.item_id, one.item.agent, one.item.group) if part)
-    reasons += f"<article class=answer><h4>judge: {_grades(one.judge)}{score}</h4>{_reason(one.rationale)}</article>"
+    reasons += f"<article class=answer><h3>judge: {_grades(one.judge)}{score}</h3>{_reason(one.rationale)}</article>"
     return more(title, f"<p class=quiet>{where}</p><div class=answers>{reasons}</div>{texts}", opened=opened)
 
 
@@ -124,7 +123,7 @@ def _label(label: Label, scale: Scale) -> str:
     accept = "" if label.accept is None else " accept" if label.accept else " reject"
     said = (_grades(given) if given else "") + accept
     return (
-        f"<article class=answer><h4>{escape(label.annotator)}: {said.strip() or '–'}</h4>"
+        f"<article class=answer><h3>{escape(label.annotator)}: {said.strip() or '–'}</h3>"
         f"{_reason(label.rationale)}</article>"
     )
 

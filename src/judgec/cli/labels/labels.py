@@ -178,8 +178,11 @@ def _print_agreement(agreement: "AnnotatorAgreement") -> None:
         print_table("Agreement in pairs" + _hidden(pairs), columns, pairs[:MOST_ROWS])
     print_table(
         f"Agreement of all annotators. {agreement['note']}".rstrip(),
-        ("", "Fleiss kappa", f"Krippendorff alpha, {agreement['level']}"),
-        [(aspect, _shown(part["fleiss_kappa"]), _shown(part["krippendorff_alpha"])) for aspect, part in parts.items()],
+        ("", "Fleiss kappa [95 %]", f"Krippendorff alpha, {agreement['level']}"),
+        [
+            (aspect, _with_limits(part["estimates"]["fleiss_kappa"]), _shown(part["krippendorff_alpha"]))
+            for aspect, part in parts.items()
+        ],
     )
 
 
@@ -189,3 +192,10 @@ def _hidden(rows: Sequence[object]) -> str:
 
 def _shown(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
+
+
+def _with_limits(estimate: dict[str, float | str | None]) -> str:
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
+        return f"{value:.3f} [{low:.3f}, {high:.3f}]"
+    return _shown(value if isinstance(value, float) else None)

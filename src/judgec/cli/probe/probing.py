@@ -232,7 +232,11 @@ def _warnings(request: Request, session: Session) -> list[str]:
     if not session.spec.embedded:
         return []
     wrote = [] if request.questions else ["questions by rule, no language model: a baseline"]
-    judged = [] if request.judge and request.rejection_judge else ["judged by rules, no language model: a baseline"]
+    by_rules = [
+        *([] if request.judge else ["answers"]),
+        *([] if request.rejection_judge else ["refusals"]),
+    ]
+    judged = [f"{' and '.join(by_rules)} judged by rules, no language model: a baseline"] if by_rules else []
     return wrote + judged
 
 

@@ -174,6 +174,7 @@ def _compare(request: Request, program: Program) -> Outcome:
         agreed = found.agreement.estimates["exact"]
         print(f"{named} against {anchor.judge} of {anchor.created}\n{found.flips.sentence}\n{found.shift.sentence}")
         same = "-" if agreed.value is None else f"{agreed.value:.3f}"
+        same += "" if agreed.low is None or agreed.high is None else f" [{agreed.low:.3f}, {agreed.high:.3f}]"
         say(f"equal grades: {same}; {found.lost} verdicts lost; noise when frozen: {anchor.noise}; {calls} LM calls")
     refused = f"{request.anchor}: {found.flips.sentence} {found.shift.sentence}" if found.beyond else ""
     return Outcome(report, refused)

@@ -30,6 +30,7 @@ from judgec.stats.intervals.significance import level_for_look
 from judgec.store.splits import Split, split_items
 
 REPEATED = "repeated"
+OF_THE_SET = "no interval: likeness compares distributions, a resample of few questions is less alike by itself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +263,7 @@ def _decided(
         for what, values in (("value", side.values), ("accepted", side.accepted)):
             found = interval(mean(values, side.cluster, bounds=SHARE), resamples=settings.resamples, seed=settings.seed)
             estimates[f"{name}.{what}"] = found.estimate(len(values))
-        note = "" if side.likeness is not None else "nothing was accepted"
+        note = OF_THE_SET if side.likeness is not None else "nothing was accepted"
         estimates[f"{name}.likeness"] = Estimate(value=side.likeness, note=note, n=int(side.accepted.sum()))
     gain = difference(lambda side: side.values, level)
     promoted, reason = _verdict(gain, compiled, n_clusters)

@@ -8,6 +8,10 @@ from typing import Literal
 import numpy as np
 
 from judgec.records.label import FloatArray, IntArray
+from judgec.stats.agreement.kappa import kappa_table
+from judgec.stats.agreement.pair_statistic import CORRELATION
+from judgec.stats.agreement.statistic import TableStatistic
+from judgec.stats.agreement.tables import count_clusters
 
 
 def rating_counts(ratings: IntArray, n_grades: int) -> IntArray:
@@ -50,6 +54,23 @@ def fleiss_kappa(counts: IntArray) -> float | None:
         return None
     chance = float(share @ share)
     return float((observed - chance) / (1 - chance))
+
+
+def fleiss_statistic(counts: IntArray, cluster: IntArray) -> TableStatistic:
+    """``fleiss_kappa`` as a statistic of clusters, for its interval.
+
+    A unit's table has the share of each ordered pair of grades among its pairs of ratings. Both margins are then the
+    shares of the grades, so Cohen's formula on the sum of these tables is Fleiss' kappa.
+
+    Args:
+        counts: Ratings of each grade, shape (n_units, n_grades).
+        cluster: Query codes, shape (n_units,).
+    """
+    n, raters = _pairable(counts)
+    pairs = n[:, :, None] * n[:, None, :] - n[:, :, None] * np.eye(n.shape[1])
+    tables = np.zeros((count_clusters(cluster, None), n.shape[1], n.shape[1]))
+    np.add.at(tables, cluster[np.asarray(counts).sum(1) > 1], pairs / (raters * (raters - 1))[:, None, None])
+    return TableStatistic(tables, kappa_table, CORRELATION)
 
 
 def krippendorff_alpha(

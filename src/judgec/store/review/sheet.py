@@ -1,8 +1,11 @@
 """The label file that experts grade into: JSON lines, each save whole or not at all, other lines untouched."""
 
 import json
+import os
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,7 +89,7 @@ class LabelSheet:
 
     def save_all(self, labels: list[tuple[str, str, Given]]) -> None:
         """``save`` for many labels: all of them or none."""
-        with self._lock:
+        with self._lock, _alone_in(self.path.parent):
             self._read()
             for item_id, annotator, given in labels:
                 self._check(item_id, annotator, given)
@@ -240,6 +243,26 @@ def _collected(table: Table, form: Form) -> Collected:
     if collected.faults:
         raise InputError([sentence for _, sentence in collected.faults])
     return collected
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One process at a time reads and replaces a file in this folder; a killed one lets go at once.
+
+    Where the system or its disk has no such lock, two processes that save in the same moment may overwrite each other.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl  # not there on Windows
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _facts(path: Path) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from judgec.records.estimate import Estimate
 from tests.agreement.page.html import Page
 from tests.agreement.page.test_parts import FOUND
 from tests.compiler.small import Outcome, compiled_from
+from tests.review.browser import CHROMIUM, Browser
 from tests.service import grading_world
 
 HOSTILE = (
@@ -63,6 +65,34 @@ def test_page_has_every_section_and_a_link_to_it(page: str) -> None:
     assert anchors == ["judges", "charts", "groups", "worst", "audits", "prompt", "data", "cite"]
     assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == [f"#{name}" for name in anchors]
     assert {"viewport"} <= {str(attributes.get("name")) for tag, attributes in read.tags if tag == "meta"}
+
+
+def test_page_has_a_name_for_all_that_takes_focus_and_skips_no_level_of_heading(page: str) -> None:
+    tags = Page(page).tags
+    stops = [attributes for _, attributes in tags if "tabindex" in attributes]
+    assert len(stops) > 3
+    assert all(one.get("role") and one.get("aria-label") for one in stops)
+    levels = [int(tag[1]) for tag, _ in tags if tag in {"h1", "h2", "h3", "h4"}]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.full
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: the page is NOT checked in a browser")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_page_in_a_browser_fits_its_width_and_prints_what_is_folded(
+    outcome: Outcome, tmp_path: Path, width: int
+) -> None:
+    with Browser(tmp_path / "profile", (width, 900)) as browser:
+        browser.resize(width, 900)
+        browser.open(page_path(outcome.settings.home, outcome.saved.card).as_uri())
+        browser.until("document.readyState === 'complete' && !!document.querySelector('#cite')")
+        assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        browser.run("document.querySelector('.wide').focus()")
+        assert browser.run("document.activeElement.getAttribute('aria-label')") == "Judges on the test items"
+        folded = "document.querySelector('details:not([open])').getBoundingClientRect().height"
+        before = browser.run(folded)
+        browser.print_media()
+        assert browser.run(folded) > 2 * before
 
 
 def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> None:
@@ -118,7 +148,7 @@ def test_page_stays_small_when_texts_and_items_are_many(tmp_path: Path) -> None:
     assert len(page) < 200_000
     target = found.compiled.dataset.test.experts.grade
     wrong = int((target != found.compiled.verification.judgments["compiled"].grade).any(axis=1).sum())
-    assert page.count("<article class=answer><h4>judge:") == min(MOST, wrong)
+    assert page.count("<article class=answer><h3>judge:") == min(MOST, wrong)
     assert wrong > MOST
 
 

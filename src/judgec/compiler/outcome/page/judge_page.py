@@ -196,7 +196,7 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "cost": f"{cost.lm_calls:,} LM calls, {'price unknown' if cost.usd is None else f'${cost.usd:.4f}'}, "
         f"{cost.seconds:.0f} s",
         "made with": ", ".join(f"{name} {version}" for name, version in card.versions.items()),
-        "source": ", ".join(f"{name}: {value}" for name, value in dataset.labels.source.items()),
+        **{f"source: {name}": value for name, value in dataset.labels.source.items()},
     }
     return [(name, value) for name, value in facts.items() if value]
 

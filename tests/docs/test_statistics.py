@@ -1,0 +1,41 @@
+"""``docs/statistics.md`` defines every statistic that a report shows."""
+
+from dataclasses import fields
+
+import pytest
+
+from judgec.agreement.label_report import AnnotatorAgreement, PairAgreement
+from judgec.audit.drift import Drift
+from judgec.judges.calibrator import Choice
+from judgec.queries.generation.diversity import closeness
+from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from tests.cli.process import ROOT
+
+PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+PLAIN = {"estimates", "annotators", "n", "level", "note", "aspects"}  # what a value belongs to, no statistic
+KEYS = {
+    "agreement": [*STATISTICS, *Agreement({}, BlandAltman(None, None, None), None, None, 0, 0, 0).to_json()],
+    "raters": sorted({*AnnotatorAgreement.__annotations__, *PairAgreement.__annotations__} - PLAIN),
+    "closeness": sorted(set(closeness([], [], lambda texts: None)) - PLAIN),  # type: ignore[arg-type,return-value]
+    "drift": [one.name for one in fields(Drift)],
+    "calibrators": sorted(set(Choice.model_fields) - {"source", "family", "chosen"}),
+    "compile": [
+        "difference",
+        "detectable",
+        "prompt_gain",
+        "calibration_error",
+        "abstention",
+        "compiled_loo",
+        "majority",
+    ],
+    "probe": ["failure_rate", "failure_rate_with_errors", "a_only_failed", "b_only_failed", "smallest_p"],
+    "queries": ["value", "accepted", "likeness", "type_entropy", "embedding_spread"],
+    "tournament": ["length_effect", "length_controlled", "win_rates", "flip_rate", "accuracy_decided"],
+    "rates": ["raw", "corrected", "sensitivity", "specificity", "weight"],
+}
+
+
+@pytest.mark.parametrize("report", KEYS)
+def test_every_statistic_of_a_report_is_defined(report: str) -> None:
+    missing = [name for name in KEYS[report] if f"`{name}`" not in PAGE and f"`estimates.{name}`" not in PAGE]
+    assert missing == []
