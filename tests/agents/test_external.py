@@ -32,10 +32,10 @@ def test_http_system_is_asked_and_read_as_its_file_says(tmp_path: Path) -> None:
 
     def reply(request: httpx.Request) -> httpx.Response:
         seen.append(request)
-        return httpx.Response(200, json={"result": {"text": "42", "sources": [{"body": "a"}, {"body": "b"}, {}]}})
+        return httpx.Response(200, json={"result": {"text": "42", "sources": [{"body": "a"}, {}, {"body": "b"}]}})
 
     said = http(tmp_path, SYSTEM, httpx.MockTransport(reply)).ask('a "quoted" {query}?')
-    assert (said.text, said.contexts) == ("42", (Context("a"), Context("b")))
+    assert (said.text, said.contexts) == ("42", (Context("a"), Context(""), Context("b")))  # [3] is b
     assert seen[0].headers["authorization"] == "Bearer s3cret"
     assert json.loads(seen[0].content)["input"]["question"] == 'a "quoted" {query}?'
 
@@ -98,10 +98,34 @@ def test_missing_variable_and_wrong_file_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "wanted"),
-    [("a.0.b", 1), ("a.*.b", [1, 2]), ("a.1", {"b": 2}), ("a.7.b", None), ("c.d", None), ("*", [])],
+    [
+        ("a.0.b", 1),
+        ("a.*.b", [1, None, 2]),
+        ("a.2", {"b": 2}),
+        ("a.7.b", None),
+        ("c.d", None),
+        ("c.*", []),
+        ("d.*.b", [3, 4]),
+        ("e.*.f.*.b", [5, 6, None, 7]),
+        ("e.0.f.*.b", [5, 6]),
+    ],
 )
 def test_paths_find_what_is_there_and_nothing_else(path: str, wanted: object) -> None:
-    assert look_up({"a": [{"b": 1}, {"b": 2}], "c": 5}, path) == wanted
+    found = {
+        "a": [{"b": 1}, {}, {"b": 2}],
+        "c": 5,
+        "d": {"one": {"b": 3}, "two": {"b": 4}},
+        "e": [{"f": [{"b": 5}, {"b": 6}]}, {"f": [{}, {"b": 7}]}],
+    }
+    assert look_up(found, path) == wanted
+
+
+def test_path_that_finds_no_passage_in_any_element_is_a_failure(tmp_path: Path) -> None:
+    body = {"result": {"text": "42", "sources": [{"txt": "a"}, {"txt": "b"}]}}
+    with pytest.raises(SystemFailedError, match=r"no passage at result\.sources\.\*\.body in its reply"):
+        http(tmp_path, SYSTEM, httpx.MockTransport(lambda _: httpx.Response(200, json=body))).ask("x")
+    body = {"result": {"text": "I do not know.", "sources": []}}
+    assert http(tmp_path, SYSTEM, httpx.MockTransport(lambda _: httpx.Response(200, json=body))).ask("x").contexts == ()
 
 
 def test_python_function_is_a_system_and_its_exceptions_are_failures(tmp_path: Path) -> None:

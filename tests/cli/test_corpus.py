@@ -1,18 +1,20 @@
 """Documents to a ranked list of agents, without a model; one command of each road as a real process."""
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from judgec.cli.corpus.answer import Request
+from judgec.cli.corpus.answer import Request, answer
 from judgec.cli.corpus.answering import answer_before, run_answers
 from judgec.cli.corpus.compile_agent import Request as Compiling
 from judgec.cli.corpus.compiling import run as compile_an_agent
 from judgec.cli.corpus.index import Request as Indexing
 from judgec.cli.corpus.indexing import run_index
 from judgec.cli.tournament.evaluate import Request as Evaluating
+from judgec.cli.tournament.evaluate import evaluate
 from judgec.cli.tournament.evaluating import run_evaluation
 from judgec.errors import UserError
 from judgec.retrieval.build import build_index
@@ -105,7 +107,10 @@ def test_evaluate_lets_agents_answer_and_play(folder: Path) -> None:
     assert set(report["elo"]) == set(AGENTS.split(","))
     assert report["games"] == len(QUERIES)
     assert set(report["costs"]) == set(AGENTS.split(","))
-    assert "What an answer took" in (folder / "league" / "report.html").read_text(encoding="utf-8")
+    assert "median ms" in (folder / "league" / "report.html").read_text(encoding="utf-8")
+    leaders = (folder / "league" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
+    assert leaders[0].endswith(",games,median_latency_ms,tokens_per_query,usd")
+    assert all(float(number) >= 0 for line in leaders[1:] for number in line.split(",")[-2:])
     assert len(rows_of(folder / "league" / "agent_answers.jsonl")) == 2 * len(QUERIES)
 
 
@@ -119,7 +124,11 @@ def test_compile_agent_saves_a_version_that_answer_can_run(folder: Path) -> None
     assert report["head_to_head"]["independent"] is False
     assert set(report["test"]) == {"uncompiled", "compiled"}
     files = {path.name for path in (folder / "programs" / "ag" / "0001").iterdir()}
-    assert files == {f"{stem}.json" for stem in ("program", "calibration", "card", "split", "report")}
+    stems = ("program", "calibration", "card", "split", "report")
+    assert files == {"report.html", *(f"{stem}.json" for stem in stems)}
+    page = (folder / report["report_html"]).read_text(encoding="utf-8")
+    assert "<h2>Head to head</h2>" in page
+    assert "parts@1, the very judge" in page
     answered = ["answer", *inputs, "--agents", "ag@1,rag-bm25", "--out", "b.jsonl", "--json"]
     assert list(json.loads(judgec(folder, *answered).stdout)["agents"]) == ["ag@1", "rag-bm25"]
     assert "that is a judge" in judgec(folder, *compiling, "--name", "parts", code=2).stderr
@@ -210,6 +219,31 @@ def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path
     split = cast("dict[str, int]", report["split"])
     assert sum(split.values()) == 60
     assert "12 of 72 queries left out: no accepted answer is known" in cast("list[str]", report["notes"])
+
+
+def test_evaluate_has_the_options_of_answer_and_passes_them_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone, both = inspect.signature(answer).parameters, inspect.signature(evaluate).parameters
+    other = {"lm": "agents_lm"}
+    options = [name for name in alone if name not in {"out", "queries", "agents"}]
+    assert {name: both[other.get(name, name)].default for name in options} == {
+        name: alone[name].default for name in options
+    }
+    seen: list[Request] = []
+
+    def answers_of(request: Request) -> str:
+        seen.append(request)
+        return "none"
+
+    monkeypatch.setattr("judgec.cli.corpus.playing.answer_before", answers_of)
+    asked = Evaluating(
+        judge="parts", index="index", agents=AGENTS, queries="queries.jsonl", unproven=True, out=Path("ev"),
+        k=3, persona="be brief", citations=False, rerank="python:m:f", in_flight=7,
+    )  # fmt: skip
+    with pytest.raises(UserError, match="none"):
+        run_evaluation(asked)
+    (request,) = seen
+    passed_on = ("k", "variations", "persona", "citations", "rerank", "in_flight")
+    assert [getattr(request, name) for name in passed_on] == [getattr(asked, name) for name in passed_on]
 
 
 def test_judge_that_is_not_there_is_refused_before_agents_answer(here: Path) -> None:

@@ -6,6 +6,7 @@ from judgec.errors import InputError, ServiceError
 from judgec.records.game import Game, Games, Winner
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.render import leaderboard_rows, win_rows
+from judgec.tournament.report.costs import AgentCost
 
 
 def _games() -> Games:
@@ -77,6 +78,10 @@ def test_render_rows_are_best_first_with_open_bounds_in_words() -> None:
     assert all(len(row) == len(columns) for row in rows)
     assert rows[2][2].startswith("below ")
     assert set(rows[3][1:8]) == {"-"}
+    spent = {"new": AgentCost(answers=2, median_seconds=0.5, tokens=20.0, usd=0.0, usd_total=0.0)}
+    columns, rows = leaderboard_rows(board, spent)
+    assert columns[-4:] == ("games", "median ms", "tokens a query", "$")
+    assert [row[-3:] for row in rows[:2]] == [("500.0", "20", "0.0000"), ("-", "-", "-")]
     columns, rows = win_rows(board)
     assert columns[1:] == ("1", "2", "3", "4")
     assert rows[0] == ("1 new", "-", "66.7", "-", "-")

@@ -32,7 +32,8 @@ class HttpSettings(BaseModel):
         body: Sent as JSON; ``{query}`` is replaced wherever a text holds it.
         answer: Where the answer is in the reply: keys and list places by dots (``choices.0.text``); empty for the
             reply itself.
-        contexts: Where the passages are; ``*`` takes every element (``sources.*.text``). None when it gives none.
+        contexts: Where the passages are; ``*`` takes every element (``sources.*.text``), one without a text as an empty
+            passage, so that the numbers of citations stay true. None when it gives none.
         timeout: Seconds without a byte.
         in_flight: Most requests at once.
     """
@@ -123,15 +124,24 @@ class HttpSystem:
         if not isinstance(answer, str):
             raise SystemFailedError(f"no text at {settings.answer} in its reply: {json.dumps(found)[:120]}")
         contexts = look_up(found, settings.contexts) if settings.contexts else None
+        if isinstance(contexts, list) and contexts and all(one is None for one in contexts):
+            raise SystemFailedError(f"no passage at {settings.contexts} in its reply: {json.dumps(found)[:120]}")
         return as_said({"answer": answer, "contexts": contexts})
 
 
 def look_up(found: object, path: str) -> object:
-    """What is at ``a.0.b`` in a JSON value; ``*`` takes every element of a list; None where there is nothing."""
+    """What is at ``a.0.b`` in a JSON value; None where there is nothing.
+
+    ``*`` takes every element of a list, or every value of an object: a list with a place for each, None where it has
+    nothing. Lists of several ``*`` become one.
+    """
     key, _, rest = path.partition(".")
     if key == "*":
-        inner = [look_up(one, rest) if rest else one for one in found] if isinstance(found, list) else []
-        return [one for one in inner if one is not None]
+        each = list(found.values()) if isinstance(found, dict) else found if isinstance(found, list) else []
+        inner = [look_up(one, rest) if rest else one for one in each]
+        if "*" not in rest.split("."):
+            return inner
+        return [one for part in inner for one in (part if isinstance(part, list) else [part])]
     if isinstance(found, dict):
         value = found.get(key)
     elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):

@@ -122,6 +122,17 @@ class AgentShape:
     k: Annotated[int, typer.Option("--k", min=1, help="Passages an answer rests on.")] = 5
     variations: Annotated[int, typer.Option("--variations", min=1, max=20, help="Queries RAG-Fusion adds.")] = 4
     persona: Annotated[str, typer.Option("--persona", metavar="TEXT", help="'think like an engineer'")] = ""
+    citations: Annotated[bool, typer.Option("--citations/--no-citations", help="Cite passages.")] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRun(AgentShape):
+    """How agents are run."""
+
+    rerank: Annotated[
+        str | None, typer.Option("--rerank", metavar="python:MODULE:FUNCTION", help="Scores (query, texts).")
+    ] = None
+    in_flight: Annotated[int, typer.Option("--in-flight", min=1, help="Most calls of agents at once.")] = 32
 
 
 def command_of(kind: type[R]) -> Callable[[Callable[[R], None]], Callable[..., None]]:

@@ -50,8 +50,11 @@ def command(*arguments: str, home: Path) -> str:
     return shlex.join(["judgec", *arguments, *given])
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on stdout: the first column left-aligned, the others right-aligned."""
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, fold: bool = True) -> None:
+    """Print a table on stdout: the first column left-aligned, the others right-aligned.
+
+    Without ``fold`` cells stay whole, however narrow the screen: a number that breaks is hard to read.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -61,4 +64,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_column(visible(column), justify="left" if position == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(visible, row))
-    Console(soft_wrap=False, markup=False, emoji=False).print(table)
+    console = Console(soft_wrap=False, markup=False, emoji=False)
+    if not fold:
+        widths = (max(map(len, cells)) for cells in zip(columns, *rows, strict=True))
+        console.width = max(console.width, sum(width + 3 for width in widths) + 2)
+    console.print(table)

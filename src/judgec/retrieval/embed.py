@@ -1,6 +1,7 @@
 """Who turns texts into vectors: latent semantic analysis, any hosted model, a local sentence transformer."""
 
 import os
+import re
 from collections.abc import Sequence
 from random import Random
 
@@ -12,6 +13,7 @@ from judgec.errors import ServiceError, UserError
 from judgec.retrieval.latent import Embedder, LatentSemantics, Matrix, count, weighted
 
 LOCAL = "sentence-transformers/"
+_E5 = re.compile(r"(?:^|[-_])e5(?:[-_]|$)", re.IGNORECASE)  # multilingual-e5-base, e5-large-v2
 
 DIMENSIONS = 256  # Landauer and Dumais (1997) found 200 to 400 best
 MOST_TERMS = 50_000
@@ -105,7 +107,14 @@ class HostedEmbedder:
 
 
 class SentenceEmbedder:
-    """A local model of the ``sentence-transformers`` extra; E5 models are given the prefixes that they expect."""
+    """A local model of the ``sentence-transformers`` extra; E5 models are given the prefixes that they expect.
+
+    Args:
+        name: ``sentence-transformers/MODEL``: a model of the hub, or the folder of one.
+
+    Raises:
+        UserError: When the extra is not installed, or there is no such model.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -117,8 +126,15 @@ class SentenceEmbedder:
                 "pip install 'judgec[sentence-transformers]'."
             ) from None
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        self._model = SentenceTransformer(name.removeprefix(LOCAL))
-        self._prefixed = "e5" in name.lower()
+        try:
+            self._model = SentenceTransformer(name.removeprefix(LOCAL))
+        except (OSError, ValueError) as error:
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+            raise UserError(
+                f"--embedder {name}: the model cannot be loaded ({first}); the name of one on the hub, or the folder "
+                "of one, is needed. Check the name, and that the hub can be reached."
+            ) from error
+        self._prefixed = _E5.search(name.rstrip("/").rpartition("/")[2]) is not None
 
     def documents(self, texts: Sequence[str]) -> Matrix:
         """The vectors of passages."""

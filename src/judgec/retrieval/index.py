@@ -1,18 +1,18 @@
 """An index on disk: one LanceDB table of passages with full text, vectors and where each comes from."""
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 import lancedb
 import numpy as np
 import pyarrow as pa
-from lancedb.query import MatchQuery
-from lancedb.table import LanceTable
+from lancedb.background_loop import LOOP
+from lancedb.query import AsyncFTSQuery, AsyncVectorQuery, MatchQuery
+from lancedb.table import AsyncTable, LanceTable
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
@@ -26,8 +26,6 @@ IN_MEMORY = 50_000  # passages up to which vectors are compared exactly, in memo
 REFINE = 10  # the approximate index's candidates are re-ranked exactly: recall .97 instead of .52 (IVF_SQ, 1M)
 PROBES = 20
 PLAIN = ("passage_id", "doc_id", "title", "section", "page", "source", "indexed", "prefix")
-
-_Asked = TypeVar("_Asked")
 
 Ranking: TypeAlias = list[tuple[int, float]]
 """Row ids with their scores, best first."""
@@ -115,10 +113,11 @@ class LanceIndex:
         self.folder = folder
         self._manifest = manifest
         self._api_base = api_base
-        self._pool = ThreadPoolExecutor(os.cpu_count() or 2, "judgec-search")
+        session = lancedb.Session()  # one cache for both doors
         try:
-            self._table: LanceTable = lancedb.connect(folder).open_table(TABLE)
+            self._table: LanceTable = lancedb.connect(folder, session=session).open_table(TABLE)
             self._table.checkout(manifest.table_version)
+            self._searched: AsyncTable = LOOP.run(_searchable(folder, session, manifest.table_version))
             rows = self._table.count_rows()
             self._table.head(1)  # its files may be gone while their list is there
         except (ValueError, OSError, RuntimeError) as error:
@@ -152,7 +151,8 @@ class LanceIndex:
 
     def by_text(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """BM25 with k1 = 1.2, b = .75 (Lance's, as Lucene's), the queries side by side."""
-        return self._together(lambda query: self._text_ranking(query, k), queries)
+        found = _together(self._text_search(query, k) for query in queries)
+        return [_ordered(one["_rowid"].to_pylist(), one["_score"].to_pylist()) for one in found]
 
     def by_vector(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """Cosine: exact up to 50,000 passages, an IVF index with exact re-ranking above."""
@@ -160,7 +160,8 @@ class LanceIndex:
         if len(queries) and vectors.shape[1] != self._manifest.dimensions:
             raise _other_embedder(str(self.folder), vectors.shape[1], self._manifest)
         if len(self) > IN_MEMORY:
-            return self._together(lambda vector: self._near(vector, k), list(vectors))
+            found = iter(_together(self._near(vector, k) for vector in vectors if vector.any()))
+            return [_by_distance(next(found)) if vector.any() else [] for vector in vectors]
         rows, matrix = self._vectors
         with _blas().limit(limits=1):  # the product waits for memory: more threads only wait for each other
             scored = vectors @ matrix.T
@@ -195,26 +196,14 @@ class LanceIndex:
         table = self._table.search().select(["source", "ordinal", "vector"]).to_arrow()
         return _matrix(table.sort_by([("source", "ascending"), ("ordinal", "ascending")]), self._manifest.dimensions)
 
-    def _text_ranking(self, query: str, k: int) -> Ranking:
+    def _text_search(self, query: str, k: int) -> AsyncFTSQuery:
         # A MatchQuery is analysed, not parsed: no text can be a command of a query language.
-        found = (
-            self._table.search(MatchQuery(query, "indexed"), query_type="fts")
-            .select(["_score"])
-            .with_row_id(True)
-            .limit(k)
-            .to_arrow()
-        )
-        return _ordered(found["_rowid"].to_pylist(), found["_score"].to_pylist())
+        search = self._searched.query().nearest_to_text(MatchQuery(query, "indexed"))
+        return search.select(["_score"]).with_row_id().limit(k)
 
-    def _near(self, vector: Matrix, k: int) -> Ranking:
-        if not vector.any():
-            return []
-        search = self._table.search(vector, vector_column_name="vector").distance_type("cosine")
-        found = search.nprobes(PROBES).refine_factor(REFINE).select(["_distance"]).with_row_id(True).limit(k).to_arrow()
-        return _ordered(found["_rowid"].to_pylist(), [1.0 - distance for distance in found["_distance"].to_pylist()])
-
-    def _together(self, rank: Callable[[_Asked], Ranking], asked: Sequence[_Asked]) -> list[Ranking]:
-        return [rank(asked[0])] if len(asked) == 1 else list(self._pool.map(rank, asked))
+    def _near(self, vector: Matrix, k: int) -> AsyncVectorQuery:
+        search = self._searched.query().nearest_to(vector).column("vector").distance_type("cosine")
+        return search.nprobes(PROBES).refine_factor(REFINE).select(["_distance"]).with_row_id().limit(k)
 
     @cached_property
     def _vectors(self) -> tuple[NDArray[np.int64], Matrix]:
@@ -225,6 +214,30 @@ class LanceIndex:
     def _texts(self) -> tuple[pa.Table, Mapping[int, int]]:
         table = self._table.search().select([*PLAIN]).with_row_id(True).to_arrow().combine_chunks()
         return table, {row: place for place, row in enumerate(table["_rowid"].to_pylist())}
+
+
+async def _searchable(folder: Path, session: lancedb.Session, version: int) -> AsyncTable:
+    """The table as several searches at once want it: LanceDB's blocking door crosses threads five times a search."""
+    connection = await lancedb.connect_async(folder, session=session)
+    table = await connection.open_table(TABLE)
+    await table.checkout(version)
+    return table
+
+
+async def _found(search: AsyncFTSQuery | AsyncVectorQuery) -> pa.Table:
+    """All of what a search finds; its ``to_arrow`` would look for large objects too, at a sixth of the time."""
+    reader = await search.to_batches()
+    return pa.Table.from_batches(await reader.read_all(), schema=reader.schema)
+
+
+def _together(searches: Iterable[AsyncFTSQuery | AsyncVectorQuery]) -> list[pa.Table]:
+    """What the searches find, run side by side on the loop that LanceDB's own blocking calls use."""
+
+    async def all_of_them() -> list[pa.Table]:
+        return await asyncio.gather(*map(_found, searches))
+
+    found: list[pa.Table] = LOOP.run(all_of_them())
+    return found
 
 
 @cache
@@ -245,6 +258,10 @@ def top(rows: NDArray[np.int64], scores: Matrix, k: int) -> Ranking:
         chosen = np.arange(len(scores))
     order = chosen[np.lexsort((rows[chosen], -scores[chosen]))][:k]
     return [(int(rows[place]), float(scores[place])) for place in order]
+
+
+def _by_distance(found: pa.Table) -> Ranking:
+    return _ordered(found["_rowid"].to_pylist(), [1.0 - distance for distance in found["_distance"].to_pylist()])
 
 
 def _ordered(rows: Sequence[int], scores: Sequence[float]) -> Ranking:

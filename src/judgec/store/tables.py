@@ -203,7 +203,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
             rows.append({name: cell for name, cell in zip(header, cells, strict=False) if name})
             lines.append(line)
     if not rows and not faults:
-        faults.append(f"{path}:1: a header without rows; rows below it are needed. Add them.")
+        faults.append(f"{path}:1: a header without rows; rows are needed. Add them.")
     notes = (f"{blank} rows without any value were skipped.",) if blank else ()
     return Table(path, tuple(name for name in header if name), tuple(rows), tuple(lines), notes=notes), faults
 

@@ -1,17 +1,24 @@
 """Leaderboards as rows of text."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from judgec.records.estimate import Estimate
 from judgec.tournament.leaderboard import Leaderboard
+from judgec.tournament.report.costs import COLUMNS, AgentCost, cost_cells
 from judgec.tournament.retrieval import RetrievalTable
 
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
-def leaderboard_rows(board: Leaderboard) -> Rows:
-    """Column names and rows, best agent first: rating with interval, rank, group, Elo, wins, games."""
+def leaderboard_rows(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None) -> Rows:
+    """Column names and rows, best agent first: rating with interval, rank, group, Elo, wins, games, what it took.
+
+    Args:
+        board: The ratings.
+        costs: By agent; the last columns are left out where nothing is known.
+    """
+    known = costs or {}
     columns = ("agent", "rating", "interval", "rank", "group", "Elo", "± shuffles", "wins %", "games")
     letters = board.standings.letters()
     rows = []
@@ -28,9 +35,10 @@ def leaderboard_rows(board: Leaderboard) -> Rows:
                 _text(board.elo.sd[agent]),
                 _text(board.wins.average[agent], 1),
                 str(int(board.wins.games[agent].sum())),
+                *cost_cells(known, board.agents[agent]),
             )
         )
-    return columns, rows
+    return (*columns, *(COLUMNS if known else ())), rows
 
 
 def win_rows(board: Leaderboard) -> Rows:

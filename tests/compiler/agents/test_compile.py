@@ -88,6 +88,9 @@ def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(tmp_path
     loaded = load_agent(program, Shelf())
     assert [dict(demo) for demo in loaded.answer.demos] == [dict(demo) for demo in found.chosen.module.answer.demos]
     assert kept.report["promoted"] is True
+    page = Path(str(kept.report["report_html"]))
+    assert page == tmp_path / "programs" / "ag" / "0001" / "report.html"
+    assert "compiled minus uncompiled" in page.read_text(encoding="utf-8")
     damaged = program.program | {"answer": {**program.program["answer"], "extra": 1}}
     with pytest.raises(ArtifactError):
         load_agent(programs.Program(program.card, damaged, {}, {}, {}), Shelf())

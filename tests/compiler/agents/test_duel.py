@@ -43,6 +43,7 @@ def test_better_agent_wins_by_a_judge_that_knows_the_reference(tmp_path: Path) -
     scores = {COMPILED: [Scored(1.0)] * 12, UNCOMPILED: [Scored(0.0)] * 12}
     found = CompiledAgent(
         parts={"train": (), "dev": (), "test": tuple(queries)},
+        start=RAG(Shelf(), AgentSettings()),
         chosen=AgentCandidate("x", RAG(Shelf(), AgentSettings())),
         dev={},
         answers={COMPILED: good, UNCOMPILED: bad},

@@ -1,14 +1,32 @@
+import zlib
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from docx import Document as OpenWord
-from docx.oxml import OxmlElement
+from docx.document import Document as Word
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
+from docx.oxml import OxmlElement, parse_xml
 
 from judgec.retrieval.parsing import docx
 from judgec.retrieval.parsing.document import UnreadableError
 from judgec.retrieval.parsing.read import read_documents
 from tests.retrieval.parsing.files import broken_pdf, pdf, word
+
+SPACES = " ".join(
+    f'xmlns:{name}="http://schemas.{space}"'
+    for name, space in {
+        "w": "openxmlformats.org/wordprocessingml/2006/main",
+        "mc": "openxmlformats.org/markup-compatibility/2006",
+        "wps": "microsoft.com/office/word/2010/wordprocessingShape",
+    }.items()
+)
+BOX = (
+    "<mc:AlternateContent><mc:Choice Requires='wps'><wps:txbx><w:txbxContent><w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+    "</w:txbxContent></wps:txbx></mc:Choice><mc:Fallback><w:pict><w:txbxContent><w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+    "</w:txbxContent></w:pict></mc:Fallback></mc:AlternateContent>"
+)
 
 
 def sections(path: Path) -> tuple[str, list[tuple[str, str, int | None]]]:
@@ -104,6 +122,10 @@ def test_columns_are_renamed_and_missing_ones_name_the_option(tmp_path: Path) ->
         ("a.txt", b"  \n", "no text"),
         ("a.md", b"", "no text"),
         ("a.html", b"plain", "no HTML tag"),
+        ("a.html", b"1 < 2", "no HTML tag"),
+        ("a.html", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR<p>\0\1\2", "binary data"),
+        ("a.html", zlib.compress(bytes(range(256)) * 8) + b"<p>text</p>" * 20, "binary data"),
+        ("a.csv", b"doc_id,text\n", "a header without rows; rows are needed"),
         ("a.docx", b"PK\x03\x04 no zip", "not a readable .docx"),
         ("a.pdf", b"", "not a readable PDF"),
         ("a.jsonl", b"{", "not JSON"),
@@ -172,3 +194,45 @@ def test_pdf_pages_that_are_damaged_are_faults(tmp_path: Path) -> None:
     (document,), faults = read_documents(path, {})
     assert [section.text for section in document.sections] == ["First page."]
     assert faults == [f"{path}: 1 of 2 pages are damaged and left out; export it again."]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "iso2022_jp", "shift_jis"])
+def test_html_in_other_encodings_is_no_binary_data(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.html"
+    charset = "utf-16le" if encoding == "utf-16" else "utf-8" if encoding == "utf-8-sig" else encoding.replace("_", "-")
+    charset = charset.replace("iso2022", "iso-2022")
+    path.write_bytes(
+        f"<html><head><meta charset={charset}></head><body><p>距離は三米</p></body></html>".encode(encoding)
+    )
+    assert sections(path) == ("", [("", "距離は三米", None)])
+
+
+def test_docx_keeps_text_boxes_once_and_notes_where_they_are_referred_to(tmp_path: Path) -> None:
+    path = word(tmp_path / "a.docx", "", [("", "Range."), ("", "Supply."), ("", "Last.")], [["Output", "4-20 mA"]])
+    made = OpenWord(str(path))
+    range_, supply = made.paragraphs[0]._p, made.paragraphs[1]._p
+    boxes = "".join(BOX.format(text=text) for text in ("First box.", "Second box."))
+    range_.append(parse_xml(f"<w:r {SPACES}>{boxes}</w:r>"))
+    supply.append(parse_xml(f'<w:r {SPACES}><w:footnoteReference w:id="2"/><w:endnoteReference w:id="7"/></w:r>'))
+    supply.append(parse_xml(f'<w:fldSimple {SPACES} w:instr="REF x"><w:r><w:t> Field.</w:t></w:r></w:fldSimple>'))
+    cell = made.tables[0].cell(0, 1).paragraphs[0]._p
+    cell.append(parse_xml(f'<w:r {SPACES}><w:footnoteReference w:id="3"/></w:r>'))
+    add_notes(made, "footnote", {0: "separator", 2: "At most 30 V.", 3: "Into 500 ohm."})
+    add_notes(made, "endnote", {7: "See the manual."})
+    made.save(str(path))
+    (_, (whole,)) = sections(path)
+    assert whole[1] == (
+        "Range.\nFirst box.\nSecond box.\nSupply. Field.\nAt most 30 V.\nSee the manual.\nLast.\n"
+        "Output | 4-20 mA Into 500 ohm."
+    )
+
+
+def add_notes(made: Word, kind: str, notes: dict[int, str]) -> None:
+    """A part of notes, as Word writes one."""
+    said = "".join(
+        f'<w:{kind} w:id="{n}"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:{kind}>' for n, text in notes.items()
+    )
+    blob = f"<w:{kind}s {SPACES}>{said}</w:{kind}s>".encode()
+    content = f"application/vnd.openxmlformats-officedocument.wordprocessingml.{kind}s+xml"
+    part = Part(PackURI(f"/word/{kind}s.xml"), content, blob, made.part.package)
+    made.part.relate_to(part, f"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}s")

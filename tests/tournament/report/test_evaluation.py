@@ -10,6 +10,7 @@ from scipy import stats
 
 from judgec.records.estimate import Estimate
 from judgec.store.games import read_games
+from judgec.store.tournament.entries import Cost
 from judgec.store.tournament.folder import write_folder
 from judgec.store.tournament.runs import read_qrels
 from judgec.tournament.adaptive import Neighbours, Proposal
@@ -98,6 +99,24 @@ def test_page_of_an_agent_that_lost_everything_has_an_open_bar_and_no_nan(found:
     html = page(found, title="t", created="")
     assert math.isnan(found.board.ratings.low[found.board.agents.index("worst")])
     assert "nan" not in html.lower()
+
+
+def test_leaderboard_shows_what_answers_took_on_the_page_and_last_in_its_csv(found: Evaluation) -> None:
+    head, first, *_ = csv_tables(found)["leaderboard"]
+    assert head[:2] == ["agent", "rating"]
+    assert head[-4:] == ["games", "median_latency_ms", "tokens_per_query", "usd"]
+    assert first[-3:] == ["", "", ""]
+    assert "median ms" not in page(found, title="t", created="")
+    costs = {("q0", "best+v2"): Cost(0.25, 30.0, 0.5), ("q1", "best+v2"): Cost(0.75, 50.0, 0.25)}
+    spent = replace(found, entries=replace(found.entries, costs=costs))
+    _, best, other, _ = csv_tables(spent)["leaderboard"]
+    assert best[0] == "best+v2"
+    assert best[-3:] == [500.0, 40.0, 0.75]
+    assert other[-3:] == ["", "", ""]
+    html = page(spent, title="t", created="")
+    board = html[html.index("<h2>Leaderboard") : html.index("<h2>Who beats whom")]
+    assert "<th scope=col>median ms<th scope=col>tokens a query<th scope=col>$" in board
+    assert "<td>500.0<td>40<td>0.7500" in board
 
 
 def test_games_csv_gives_rank_the_same_games(found: Evaluation, tmp_path: Path) -> None:

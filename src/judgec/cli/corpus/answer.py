@@ -9,7 +9,7 @@ import typer
 from judgec.cli.options import (
     INDEX,
     QUERIES,
-    AgentShape,
+    AgentRun,
     HomeOption,
     JsonOption,
     LmOption,
@@ -20,7 +20,7 @@ from judgec.cli.options import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(AgentShape, Spending):
+class Request(AgentRun, Spending):
     """The command line of ``answer``, as typed."""
 
     queries: Annotated[str, QUERIES]
@@ -34,13 +34,8 @@ class Request(AgentShape, Spending):
     ]
     out: Annotated[Path, typer.Option("--out", metavar="ANSWERS.jsonl", help="What judgec evaluate --answers reads.")]
     index: Annotated[str | None, INDEX] = None
-    citations: Annotated[bool, typer.Option("--citations/--no-citations", help="Cite passages.")] = True
-    rerank: Annotated[
-        str | None, typer.Option("--rerank", metavar="python:MODULE:FUNCTION", help="Scores (query, texts).")
-    ] = None
     rename: MapOption = ()
     lm: LmOption = "embedded"
-    in_flight: Annotated[int, typer.Option("--in-flight", min=1, help="Most calls at once.")] = 32
     json: JsonOption = False
     home: HomeOption = Path()
 

@@ -47,7 +47,6 @@ class Request(AgentShape, Spending, Places):
     quiet: JsonOption = False
     rename: MapOption = ()
     accept_at: AcceptAtOption = None
-    citations: Annotated[bool, typer.Option("--citations/--no-citations", help="Cite passages.")] = True
     optimizer: Annotated[str, typer.Option("--optimizer", help="auto, labeled, bootstrap or gepa.")] = "auto"
     reflection_lm: ReflectionOption = None
     seed: SeedOption = 0

@@ -184,6 +184,7 @@ def _show(saved: SavedAgent, met: Duel | None, settings: AgentCompile, request: 
         f"{card.name}@{card.version} {verdict}: {card.reason}",
         f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s",
         *[f"note: {note}" for note in found.notes],
+        f"report: {saved.report['report_html']}",
         f"Next: judgec answer --index {location_shown(request.index)} --queries QUERIES "
         f"--agents {request.agent},{card.name if version else f'{card.name}@champion'}{version} --out answers.jsonl",
     )

@@ -10,7 +10,7 @@ from judgec.cli.options import (
     INDEX,
     JUDGE,
     QUERIES,
-    AgentShape,
+    AgentRun,
     FactorsOption,
     HasCitationsOption,
     JsonOption,
@@ -25,7 +25,7 @@ from judgec.cli.options import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Spending, Places, AgentShape):
+class Request(Spending, Places, AgentRun):
     """The command line of ``evaluate``, as typed."""
 
     manifest: Annotated[

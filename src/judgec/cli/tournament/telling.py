@@ -6,7 +6,7 @@ from judgec.cli.output import command, print_table, say
 from judgec.cli.tournament.evaluate import Request
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.render import leaderboard_rows, retrieval_rows, win_rows
-from judgec.tournament.report.costs import cost_rows
+from judgec.tournament.report.costs import agent_costs
 from judgec.tournament.report.evaluation import Evaluation, audit_note
 from judgec.tournament.report.rates import length_rows, rate_rows
 
@@ -68,16 +68,14 @@ def show(found: Evaluation, out: Path, home: Path) -> None:
     board = found.board
     again = command("rank", str(out / "games.csv"), home=Path())
     title = f"{board.games} games on {board.ratings.n_queries} queries"
-    columns, rows = leaderboard_rows(board)
-    print_table(f"{title}: Bradley-Terry ratings, 95 % intervals over queries", columns, rows)
+    columns, rows = leaderboard_rows(board, agent_costs(found.entries))
+    print_table(f"{title}: Bradley-Terry ratings, 95 % intervals over queries", columns, rows, fold=False)
     if len(board.agents) <= MOST_COLUMNS:
         print_table("Wins", *win_rows(board))
     if found.lengths is not None:
         print_table("At equal length", *length_rows(found.lengths))
     if found.corrected is not None:
         print_table("Points per game, as judged and as experts correct them", *rate_rows(found.corrected.rates))
-    if found.entries.costs:
-        print_table("What an answer took", *cost_rows(found.entries))
     if found.retrieval is not None:
         print_table("Retrieval", *retrieval_rows(found.retrieval))
     say(

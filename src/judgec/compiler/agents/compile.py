@@ -81,6 +81,7 @@ class CompiledAgent:
 
     Args:
         parts: Queries by split.
+        start: The uncompiled agent.
         chosen: The winner's prompt.
         dev: Mean score of each candidate on dev, in the order tried.
         answers: To the test queries, by ``uncompiled``, ``compiled`` and, if there is one, ``champion``.
@@ -90,6 +91,7 @@ class CompiledAgent:
     """
 
     parts: Mapping[SplitName, tuple[Query, ...]]
+    start: RAG
     chosen: AgentCandidate
     dev: Mapping[str, float]
     answers: Mapping[str, Sequence[Answer]]
@@ -156,6 +158,7 @@ def compile_agent(
     scores = {name: found for name, (_, found) in tried.items()}
     return CompiledAgent(
         parts=parts,
+        start=module,
         chosen=chosen,
         dev=dev,
         answers={name: [replace(one, agent=name) for one in found] for name, (found, _) in tried.items()},

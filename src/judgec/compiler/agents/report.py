@@ -10,6 +10,8 @@ from judgec.agents.compiled import TASK
 from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide, standing_of
 from judgec.compiler.agents.duel import Duel
+from judgec.compiler.agents.page import agent_page
+from judgec.compiler.outcome.page.judge_page import page_path
 from judgec.compiler.outcome.report import ENGINE_NOTE, PACKAGES
 from judgec.errors import UserError
 from judgec.judges.signatures import fingerprint
@@ -21,7 +23,7 @@ from judgec.records.scale import Scale
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
 from judgec.store.rows.items import digest
-from judgec.store.splits import SPLITS, locked_family, read_family, write_family
+from judgec.store.splits import SPLITS, locked_family, read_family, write_family, write_whole
 from judgec.store.tournament.queries import Query
 from judgec.tracking.runs import Candidate, CompileRun, DatasetInput, ModelVersion
 
@@ -63,7 +65,7 @@ class SavedAgent:
 
 
 def save_agent(found: CompiledAgent, duel: Duel | None, settings: AgentCompile, origin: Provenance) -> SavedAgent:
-    """Write the version, point the aliases and count the look; one compile of a family at a time.
+    """Write the version with its page, point the aliases and count the look; one compile of a family at a time.
 
     Where another one was saved since this one was decided, it is decided again, one look later; against a champion
     that it did not meet it is not promoted.
@@ -92,10 +94,13 @@ def save_agent(found: CompiledAgent, duel: Duel | None, settings: AgentCompile, 
                 report={**report, "answers": _answers(found)},
             ),
         )
+        page = page_path(settings.home, card)
+        write_whole(page, agent_page(found, duel, settings, card))
         alias = programs.CHAMPION if card.promoted else "challenger"
         programs.set_aliases(settings.home, settings.name, {alias: card.version})
         write_family(settings.home, family.looked(f"{card.version:04d}", _digest(found.parts["test"])))
-    return SavedAgent(card, {"program": card.name, "version": card.version, **report}, found)
+    named = {"program": card.name, "version": card.version, "report_html": str(page)}
+    return SavedAgent(card, {**named, **report}, found)
 
 
 def refuse_judges(settings: AgentCompile) -> None:

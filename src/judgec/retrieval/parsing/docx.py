@@ -7,17 +7,22 @@ from zipfile import ZipFile, is_zipfile
 
 import docx
 from docx.document import Document as Word
+from docx.oxml import parse_xml
 from docx.oxml.ns import qn
+from docx.oxml.xmlchemy import BaseOxmlElement
 from docx.table import Table, _Cell
 
 from judgec.retrieval.parsing.document import Document, Headings, Section, UnreadableError
 
 MOST_BYTES = 200_000_000  # of all parts once unpacked; a bomb unpacks to more
+WRAPS = ("w:sdt", "w:ins", "w:moveTo", "w:smartTag", "w:customXml", "w:fldSimple")  # text within which is not read
+NOTES = ("endnote", "footnote")  # of one paragraph, the last placed comes first
+_COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _STYLE = re.compile(r"heading (\d)", re.IGNORECASE)
 
 
 def read_docx(path: Path) -> list[Document]:
-    """A .docx in sections by its heading styles, a table row a line.
+    """A .docx in sections by its heading styles, a table row a line; text boxes and notes below their paragraph.
 
     Raises:
         UnreadableError: When it is damaged, no Word document, or unpacks to more than 200 MB.
@@ -26,6 +31,8 @@ def read_docx(path: Path) -> list[Document]:
         raise UnreadableError(f"it unpacks to {size} bytes, at most {MOST_BYTES} are read; split it")
     try:
         word = docx.Document(str(path))
+        _place_notes(word)
+        _place_boxes(word)
         _unwrap(word)
         blocks = list(word.iter_inner_content())
         title = word.core_properties.title.strip()
@@ -57,9 +64,37 @@ def _unpacked(path: Path) -> int:
         return sum(part.file_size for part in archive.infolist())
 
 
+def _place_notes(word: Word) -> None:
+    """Put what footnotes and endnotes say below the paragraph that refers to them: it is in parts of its own."""
+    for kind in NOTES:
+        parts = [rel.target_part for rel in word.part.rels.values() if rel.reltype.endswith(f"/{kind}s")]
+        notes = {note.get(qn("w:id")): note for part in parts for note in parse_xml(part.blob).iter(qn(f"w:{kind}"))}
+        for reference in reversed(list(word.element.body.iter(qn(f"w:{kind}Reference")))):
+            if (note := notes.get(reference.get(qn("w:id")))) is not None:
+                _place_below(reference, note)
+
+
+def _place_boxes(word: Word) -> None:
+    """Put what text boxes say below the paragraph that they are anchored in; of two forms of a box, the first."""
+    for both in list(word.element.body.iter(f"{_COMPATIBLE}AlternateContent")):
+        if both.find(f"{_COMPATIBLE}Choice") is not None:
+            for other in both.findall(f"{_COMPATIBLE}Fallback"):
+                both.remove(other)
+    for box in reversed(list(word.element.body.iter(qn("w:txbxContent")))):
+        _place_below(box, box)
+
+
+def _place_below(anchor: BaseOxmlElement, holder: BaseOxmlElement) -> None:
+    """Move the holder's paragraphs and tables below the anchor's paragraph; called last to first, they keep order."""
+    paragraph = next(anchor.iterancestors(qn("w:p")), None)
+    if paragraph is not None:
+        for block in reversed(list(holder)):
+            paragraph.addnext(block)
+
+
 def _unwrap(word: Word) -> None:
-    """Take paragraphs, tables and runs out of content controls and tracked insertions: python-docx skips them."""
-    for wrap in list(word.element.body.iter(qn("w:sdt"), qn("w:ins"), qn("w:smartTag"))):
+    """Take text out of content controls, tracked insertions and fields: python-docx skips what is in them."""
+    for wrap in list(word.element.body.iter(*map(qn, WRAPS))):
         inner = wrap.find(qn("w:sdtContent")) if wrap.tag == qn("w:sdt") else wrap
         for child in [] if inner is None else list(inner):
             wrap.addprevious(child)

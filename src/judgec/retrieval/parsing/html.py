@@ -10,7 +10,10 @@ from bs4.element import NavigableString, PageElement, Tag
 from judgec.retrieval.parsing.document import Document, Headings, Section, UnreadableError
 
 SILENT = ["script", "style", "noscript", "template", "nav", "svg", "iframe", "head"]
+MOST_CONTROLS = 0.01  # of a page's bytes; random bytes have 11 %
 _HEADING = re.compile(r"h[1-6]")
+_TAG = re.compile(rb"<[!/?]?[A-Za-z]")
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\f\r\x1b"))  # escape is part of ISO-2022 encodings
 # fmt: off
 _BLOCKS = frozenset(
     {
@@ -28,12 +31,16 @@ def read_html(path: Path) -> list[Document]:
     """A page in sections by its headings; scripts, styles and navigation left out, a table row a line.
 
     Raises:
-        UnreadableError: When there is no markup at all.
+        UnreadableError: When there is no markup at all, or it is binary.
     """
     data = path.read_bytes()
-    if b"<" not in data:
+    wide = data.decode("utf-16", "replace") if data.startswith((b"\xff\xfe", b"\xfe\xff")) else None
+    data = data if wide is None else wide.encode("utf-8", "replace")
+    if len(data) - len(data.translate(None, _CONTROLS)) > MOST_CONTROLS * len(data):
+        raise UnreadableError("binary data, no HTML page; give it the ending of what it is, or save the page again")
+    if not _TAG.search(data):
         raise UnreadableError("no HTML tag in it; rename it to .txt if it is text")
-    soup = BeautifulSoup(data, "lxml")
+    soup = BeautifulSoup(wide or data, "lxml")  # what a page in UTF-16 says about its encoding may be wrong
     title = _SPACE.sub(" ", soup.title.get_text()).strip() if soup.title else ""
     for tag in soup(SILENT):
         tag.decompose()

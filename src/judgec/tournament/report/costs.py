@@ -1,13 +1,14 @@
-"""What each agent's answers took: latency, tokens, dollars."""
+"""What each agent's answers took: latency, tokens, dollars, as columns of the leaderboard."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from statistics import fmean, median
 
 from judgec.store.tournament.entries import Entries
 
-COLUMNS = ("agent", "median s", "tokens an answer", "$ an answer", "$ in all")
+COLUMNS = ("median ms", "tokens a query", "$")  # for people
+CSV_COLUMNS = ("median_latency_ms", "tokens_per_query", "usd")
+NOTE = "Median ms: latency of answers made anew, waiting for a free slot aside; $: of all of the agent's answers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +65,21 @@ def costs_json(entries: Entries) -> dict[str, dict[str, float | None]]:
     }
 
 
-def cost_rows(entries: Entries) -> tuple[Sequence[str], Sequence[tuple[str, ...]]]:
-    """Column names and rows for the screen."""
-    rows = [
-        (agent, _text(cost.median_seconds, 3), _text(cost.tokens, 0), _text(cost.usd, 5), _text(cost.usd_total, 4))
-        for agent, cost in agent_costs(entries).items()
-    ]
-    return COLUMNS, rows
+def cost_cells(costs: Mapping[str, AgentCost], agent: str, unknown: str = "-") -> tuple[str, ...]:
+    """An agent's cells below ``COLUMNS``; none where nothing is known of any agent."""
+    if not costs:
+        return ()
+    latency, tokens, usd = cost_numbers(costs, agent)
+    return _text(latency, 1, unknown), _text(tokens, 0, unknown), _text(usd, 4, unknown)
 
 
-def costs_section(entries: Entries) -> str:
-    """For the page; empty where nothing is known."""
-    columns, rows = cost_rows(entries)
-    if not rows:
-        return ""
-    head = "".join(f"<th scope=col>{name}" for name in columns)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}' for cell in row)}" for row in rows)
-    return (
-        "<section><h2>What an answer took</h2><p class=quiet>Latency of answers made anew, waiting for a free slot "
-        f"aside.</p><div class=wide><table><thead><tr>{head}</thead><tbody>{body}</tbody></table></div></section>"
-    )
+def cost_numbers(costs: Mapping[str, AgentCost], agent: str) -> tuple[float | None, ...]:
+    """An agent's numbers below ``CSV_COLUMNS``: median ms, mean tokens a query, dollars in all; None where unknown."""
+    if agent not in costs:
+        return None, None, None
+    cost = costs[agent]
+    return None if cost.median_seconds is None else 1e3 * cost.median_seconds, cost.tokens, cost.usd_total
 
 
-def _text(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+def _text(value: float | None, digits: int, unknown: str) -> str:
+    return unknown if value is None else f"{value:.{digits}f}"

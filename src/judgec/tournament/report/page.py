@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from judgec.agreement.page.skeleton import document
 from judgec.records.estimate import Estimate
-from judgec.tournament.report.costs import costs_section
+from judgec.tournament.report.costs import COLUMNS, NOTE, agent_costs, cost_cells
 from judgec.tournament.report.drill import queries_section
 from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import length_rows, rate_rows
@@ -53,7 +53,6 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
         f"<header><h1>{escape(title)}</h1><p class=quiet>{escape(_facts(found))} · {escape(created)}</p></header>",
         _judge(found),
         _leaderboard(found),
-        costs_section(found.entries),
         _wins(found),
         _aspects(found),
         _lengths(found),
@@ -118,6 +117,7 @@ def _leaderboard(found: Evaluation) -> str:
     known = [x for column in (ratings.rating, ratings.low, ratings.high) for x in column if not math.isnan(x)]
     margin = 0.05 * (max(known) - min(known)) + 5.0
     axis = _Axis(min(known) - margin, max(known) + margin)
+    costs = agent_costs(found.entries)
     rows = []
     for code in board.standings.order:
         low, high = board.standings.rank_low[code], board.standings.rank_high[code]
@@ -133,13 +133,15 @@ def _leaderboard(found: Evaluation) -> str:
                 _text(board.elo.rating[code]),
                 _text(board.wins.average[code], 1),
                 str(int(board.wins.games[code].sum())),
+                *cost_cells(costs, board.agents[code], "–"),
             ]
         )
     head = ["agent", "rating", f"{axis.low:.0f} to {axis.high:.0f}", "95 % interval", "rank", "group", "Elo"]
+    head += ["wins %", "games", *(COLUMNS if costs else ())]
     return (
         "<section><h2>Leaderboard</h2><p class=quiet>Bradley-Terry on the Elo scale, mean 1000 (the line), intervals "
-        "over queries. Agents that share a letter are not separable at 5 % (all pairs, Holm).</p>"
-        f"{table([*head, 'wins %', 'games'], rows, 'board')}</section>"
+        "over queries. Agents that share a letter are not separable at 5 % (all pairs, Holm)."
+        f"{f' {NOTE}' if costs else ''}</p>{table(head, rows, 'board')}</section>"
     )
 
 

@@ -6,6 +6,7 @@ from judgec.stats.rating.expert_sample import sample_order
 from judgec.stats.rating.prediction_powered import CorrectedRates
 from judgec.tournament.play import as_games
 from judgec.tournament.pooling import Relevance
+from judgec.tournament.report.costs import CSV_COLUMNS, agent_costs, cost_numbers
 from judgec.tournament.report.evaluation import Evaluation
 
 Rows = list[list[object]]
@@ -20,9 +21,9 @@ def csv_tables(found: Evaluation) -> dict[str, Rows]:
     """Rows by file name, the header first; ``games`` is what ``judgec rank`` reads."""
     board = found.board
     letters = board.standings.letters()
-    leaders: Rows = [
-        ["agent", "rating", "low", "high", "rank", "group", "elo", "elo_sd", "average_win_percent", "games"]
-    ]
+    costs = agent_costs(found.entries)
+    head = ["agent", "rating", "low", "high", "rank", "group", "elo", "elo_sd", "average_win_percent", "games"]
+    leaders: Rows = [[*head, *CSV_COLUMNS]]
     wins: Rows = [["agent", *(board.agents[code] for code in board.standings.order)]]
     for code in board.standings.order:
         numbers = (board.ratings.rating, board.ratings.low, board.ratings.high)
@@ -36,6 +37,7 @@ def csv_tables(found: Evaluation) -> dict[str, Rows]:
                 _number(board.elo.sd[code]),
                 _number(board.wins.average[code]),
                 int(board.wins.games[code].sum()),
+                *map(_cell, cost_numbers(costs, board.agents[code])),
             ]
         )
         wins.append([board.agents[code], *(_number(board.wins.win_percent[code, j]) for j in board.standings.order)])

@@ -1,0 +1,102 @@
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from judgec.agents.answer import Answer
+from judgec.agents.rag import RAG, AgentSettings
+from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate
+from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide
+from judgec.compiler.agents.duel import Duel
+from judgec.compiler.agents.metric import Scored
+from judgec.compiler.agents.page import agent_page
+from judgec.compiler.outcome.rivals import Standing
+from judgec.records.card import ProgramCard
+from judgec.records.estimate import Estimate
+from judgec.store.tournament.queries import Query
+from tests.agents.world import Shelf
+from tests.records.test_card import make_card
+
+EVIL = "<script>alert(1)</script>"
+SETTINGS = AgentCompile("ag", Path(), "rag-bm25", AgentSettings(), resamples=200)
+MET = Duel(
+    judge="flags@1",
+    independent=True,
+    wins=7,
+    losses=2,
+    ties=3,
+    unscored=4,
+    net=Estimate(value=0.41, low=0.12, high=0.68, n=12),
+    means={COMPILED: Estimate(value=4.2, low=3.9, high=4.5), UNCOMPILED: Estimate(value=3.1, low=2.8, high=3.4)},
+    difference=Estimate(value=1.1, low=0.7, high=1.5),
+)
+
+
+@pytest.fixture
+def found() -> CompiledAgent:
+    queries = tuple(Query(f"q{n}", f"Question {n} {EVIL}?") for n in range(12))
+    ours = [Answer(query_id=q.query_id, agent=COMPILED, text=f"good {q.query_id} {EVIL}") for q in queries]
+    theirs = [Answer(query_id=q.query_id, agent=UNCOMPILED, text="bad") for q in queries]
+    theirs[5] = replace(theirs[5], text=None, error="the service is down")
+    scores = {
+        COMPILED: [Scored(0.8, "well said")] * 12,
+        UNCOMPILED: [Scored(None if n == 5 else 0.7) for n in range(12)],
+    }
+    shown = RAG(Shelf(), AgentSettings())
+    shown.answer.demos = [{"query": "shown question", "passages": "p", "answer": "shown answer"}]
+    return CompiledAgent(
+        parts={"train": (), "dev": (), "test": queries},
+        start=RAG(Shelf(), AgentSettings()),
+        chosen=AgentCandidate("labelled-2", shown),
+        dev={UNCOMPILED: 0.4, "labelled-2": 0.9},
+        answers={COMPILED: ours, UNCOMPILED: theirs},
+        scores=scores,
+        verdict=decide(scores, Standing(1, None), SETTINGS),
+        notes=(f"a note {EVIL}",),
+    )
+
+
+@pytest.fixture
+def card() -> ProgramCard:
+    return make_card().model_copy(
+        update={"name": "ag", "version": 3, "settings": {"agent": "rag-bm25", "metric": "judge:m@1"}}
+    )
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+
+def test_page_holds_both_agents_head_to_head_with_intervals(found: CompiledAgent, card: ProgramCard) -> None:
+    html = agent_page(found, MET, SETTINGS, card)
+    assert "<td>7<td>2<td>3<td>4<td><b>.41</b> <span class=quiet>[.12, .68]</span>" in html
+    assert "<td>compiled<td><b>4.20</b> <span class=quiet>[3.90, 4.50]</span>" in html
+    assert "<td>difference<td><b>1.10</b> <span class=quiet>[.70, 1.50]</span>" in html
+    assert "which is not what the agent was compiled for" in html
+    assert "<td>uncompiled<td><b>.64</b>" in html  # 11 x .7 and a failure, which counts 0
+    assert "<td>labelled-2<td>.90 (chosen)" in html
+    assert "shown answer" in html
+    assert "lines added, 0 removed against the uncompiled agent" in html
+    assert html.index("Question 5") < html.index("Question 0")  # the failed one changed most
+    assert "the service is down" in html
+
+
+def test_page_is_self_contained_and_escapes_everything(found: CompiledAgent, card: ProgramCard) -> None:
+    tags = Tags()
+    tags.feed(agent_page(found, MET, SETTINGS, card))
+    assert {"script", "link", "img", "iframe"}.isdisjoint(tag for tag, _ in tags.seen)
+    assert not [attrs for _, attrs in tags.seen if {"src", "href", "onclick"} & set(attrs)]
+
+
+def test_page_says_when_the_judge_was_the_metric_and_when_there_is_none(
+    found: CompiledAgent, card: ProgramCard
+) -> None:
+    assert "this is optimistic" in agent_page(found, replace(MET, independent=False), SETTINGS, card)
+    assert "--report-judge" in agent_page(found, None, SETTINGS, card)
+    assert "NOT PROMOTED" in agent_page(found, None, SETTINGS, card.model_copy(update={"promoted": False}))
