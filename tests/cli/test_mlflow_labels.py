@@ -1,9 +1,6 @@
 """``compile-judge mlflow:EXPERIMENT --assessment NAME`` as a real process on a real MLflow store."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,25 +9,14 @@ from judgec.cli.judge.source import LabelSource, read_source
 from judgec.errors import InputError, UserError
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.traces import Feedback
+from tests.cli.process import judgec
 from tests.tracking.feedback import ASSESSMENT, EXPERIMENT, environment, write_feedback
 
-ROOT = Path(__file__).parents[2]
 N = 60
 
 
 def run(home: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *arguments, "--home", str(home)],
-        cwd=home,
-        env={name: value for name, value in os.environ.items() if not name.startswith("MLFLOW_")},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
+    done = judgec(home, *arguments, "--home", home, code=code)
     return done.stdout, done.stderr
 
 

