@@ -1,15 +1,19 @@
 """``judgec judge``: what lands in the file, the counts and the journal; two real processes at the end."""
 
+import contextlib
+import errno
+import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import dspy
 import pytest
 from typer.testing import CliRunner
 
-from judgec.cli.app import app
+from judgec.cli.app import app, main
 from judgec.cli.judge.judging import run
 from judgec.errors import ArtifactError, BudgetError, InputError, ServiceError, UserError
 from tests.cli.judging import KEY, request, rows, save_judge, write_items
@@ -22,6 +26,11 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def _list(value: object) -> list[object]:
+    assert isinstance(value, list)
+    return value
 
 
 def test_judge_writes_one_row_an_item_in_order_and_again_for_free(tmp_path: Path) -> None:
@@ -42,7 +51,22 @@ def test_judge_writes_one_row_an_item_in_order_and_again_for_free(tmp_path: Path
     spreads = [row["probabilities"] for row in said]
     assert all(isinstance(spread, dict) and sum(spread.values()) == pytest.approx(1) for spread in spreads)
     assert sum(row["accept"] is True for row in said) == first["accepted"]
-    assert first["agreement"] is None
+    assert (first["agreement"], first["notes"]) == (None, [])
+
+
+def test_judge_whose_prompt_cannot_be_frozen_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = dspy.ChatAdapter.format
+
+    def miles(adapter: object, signature: object, demos: object, inputs: dict[str, str]) -> object:
+        return whole(adapter, signature, demos, {name: text.replace("km", "miles") for name, text in inputs.items()})
+
+    file = write_items(tmp_path / "items.jsonl", 3)
+    save_judge(tmp_path)
+    with FakeOpenAI("good") as server:
+        monkeypatch.setattr(dspy.ChatAdapter, "format", miles)
+        counts = run(request(tmp_path, file, server.base_url))
+        assert [" miles" in str(body["messages"]) for body in server.bodies] == [False, True, True, True]
+    assert [str(note)[:37] for note in _list(counts["notes"])] == ["mine@1: DSPy renders each prompt anew"]
 
 
 def test_judge_over_budget_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -58,6 +82,31 @@ def test_judge_over_budget_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert counts["unscored"] == 0
     assert len(rows(tmp_path)) == 60
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
+
+
+def test_judge_on_a_full_disk_names_the_file_leaves_the_old_one_and_goes_on_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = write_items(tmp_path / "items.jsonl", 3), tmp_path / "out.jsonl"
+    save_judge(tmp_path)
+    out.write_text("old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with FakeOpenAI("good") as server:
+        typed = ["judge", file, "--judge", "mine", "--home", tmp_path, "--api-base", server.base_url, "--out", out]
+        monkeypatch.setattr(sys, "argv", ["judgec", *map(str, typed)])
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", full)
+            with pytest.raises(SystemExit) as ended:
+                main()
+        assert (ended.value.code, out.read_text()) == (2, "old")
+        assert f"error: {out}: No space left on device; " in capsys.readouterr().err
+        assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
+        with contextlib.suppress(SystemExit):
+            main()
+        assert (len(rows(tmp_path)), server.calls) == (3, 4)
 
 
 def test_judge_with_a_dead_endpoint_leaves_the_old_file_alone(tmp_path: Path) -> None:
@@ -139,6 +188,12 @@ def test_jury_of_two_judges_reports_both_and_how_they_agree(tmp_path: Path) -> N
     assert isinstance(agreement, dict)
     assert [(pair["a"], pair["b"], pair["n"]) for pair in agreement["pairs"]] == [("mine@1", "other@1", 40)]
     assert (again["lm_calls"], again["journaled"], again["accepted"]) == (0, 81, counts["accepted"])
+
+
+def test_jury_with_the_same_judge_twice_is_refused(tmp_path: Path) -> None:
+    save_judge(tmp_path)
+    with pytest.raises(UserError, match="mine@1 more than once"):
+        run(request(tmp_path, tmp_path / "items.jsonl", None, judge=None, jury="mine@champion,mine@1"))
 
 
 def test_judge_never_writes_the_key_anywhere(tmp_path: Path) -> None:

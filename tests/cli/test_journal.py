@@ -53,6 +53,12 @@ def test_prune_says_what_went(home: Path) -> None:
     assert json.loads(invoke("stats", "--home", str(home), "--json"))["models"][0]["replies"] == 40
 
 
+def test_prune_of_replies_younger_than_now_is_refused(home: Path) -> None:
+    ran = RUNNER.invoke(app, ["journal", "prune", "--older-than", "-1", "--home", str(home)])
+    assert ran.exit_code == 2
+    assert json.loads(invoke("stats", "--home", str(home), "--json"))["models"][0]["replies"] == 50
+
+
 @pytest.mark.parametrize("arguments", [["stats"], ["export", "--out", "x.jsonl"], ["prune"]])
 def test_journal_that_is_not_there_is_not_made(tmp_path: Path, arguments: list[str]) -> None:
     with pytest.raises(UserError, match="no journal"):

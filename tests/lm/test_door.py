@@ -248,6 +248,25 @@ def test_budget_resumed_from_the_journal_stops_where_an_uninterrupted_run_does(t
     assert backend.attempts == 5
 
 
+def test_call_cancelled_while_its_reply_is_written_holds_no_budget(tmp_path: Path) -> None:
+    async def cancelled(door: Door, journal: Journal) -> list[object]:
+        calls = [(door.plain(one.messages), door.digest(one.messages)) for one in requests(3)]
+        tasks = [asyncio.create_task(door.calls.acall(*call, lambda: None)) for call in calls[:2]]
+        for _ in range(2):  # asked, answered
+            await asyncio.sleep(0)
+        assert journal.select("SELECT COUNT(*) FROM replies") == [(0,)]
+        tasks[0].cancel()
+        said: list[object] = await asyncio.gather(*tasks, return_exceptions=True)
+        return [*said, await asyncio.wait_for(door.calls.acall(*calls[2], lambda: None), 10)]
+
+    with Journal(tmp_path / "journal.db") as journal:
+        budget, usage = Budget(calls=3), Usage()
+        said = asyncio.run(cancelled(door_of(make(Scripted(), journal=journal, budget=budget, usage=usage)), journal))
+        assert [type(one).__name__ for one in said] == ["CancelledError", "Answered", "Answered"]
+        assert len(journal) == 3
+    assert budget.used[0] == usage.spent.calls == 3
+
+
 def test_refused_attempts_cost_no_budget_but_lost_ones_do() -> None:
     refused = Scripted(fails(2, lm15.RateLimitError("slow down", status=429)))
     assert judge(make(refused, budget=Budget(calls=1)), 1).grade == 4

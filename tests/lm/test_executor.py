@@ -1,8 +1,11 @@
 import asyncio
 import os
+import random
 import signal
 import threading
+import time
 import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,6 +136,24 @@ def test_run_interrupted_by_ctrl_c_journals_what_was_in_flight_and_resumes(tmp_p
     assert backend.attempts == 200
 
 
+def test_run_left_early_does_not_wait_for_calls_that_were_told_to_wait(tmp_path: Path) -> None:
+    def act(number: int, request: object) -> str | Exception:
+        slow: Exception = lm15.RateLimitError("slow", status=429, retry_after=20.0)
+        return slow if number % 2 else REPLY
+
+    backend, budget = Scripted(act), Budget(calls=100)
+    with Journal(tmp_path / "journal.db") as journal:
+        lm = make(backend, journal=journal, budget=budget)
+        run = Executor(lm, in_flight=6).run(requests(100))
+        next(run)
+        before = time.monotonic()
+        run.close()
+        assert time.monotonic() - before < 10
+        assert len(journal) == backend.attempts // 2 == budget.used[0]
+        backend.act = lambda number, request: REPLY
+        assert len(list(Executor(lm).run(requests(100)))) == 100  # the calls that were left hold no budget
+
+
 def test_run_inside_a_running_loop_works_as_in_a_notebook() -> None:
     async def cell() -> int:
         return len(list(Executor(make(Scripted())).run(requests(20))))
@@ -254,3 +275,33 @@ def test_threads_and_executor_at_once_pay_each_call_once(tmp_path: Path) -> None
         for run in runs:
             run.join(30)
     assert backend.attempts == 120
+
+
+def test_threads_and_executors_with_twins_that_fail_pay_for_no_reply_twice(tmp_path: Path) -> None:
+    chance, paid, asked = random.Random(0), Counter[str](), requests(60)
+
+    def act(number: int, request: lm15.Request) -> str | Exception:
+        failed: Exception = lm15.InvalidRequestError("too long", status=400)
+        if chance.random() < 0.2:
+            return failed
+        paid[request.messages[-1].text or ""] += 1
+        return REPLY
+
+    def ask(lm: dspy.LM, seed: int) -> None:
+        chosen = random.Random(seed).choices(asked, k=240)
+        run = Executor(lm, in_flight=1 + 7 * seed).run(chosen)
+        for count, _ in enumerate(run, 1):
+            if seed == 1 and count == 100:
+                run.close()
+
+    backend, budget = Scripted(act), Budget(calls=1000)
+    with Journal(tmp_path / "journal.db") as journal:
+        lm = make(backend, journal=journal, budget=budget)
+        runs = [threading.Thread(target=ask, args=(lm, seed)) for seed in range(5)]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join(30)
+        assert journal.select("SELECT COUNT(*), COUNT(DISTINCT digest) FROM replies") == [(60, 60)]
+    assert set(paid.values()) == {1}
+    assert budget.used[0] == len(paid) == 60

@@ -82,6 +82,16 @@ def test_freeze_of_an_adapter_that_rewrites_values_falls_back_and_says_so() -> N
     assert "TALL" in frozen.messages(item(3))[-1]["content"]
 
 
+def test_messages_of_an_adapter_that_drops_a_field_are_its_own_and_it_says_so() -> None:
+    class Silent(dspy.ChatAdapter):  # type: ignore[misc]  # DSPy's classes are untyped
+        def format(self, signature: Any, demos: Any, inputs: Any) -> Any:  # DSPy's are untyped
+            return super().format(signature, demos, {k: v for k, v in inputs.items() if k != "contexts"})
+
+    frozen = freeze(judge(), [item(2)], Silent())
+    assert frozen.departure is not None
+    assert frozen.messages(item(3)) == Silent().format(GradeAnswer, DEMOS, item(3))
+
+
 def test_freeze_ignores_later_changes_to_the_predictor() -> None:
     predict = judge([])
     frozen = freeze(predict, [])

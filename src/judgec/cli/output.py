@@ -33,12 +33,19 @@ def say(*notes: str) -> None:
 
 
 def exit_with_code(work: Callable[[], object]) -> None:
-    """Do the work of a process; a judgec error prints its message and exits with its code."""
+    """Do the work of a process; a judgec error, or one of the disk's, prints its message and exits with its code."""
     try:
         work()
     except JudgecError as error:
         print(visible(f"error: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file
+        said = f"{error.filename}: {error.strerror}; a file that can be read, or a place with room, is valid."
+        said += " Mend that, and run the same command again: what was finished is kept."
+        print(visible(f"error: {said}"), file=sys.stderr)
+        sys.exit(JudgecError.exit_code)
     except KeyboardInterrupt:
         print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
         sys.exit(130)

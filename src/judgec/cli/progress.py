@@ -24,7 +24,7 @@ class Bar:
         self._console = Console(stderr=True)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
-        self._since = 0.0
+        self._since, self._before = 0.0, 0
 
     def stage(self, name: str, detail: str = "") -> None:
         """A stage begins: one line."""
@@ -42,7 +42,7 @@ class Bar:
         if not self._shown or not sys.stderr.isatty():
             return
         if self._bar is None or self._task is None:
-            self._since = time.monotonic()
+            self._since, self._before = time.monotonic(), progress.done  # a rate of what came before means nothing
             self._bar = Progress(
                 TextColumn("{task.description:>11}"),
                 BarColumn(),
@@ -54,9 +54,9 @@ class Bar:
             )
             self._bar.start()
             self._task = self._bar.add_task("calls", total=progress.total, detail="")
-        rate = progress.done / max(time.monotonic() - self._since, 1e-3)
-        spent = progress.spent
-        detail = f"{rate:.0f}/s, {progress.unscored} failed, {spent.tokens} tokens, ${spent.usd:.2f}"
+        rate = (progress.done - self._before) / max(time.monotonic() - self._since, 1e-3)
+        spent, known = progress.spent, "at least " * (progress.spent.unpriced > 0)
+        detail = f"{rate:.0f}/s, {progress.unscored} unscored, {spent.tokens} tokens, {known}${spent.usd:.2f}"
         self._bar.update(self._task, completed=progress.done, total=progress.total, detail=detail)
 
     def close(self) -> None:

@@ -33,6 +33,7 @@ from judgec.lm.endpoint.features import Features
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal import Journal, JournaledReply
+from judgec.store.journaled.lookups import Lookups
 from judgec.store.journaled.together import Together
 
 POLL_SECONDS = 0.005  # how often a call asks again for room that calls in flight hold
@@ -104,16 +105,17 @@ class Calls:
         self.backend = backend
         self.usage = usage
         self.stopped: LMServiceError | LMBudgetError | None = None
+        self.pausing: set[asyncio.Task[object] | None] = set()  # between two attempts: nothing is in flight
         self._spec = spec
         self._journal = journal
         self._together = None if journal is None else Together(journal)
+        self._lookups = None if journal is None else Lookups(journal)
         self._budget = budget
         self._retries = retries
         self._clock = clock
         self._bill = Bill(spec)
         self._features = Features()
         self._flights: dict[bytes, Future[JournaledReply] | None] = {}  # None while only one waits
-        self._missed: set[bytes] = set()  # looked for in the journal in vain, and not called since
         self._failures = 0
         self._answered = False
         self._lock = threading.Lock()
@@ -163,19 +165,12 @@ class Calls:
 
     def journaled(self, digest: bytes) -> Answered | None:
         """The reply in the journal, charged to the budget, or None."""
-        reply = None if self._journal is None else self._journal.get(digest)
+        reply = None if self._lookups is None else self._lookups.one(digest)
         return None if reply is None else self.charge(digest, reply)
 
     def journaled_many(self, digests: list[bytes]) -> dict[bytes, JournaledReply]:
         """Every reply that the journal has; each is to be passed to ``charge`` before it is used."""
-        if self._journal is None:
-            return {}
-        with self._lock:
-            self._missed.update(digests)  # before the journal is read: a call that ends meanwhile takes its own out
-        known = self._journal.get_many(digests)
-        with self._lock:
-            self._missed.difference_update(known)
-        return known
+        return {} if self._lookups is None else self._lookups.many(digests)
 
     def charge(self, digest: bytes, reply: JournaledReply) -> Answered:
         """Count a reply from the journal.
@@ -220,7 +215,11 @@ class Calls:
         if isinstance(ask, Request):
             return await self.backend.acomplete(ask)
         if isinstance(ask, _Wait):
-            await asyncio.sleep(ask.seconds)
+            self.pausing.add(task := asyncio.current_task())
+            try:
+                await asyncio.sleep(ask.seconds)
+            finally:
+                self.pausing.discard(task)
         elif isinstance(ask, _Keep):
             if self._together is not None:
                 await self._together.put(ask.digest, ask.reply)
@@ -254,7 +253,7 @@ class Calls:
         fault: BaseException | None = None
         answered: Answered | None = None
         try:
-            answered = None if digest in self._missed else self.journaled(digest)
+            answered = self.journaled(digest)
             if answered is None:
                 paid = yield from self._paid(request, digest, on_throttled, self._retries.attempts)
                 answered = Answered(paid, cached=False)
@@ -264,9 +263,10 @@ class Calls:
         else:
             return answered
         finally:
+            if self._lookups is not None:
+                self._lookups.ended(digest)  # before anybody else may make the call
             with self._lock:
                 waited_for = self._flights.pop(digest)
-                self._missed.discard(digest)
             if waited_for is not None and fault is not None:
                 waited_for.set_exception(fault)
             elif waited_for is not None and answered is not None:
@@ -307,10 +307,10 @@ class Calls:
                 if response is None:
                     raise TypeError("a request was answered with nothing")
                 reply = self._bill.record(request, response, self._clock())
+                self._budget.settle(digest, most, reply.usd)  # first: whatever becomes of it now, it is paid
+                self.usage.paid(reply.input_tokens, reply.output_tokens, reply.usd)
                 if self._journal is not None and digest is not None:
                     yield _Keep(digest, reply)
-                self._budget.settle(digest, most, reply.usd)
-                self.usage.paid(reply.input_tokens, reply.output_tokens, reply.usd)
                 self._failures, self._answered = 0, True
                 return reply
 

@@ -25,6 +25,7 @@ CHUNK = 64  # requests rendered and looked up in the journal at once; replies wa
 CALM_SECONDS = 1.0  # after the endpoint asked for fewer calls, further requests of that kind are the same one
 HAND_OVER = 64  # finished replies that are worth leaving the event loop for
 LINGER_SECONDS = 0.02  # the first of them waits no longer than this
+LANDING_SECONDS = 0.1  # how often an interrupted run looks for calls that wait to be tried again
 GRACE_SECONDS = 30.0  # how long an interrupted run waits for the calls that are in flight
 
 
@@ -254,13 +255,19 @@ class _Flight:
         self._landed.set()
 
     async def land(self) -> list[Reply]:
-        """Wait for the calls in flight; what they return is journaled, if nobody reads it now."""
+        """Wait for the calls in flight; what they return is journaled, if nobody reads it now.
+
+        A call that waits to be tried again is not in flight.
+        """
         self._landing = True
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=GRACE_SECONDS)
-            for task in late:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + GRACE_SECONDS
+        while self._tasks and loop.time() < until:
+            for task in self._tasks & self._door.calls.pausing:
                 task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await asyncio.wait(self._tasks, timeout=LANDING_SECONDS)
+        late = [task for task in self._tasks if task.cancel()]
+        await asyncio.gather(*late, return_exceptions=True)
         await self._door.calls.backend.aclose()
         return self._finished
 

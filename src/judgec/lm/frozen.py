@@ -14,6 +14,7 @@ import dspy
 
 Message = dict[str, str]
 
+UNLIKE = "the adapter renders a field in a way that concatenation does not reproduce"
 _MARKER = "[[ ## "
 _HEADER = re.compile(r"^\[\[ ## (\w+) ## \]\]\n", re.MULTILINE)
 _ODD_LINE_ENDS = re.compile("[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")  # line ends to str.splitlines, not to us
@@ -61,7 +62,9 @@ class FrozenPrompt:
             if present not in self._templates:
                 self._templates[present] = self._template(present)
             template = self._templates[present]
-            if template is not None and all(type(inputs[name]) is str for name in present):
+            if template is None:
+                self.departure = UNLIKE
+            elif all(type(inputs[name]) is str for name in present):
                 return template.fill(cast("Mapping[str, str]", inputs))  # checked on the line above
         return self.rendered(inputs)
 
@@ -127,7 +130,7 @@ def freeze(
     frozen = FrozenPrompt(predict, adapter or dspy.ChatAdapter())
     for inputs in sample_inputs:
         if frozen.messages(inputs) != frozen.rendered(inputs):
-            frozen.departure = "the adapter renders a field in a way that concatenation does not reproduce"
+            frozen.departure = UNLIKE
             break
     return frozen
 

@@ -211,16 +211,24 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextmanager
 def writing_whole(path: Path) -> Iterator[BinaryIO]:
-    """The same for what is written bit by bit; leaving by an exception leaves the file as it was."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """The same for what is written bit by bit; leaving by an exception leaves the file as it was.
+
+    Raises:
+        OSError: With ``path`` as its file name, when the folder cannot be written or the disk is full.
+    """
+    temporary = None
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and (temporary is None or error.filename in {None, temporary}):
+            error.filename = str(path)  # a write that fails names no file, and nobody knows the temporary one
         raise

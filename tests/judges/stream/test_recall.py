@@ -187,6 +187,26 @@ def test_bad_reply_is_not_served_for_ever(tmp_path: Path) -> None:
     assert same(third, fourth)
 
 
+def test_bad_reply_to_many_equal_items_costs_what_one_does_and_is_not_served_for_ever(tmp_path: Path) -> None:
+    good = False
+
+    def script(prompt: str, _: int) -> Answer:
+        if not good:
+            return "I would rather not say."
+        return json_reply(3) if "JSON object" in prompt else reply(3)
+
+    (one,) = items(1)
+    bench, twins = Bench(tmp_path / "j.db", script), tuple(replace(one, item_id=str(n)) for n in range(40))
+    for run in range(12):
+        (said,) = bench.judge(twins)
+        assert not said.scored.any()
+        assert bench.asked == 2 + run  # another asking a run
+    good = True
+    (said,) = bench.judge(twins)
+    assert said.scored.all()
+    assert bench.asked == 2 + 12
+
+
 def test_features_are_computed_once_and_come_back_exactly(tmp_path: Path) -> None:
     asked = items(20)
     evidence = EvidenceModel.fit(asked)

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -109,7 +110,7 @@ def test_executor_finds_out_how_much_an_endpoint_can_take() -> None:
     with server:
         spec = LMSpec.parse("openai/x", api_base=server.base_url)
         lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=ENVIRON)
-        executor = Executor(lm, in_flight=48)
+        executor = Executor(lm, in_flight=48, clock=lambda: 5 * time.monotonic())  # five storms a second
         replies = list(executor.run(requests(400)))
     assert all(reply.text is not None for reply in replies)
     assert executor._window.size < 24

@@ -61,16 +61,20 @@ def test_put_from_two_loops_keeps_them_apart(tmp_path: Path) -> None:
         assert len(journal) == 2
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_put_cancelled_while_waiting_does_not_break_the_commit(tmp_path: Path, count: int) -> None:
-    async def cancelled(journal: Journal) -> None:
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_put_cancelled_while_waiting_is_written_and_takes_nobody_along(tmp_path: Path, count: int) -> None:
+    async def cancelled(journal: Journal) -> list[BaseException | None]:
         together = Together(journal)
         tasks = [asyncio.create_task(together.put(key(n), REPLY)) for n in range(count)]
         await asyncio.sleep(0)
         tasks[0].cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0.01)
+        said = await asyncio.gather(*tasks, return_exceptions=True)
+        assert journal.get(key(0)) == REPLY  # whoever waits for the same reply asks at once
+        await together.put(key(count), REPLY)
+        return said
 
     with Journal(tmp_path / "journal.db") as journal:
-        asyncio.run(cancelled(journal))
-        assert len(journal) == count
+        first, *others = asyncio.run(cancelled(journal))
+        assert isinstance(first, asyncio.CancelledError)
+        assert others == [None] * (count - 1)
+        assert len(journal) == count + 1

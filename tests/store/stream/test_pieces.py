@@ -2,7 +2,7 @@
 
 import json
 import tracemalloc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -180,10 +180,37 @@ def test_open_items_of_any_rows_equals_the_whole_file(
     assert tuple(items_of(stream)) == whole.items
 
 
-def test_read_of_a_file_that_changed_meanwhile_is_refused(tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "i.jsonl", rows_of(5))
-    stream = open_items(str(path), task="grade")
+def gone(path: Path) -> None:
+    path.unlink()
+
+
+def moved_on(path: Path) -> None:
     jsonl(path, rows_of(6)[1:])
+
+
+def edited(path: Path) -> None:
+    """Other texts under the same names: their verdicts would be kept as those of the old texts."""
+    path.write_text(path.read_text().replace("ici", "ice"))
+
+
+def damaged(path: Path) -> None:
+    path.write_text("{\n" * 9)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:50])
+
+
+@pytest.mark.parametrize("change", [gone, moved_on, edited, damaged, cut])
+@pytest.mark.parametrize("twice", [False, True])
+def test_read_of_a_file_that_changed_meanwhile_is_refused(
+    tmp_path: Path, change: Callable[[Path], None], twice: bool
+) -> None:
+    path = jsonl(tmp_path / "i.jsonl", rows_of(5) * (1 + twice))
+    stream = open_items(str(path), task="grade")
+    before = path.read_bytes()
+    change(path)
+    assert not path.exists() or path.read_bytes() != before
     with pytest.raises(InputError, match="changed while it was read"):
         items_of(stream)
 

@@ -86,7 +86,7 @@ def export(
 def prune(
     *,
     days: Annotated[
-        float | None, typer.Option("--older-than", metavar="DAYS", help="Also delete replies older than this.")
+        float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="Also delete replies older than this.")
     ] = None,
     model: Annotated[
         str | None, typer.Option("--model", metavar="PROVIDER/NAME", help="Also delete all replies of this model.")

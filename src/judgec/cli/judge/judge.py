@@ -34,7 +34,10 @@ class Request(Spending):
     temperature: Annotated[
         float | None,
         typer.Option(
-            "--temperature", help="Default: the judge's own; 0.7 where that is 0 and there are several samples."
+            "--temperature",
+            min=0,
+            max=2,
+            help="Default: the judge's own; 0.7 where that is 0 and there are several samples.",
         ),
     ] = None
     structured: Annotated[

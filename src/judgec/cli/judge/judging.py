@@ -3,7 +3,7 @@
 import gc
 import shlex
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +18,7 @@ from judgec.cli.output import say
 from judgec.cli.progress import Bar
 from judgec.errors import ServiceError, UserError
 from judgec.judges.judge import disagreements
+from judgec.judges.stream.jury import Jury
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
@@ -41,11 +42,10 @@ def run(request: Request) -> dict[str, object]:
     bar, judged = Bar(shown=not request.quiet), 0
     loaded = [programs.load(request.home, name) for name in (request.jurors or (request.judge or "",))]
     cards = [program.card for program in loaded]
+    _check_jurors(cards)
     _check_out(request)
     names = (f"{card.name}@{card.version}, {request.lm or card.engine or card.lm.get('model')}" for card in cards)
     bar.stage("judge", "; ".join(names))
-    if tasks := sorted({card.task for card in cards[1:]} - {cards[0].task}):
-        raise UserError(f"--jury: tasks {cards[0].task}, {', '.join(tasks)}; judges of one task are valid.")
     items = open_items(request.file, task=cards[0].task, rename=as_rename(request.rename))
     bar.stage("items", f"{items.items} of {request.file}")
     tally, certain = _Tally(cards[0].scale, cards[0].aspects), _abstaining(cards, request.abstain_below)
@@ -63,9 +63,11 @@ def run(request: Request) -> dict[str, object]:
                 tally.add(final)
         except KeyboardInterrupt:
             bar.close()
-            say(f"{panel.done} of {panel.total} verdicts are in the journal; the same command goes on from there.")
+            kept = f"at least {panel.done} of {panel.total} verdicts are in the journal"
+            say(f"{kept}; the same command goes on from there.")
             raise
-    counts = _counts(request, cards, items, tally, panel) | {"agreement": jury.agreement()}
+    notes = [*items.notes, *_lacking(cards, items), *_unfrozen(jury)]
+    counts = _counts(request, cards, items, tally, panel) | {"notes": notes, "agreement": jury.agreement()}
     if not request.quiet:
         _show(counts, tally, promoted=all(card.promoted for card in cards))
     if items.items and not judged:
@@ -82,6 +84,17 @@ def _panel(request: Request, bar: Bar) -> Panel:
     if request.ray_address and request.engine != RAY:
         raise UserError("--ray-address: only --engine ray uses a cluster; with it the address is valid. Add it.")
     return Panel(request, bar.progress, spread=request.engine == RAY)
+
+
+def _check_jurors(cards: Sequence[ProgramCard]) -> None:
+    if tasks := sorted({card.task for card in cards[1:]} - {cards[0].task}):
+        raise UserError(f"--jury: tasks {cards[0].task}, {', '.join(tasks)}; judges of one task are valid.")
+    names = Counter(f"{card.name}@{card.version}" for card in cards)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise UserError(
+            f"--jury: {', '.join(twice)} more than once, which would agree with itself; different judges are valid. "
+            "Name each once; --samples asks one judge several times."
+        )
 
 
 def _check_out(request: Request) -> None:
@@ -166,7 +179,6 @@ def _counts(
         "journaled": spent.journaled,
         "cost_usd": None if spent.unpriced else spent.usd,
         "out": str(request.out),
-        "notes": [*items.notes, *_lacking(cards, items)],
     }
 
 
@@ -177,6 +189,16 @@ def _lacking(cards: list[ProgramCard], items: ItemStream) -> list[str]:
         f"no item has {name}, which the judge was compiled with: its known agreement says little about them. "
         f"Give a column {name}, or rename one with --map COLUMN={name}."
         for name in lacks
+    ]
+
+
+def _unfrozen(jury: Jury) -> list[str]:
+    """Which prompts could not be frozen."""
+    prompts = {juror.name: juror.interview.form(0)[0] for juror in jury.jurors if juror.interview is not None}
+    return [
+        f"{name}: DSPy renders each prompt anew, which takes longer ({prompt.departure})."
+        for name, prompt in prompts.items()
+        if prompt.departure is not None
     ]
 
 

@@ -3,7 +3,7 @@
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import dspy
@@ -23,7 +23,7 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.store.stream.pieces import Piece
 
-MOST_ATTEMPTS = 8  # of a judge that does not put up with bad replies from the journal
+MOST_ATTEMPTS = 64  # of a judge that does not put up with bad replies from the journal; one more a run
 AHEAD = 16  # pieces that may wait for a slow call in the first of them
 CHECKED = 8  # items that the frozen prompt is compared with DSPy's adapter on
 
@@ -135,13 +135,12 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A question to ask, the ``attempt``-th time; ``bad`` counts the unreadable replies that were paid now."""
+    """A question to ask, the ``attempt``-th time."""
 
     open: _Open
     row: int
     sample: int
     attempt: int = 0
-    bad: int = 0
 
 
 class _Queue:
@@ -156,6 +155,7 @@ class _Queue:
         self._open: deque[_Open] = deque()
         self._asked: dict[int, _Due] = {}
         self._next_key = 0
+        self._paid: set[int] = set()  # questions to which an unreadable reply was paid now, as hashes
         self.due: deque[_Due] = deque()
 
     def __iter__(self) -> Self:
@@ -202,10 +202,9 @@ class _Queue:
             verdict = self._interview.read(reply, due.attempt)
         except UnreadableReplyError as error:
             columns.faults[due.row] = str(error)
-            again = _Due(due.open, due.row, due.sample, due.attempt + 1, due.bad + (not reply.cached))
-            if not is_final(error) and self._patient(again):
+            if not is_final(error) and self._patient(due, reply):
                 self._interview.asked_again[str(error).partition(":")[0]] += 1
-                self.due.append(again)
+                self.due.append(replace(due, attempt=due.attempt + 1))
                 return
         else:
             columns.put(due.row, verdict)
@@ -213,10 +212,15 @@ class _Queue:
         due.open.left -= 1
         self._interview.on_verdict(1, int(columns.faults[due.row] is not None))
 
-    def _patient(self, again: _Due) -> bool:
-        if again.attempt < ATTEMPTS:
-            return True
-        return self._interview.anew and not again.bad and again.attempt < MOST_ATTEMPTS
+    def _patient(self, due: _Due, bad: Reply) -> bool:
+        """Whether to ask again, after a bad reply: until one was paid now, by this item or one of the same inputs."""
+        attempt = due.attempt + 1
+        if not self._interview.anew:
+            return attempt < ATTEMPTS
+        same = hash((due.open.piece.digests[due.row], due.sample))
+        if not bad.cached:
+            self._paid.add(same)
+        return attempt < ATTEMPTS or (same not in self._paid and attempt < MOST_ATTEMPTS)
 
     def _start(self, piece: Piece) -> None:
         interview, size = self._interview, len(piece.item_ids)

@@ -30,10 +30,17 @@ class Together:
         if commit is None:
             commit = self._open[loop] = _Commit(loop)
             loop.call_soon(self._turn, commit, 0, TURNS)
+        durable: asyncio.Future[None] = loop.create_future()  # one each: who is cancelled takes nobody along
         commit.replies.append((digest, reply))
+        commit.waiting.append(durable)
         if len(commit.replies) == MOST:
             self._write(commit)
-        await commit.durable
+        try:
+            await durable
+        except asyncio.CancelledError:
+            if self._open.get(loop) is commit:
+                self._write(commit)  # whoever asks the same next finds it
+            raise
 
     def _turn(self, commit: "_Commit", before: int, turns: int) -> None:
         if self._open.get(commit.loop) is not commit:  # full, and written
@@ -45,18 +52,22 @@ class Together:
 
     def _write(self, commit: "_Commit") -> None:
         del self._open[commit.loop]
+        fault: Exception | None = None
         try:
             self._journal.put_many(commit.replies)
         except Exception as error:  # noqa: BLE001 - raised where the replies are waited for
-            if not commit.durable.done():
-                commit.durable.set_exception(error)
-        else:
-            if not commit.durable.done():
-                commit.durable.set_result(None)
+            fault = error
+        for durable in commit.waiting:
+            if durable.done():  # cancelled
+                continue
+            if fault is None:
+                durable.set_result(None)
+            else:
+                durable.set_exception(fault)
 
 
 class _Commit:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.replies: list[tuple[bytes, JournaledReply]] = []
-        self.durable: asyncio.Future[None] = loop.create_future()
+        self.waiting: list[asyncio.Future[None]] = []
