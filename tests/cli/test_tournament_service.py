@@ -157,6 +157,15 @@ def test_relevance_judge_grades_once_a_query_and_document_and_a_seventh_agent_pl
     assert list(first["bradley_terry"]) == ["north+v2", "south", "é a>=b-30"]  # type: ignore[call-overload]  # JSON
 
 
+def test_budget_is_of_relevance_and_games_together(league: League, run: Run) -> None:
+    options = ["--judge", "duels", "--relevance-judge", "pages", "--threshold", "1"]
+    needed = 2 * 4 + 2 * 3 * 4  # documents, and three pairs in both orders, of four queries; journaled ones count
+    stopped = run(*options, *league.enter("capped", AGENTS, queries=4), "--budget", str(needed - 1), code=3)
+    assert f"{needed - 1} calls made; {needed - 1} are allowed" in str(stopped["error"])
+    whole = run(*options, *league.enter("roomy", AGENTS, queries=4), "--budget", str(needed + 2))  # two preflights
+    assert whole["games"] == 3 * 4
+
+
 @pytest.mark.full
 def test_games_without_a_document_above_the_threshold_show_none(league: League, run: Run) -> None:
     options = ["--judge", "duels", "--relevance-judge", "pages", "--threshold", "3", "--one-order"]

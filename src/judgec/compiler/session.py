@@ -27,6 +27,7 @@ class Session:
         reflection: The model that rewrites prompts, or None.
         budget: Most calls, or None.
         max_cost: Most US dollars, or None.
+        caps: What several sessions may spend together, in place of ``budget`` and ``max_cost``.
         in_flight: Most calls at once.
         on_done: Told of progress.
         environ: Where keys are looked up.
@@ -40,6 +41,7 @@ class Session:
         reflection: LMSpec | None = None,
         budget: int | None = None,
         max_cost: float | None = None,
+        caps: Budget | None = None,
         in_flight: int = 32,
         on_done: OnDone | None = None,
         environ: Mapping[str, str] | None = None,
@@ -49,7 +51,7 @@ class Session:
         self._in_flight = in_flight
         self.usage = Usage()
         self._journal = Journal(home / ".judgec" / "journal.db")
-        self._caps = Budget(calls=budget, usd=max_cost)
+        self._caps = caps or Budget(calls=budget, usd=max_cost)
         self.lm = self._open(spec)
         self.reflection = None if reflection is None else self._open(reflection)
         self._executor = Executor(self.lm, in_flight=in_flight)

@@ -21,6 +21,7 @@ from judgec.cli.progress import Bar
 from judgec.compiler.session import Session
 from judgec.errors import ServiceError, UserError
 from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget
 from judgec.retrieval.index import Index, open_index
 from judgec.store import programs
 from judgec.store.rows.columns import as_rename
@@ -51,8 +52,8 @@ def run_answers(request: Request) -> None:
         )
 
 
-def answer_before(request: Request) -> str:
-    """Answer before a tournament; the file that it reads.
+def answer_before(request: Request, caps: Budget) -> str:
+    """Answer before a tournament, within the caps of all of it; the file that it reads.
 
     Raises:
         UserError: No queries, no agents, and as ``answer_all``.
@@ -60,13 +61,13 @@ def answer_before(request: Request) -> str:
     if not request.queries:
         raise UserError("--agents: no queries to answer; a table of query_id, query is needed. Give --queries.")
     bar = Bar(shown=not request.json)
-    answer_all(request, bar)
+    answer_all(request, bar, caps)
     bar.close()
     return str(request.out)
 
 
-def answer_all(request: Request, bar: Bar) -> list[Answer]:
-    """The answers of all agents, written to ``request.out``; failures go beside it.
+def answer_all(request: Request, bar: Bar, caps: Budget | None = None) -> list[Answer]:
+    """The answers of all agents, written to ``request.out``; failures go beside it. ``caps`` go before the request's.
 
     Raises:
         UserError: Bad input.
@@ -86,7 +87,7 @@ def answer_all(request: Request, bar: Bar) -> list[Answer]:
     pairs = [(query.query_id, query.text) for query in queries]
     answers: list[Answer] = []
     if agents:
-        answers += _answers_of(request, spec, agents, pairs, bar)
+        answers += _answers_of(request, spec, agents, pairs, bar, caps)
     unfinished = Unfinished(request.out)
     for system in systems.values():
         bar.stage("ask", system.name)
@@ -97,13 +98,19 @@ def answer_all(request: Request, bar: Bar) -> list[Answer]:
 
 
 def _answers_of(
-    request: Request, spec: LMSpec, agents: dict[str, RAG], pairs: Sequence[tuple[str, str]], bar: Bar
+    request: Request,
+    spec: LMSpec,
+    agents: dict[str, RAG],
+    pairs: Sequence[tuple[str, str]],
+    bar: Bar,
+    caps: Budget | None,
 ) -> Iterator[Answer]:
     with Session(
         spec,
         request.home,
         budget=request.budget,
         max_cost=request.max_cost,
+        caps=caps,
         in_flight=request.in_flight,
         on_done=bar.progress,
     ) as session:

@@ -6,11 +6,12 @@ from judgec.cli.corpus.answer import Request as Answering
 from judgec.cli.corpus.answering import answer_before
 from judgec.cli.tournament.evaluate import Request
 from judgec.errors import UserError
+from judgec.lm.usage import Budget
 from judgec.store import programs
 from judgec.tournament.report.evaluation import why_unproven
 
 
-def answered(request: Request) -> str:
+def answered(request: Request, caps: Budget) -> str:
     """The file of the agents' answers, in the tournament's folder.
 
     Raises:
@@ -32,11 +33,10 @@ def answered(request: Request) -> str:
             rename=request.rename,
             lm=request.agents_lm,
             api_base=request.api_base,
-            budget=request.budget,
-            max_cost=request.max_cost,
             json=request.json,
             home=request.home,
-        )
+        ),
+        caps,
     )
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from judgec.errors import GateError, UserError
 from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget
 from judgec.records.card import ProgramCard
 from judgec.records.game import Games
 from judgec.store import programs
@@ -55,7 +56,8 @@ def run_evaluation(request: Request) -> None:
     """
     started = time.time()
     bar = Bar(shown=not request.json)
-    sources = sources_of(request)
+    caps = Budget(calls=request.budget, usd=request.max_cost)  # of agents, relevance and games together
+    sources = sources_of(request, caps)
     program, unproven = _load(request, "--judge", request.judge)
     entries = read_entries(sources, [path for path in (request.preferences,) if path])
     gate = parse_gate(request.gate, entries.agents) if request.gate else None
@@ -65,7 +67,7 @@ def run_evaluation(request: Request) -> None:
     out = request.out
     store = tracking_store(request.home, request.tracking_uri, os.environ)
     with Tracker(store, os.environ) as tracker:
-        found = replace(_evaluate(request, program, entries, sources, bar), unproven=unproven)
+        found = replace(_evaluate(request, program, entries, sources, caps, bar), unproven=unproven)
         ended = time.time()
         _write(request, found, datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"))
         bar.stage("track", store.shown)
@@ -96,13 +98,25 @@ def _load(request: Request, option: str, reference: str) -> tuple[Program, str]:
     return program, unproven
 
 
-def _evaluate(request: Request, program: Program, entries: Entries, sources: Sources, bar: Bar) -> Evaluation:
+def _evaluate(
+    request: Request, program: Program, entries: Entries, sources: Sources, caps: Budget, bar: Bar
+) -> Evaluation:
     card, plan = program.card, plan_of(request)
     seen = learned_queries(program, entries.queries)
     labelled = _labelled(request, seen, sources.rename)
     with ExitStack() as stack:
-        relevance = _relevance(request, entries, sources, bar, stack)
-        judge, session = _opened(request, program, bar, stack)
+
+        def opened(judging: Program) -> tuple[CompiledJudge, Session]:
+            """A judge and its way to the LM."""
+            spec = LMSpec.from_card(judging.card.lm, model=request.lm, api_base=request.api_base)
+            session = stack.enter_context(Session(spec, request.home, caps=caps, on_done=bar.progress))
+            judge = load_judge(judging)
+            if judge.asks_lm:
+                session.preflight()
+            return judge, session
+
+        relevance = _relevance(request, entries, sources, bar, opened)
+        judge, session = opened(program)
         player = _player(request, card, judge, session, entries, relevance)
         bar.stage("play", f"{plan.kind} games, judged by {card.name}@{card.version}")
         played, proposal = play_tournament(entries, player, plan)
@@ -175,23 +189,13 @@ def _write(request: Request, found: Evaluation, created: str) -> None:
     write_folder(out, tables, texts, stale=FILES)
 
 
-def _opened(request: Request, program: Program, bar: Bar, stack: ExitStack) -> tuple[CompiledJudge, Session]:
-    """A judge and its way to the LM."""
-    judge = load_judge(program)
-    session = Session(
-        LMSpec.from_card(program.card.lm, model=request.lm, api_base=request.api_base),
-        request.home,
-        budget=request.budget,
-        max_cost=request.max_cost,
-        on_done=bar.progress,
-    )
-    stack.enter_context(session)
-    if judge.asks_lm:
-        session.preflight()
-    return judge, session
-
-
-def _relevance(request: Request, entries: Entries, sources: Sources, bar: Bar, stack: ExitStack) -> Relevance | None:
+def _relevance(
+    request: Request,
+    entries: Entries,
+    sources: Sources,
+    bar: Bar,
+    opened: Callable[[Program], tuple[CompiledJudge, Session]],
+) -> Relevance | None:
     if sources.qrels:
         return given(read_qrels(sources.qrels, sources.rename))
     if request.relevance_judge is None:
@@ -202,7 +206,7 @@ def _relevance(request: Request, entries: Entries, sources: Sources, bar: Bar, s
             f"--relevance-judge {request.relevance_judge}: a judge of {program.card.task}; one of relevance is "
             "needed. Name another."
         )
-    judge, session = _opened(request, program, bar, stack)
+    judge, session = opened(program)
     bar.stage("relevance", f"pooled documents, judged by {program.card.name}@{program.card.version}")
     return judge_pool(entries, judge, session.ask)
 

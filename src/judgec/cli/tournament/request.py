@@ -3,6 +3,7 @@
 from judgec.cli.corpus.playing import answered
 from judgec.cli.tournament.evaluate import Request
 from judgec.errors import UserError
+from judgec.lm.usage import Budget
 from judgec.store.rows.columns import as_rename
 from judgec.store.tournament.reading import Sources, read_manifest
 from judgec.tournament.play import Plan
@@ -18,10 +19,10 @@ def plan_of(request: Request) -> Plan:
     )
 
 
-def sources_of(request: Request) -> Sources:
+def sources_of(request: Request, caps: Budget) -> Sources:
     """The files of the tournament; what the command line names goes before what the tournament file does.
 
-    Agents that answer first have answered when it returns.
+    Agents that answer first have answered when it returns, within ``caps``.
 
     Raises:
         UserError: Options that exclude each other; an output folder that cannot be one; as ``answered``.
@@ -38,7 +39,7 @@ def sources_of(request: Request) -> Sources:
         raise UserError(f"--sample: {out / 'sample.csv'} is there and may hold labels. Move it, or name another --out.")
     answers = request.answers
     if request.agents is not None or request.index is not None:
-        answers = (*answers, answered(request))
+        answers = (*answers, answered(request, caps))
     named = Sources() if request.manifest is None else read_manifest(request.manifest)
     return Sources(
         queries=request.queries or named.queries,
