@@ -52,10 +52,9 @@ def run(request: Request) -> dict[str, object]:
     def embed(texts: Sequence[str]) -> FloatArray:
         return latent.queries(list(texts)).astype("float64")
 
-    caps = {"budget": request.budget, "max_cost": request.max_cost}
     with (
         Tracker(store, os.environ) as tracker,
-        Session(spec, request.home, **caps, on_done=bar.progress) as session,  # type: ignore[arg-type]  # by name
+        Session(spec, request.home, budget=request.budget, max_cost=request.max_cost, on_done=bar.progress) as session,
     ):
         session.preflight()
         reliability: Reliability = open_reliability(judge, request.home, session) or Rules()
