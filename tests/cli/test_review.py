@@ -78,6 +78,8 @@ def test_server_that_is_killed_keeps_every_grade_it_confirmed(tmp_path: Path) ->
                         process.kill()
             except (OSError, http.client.HTTPException):
                 pass  # killed in the middle of a request
+            finally:
+                connection.close()
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(grading, ("ann", "bob")))
