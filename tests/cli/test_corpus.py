@@ -17,6 +17,7 @@ from judgec.cli.tournament.evaluate import Request as Evaluating
 from judgec.cli.tournament.evaluate import evaluate
 from judgec.cli.tournament.evaluating import run_evaluation
 from judgec.errors import UserError
+from judgec.lm.usage import Budget
 from judgec.retrieval.build import build_index
 from tests.cli.process import judgec
 from tests.compiler.small import compiled_from, write
@@ -188,7 +189,7 @@ def test_bad_input_says_what_to_do(here: Path, changed: Json, said: str) -> None
 
 def test_evaluate_with_agents_needs_queries(here: Path) -> None:
     with pytest.raises(UserError, match="Give --queries"):
-        answer_before(asked(queries=""))
+        answer_before(asked(queries=""), Budget())
 
 
 def test_query_without_a_word_is_refused_by_every_agent(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,14 +231,15 @@ def test_evaluate_has_the_options_of_answer_and_passes_them_on(here: Path, monke
     }
     seen: list[Request] = []
 
-    def answers_of(request: Request) -> str:
+    def answers_of(request: Request, caps: Budget) -> str:
+        assert (caps.calls, caps.usd) == (9, 0.5)
         seen.append(request)
         return "none"
 
     monkeypatch.setattr("judgec.cli.corpus.playing.answer_before", answers_of)
     asked = Evaluating(
         judge="parts", index="index", agents=AGENTS, queries="queries.jsonl", unproven=True, out=Path("ev"),
-        k=3, persona="be brief", citations=False, rerank="python:m:f", in_flight=7,
+        k=3, persona="be brief", citations=False, rerank="python:m:f", in_flight=7, budget=9, max_cost=0.5,
     )  # fmt: skip
     with pytest.raises(UserError, match="none"):
         run_evaluation(asked)
