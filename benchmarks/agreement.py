@@ -103,7 +103,14 @@ def folds(labels: LabelSet, n_folds: int, seed: int) -> Iterator[Split]:
 def judge_fold(dataset: Dataset, session: Session, settings: CompileSettings) -> tuple[dict[str, Judgments], str]:
     """Every judge's judgments of the test fold, and the name of the prompt that dev chose."""
     labels = dataset.labels
-    bench = Bench(dataset, session.finish, EvidenceModel.fit(dataset.train.items), settings.seed, language_model=False)
+    bench = Bench(
+        dataset,
+        session.finish,
+        EvidenceModel.fit(dataset.train.items),
+        settings.seed,
+        language_model=False,
+        objective=parse_objective(settings.objective),
+    )
     module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
     uncompiled = Candidate(UNCOMPILED, module)
     optimizer = find_optimizer(

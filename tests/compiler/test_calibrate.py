@@ -7,7 +7,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from judgec.compiler.calibrate import fit_accept_threshold, fit_calibrator, forest_arrays
+from judgec.compiler.calibrate import fit_calibrator, forest_arrays
+from judgec.compiler.calibrate_choice import fit_accept_threshold
 from judgec.judges.calibrator import Calibrator
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
@@ -148,10 +149,10 @@ def test_fit_calibrator_slight_help_waits_behind_a_language_model_only() -> None
     verdicts = sharp(target, 4, 0.7, 0)
     kept = fit(evidence, verdicts, target, cluster, FOUR)
     free = fit(evidence, verdicts, target, cluster, FOUR, lm_incumbent=False)
-    losses = {(choice.source, choice.family): choice.loss for choice in free.choices}
-    assert kept.source == "lm"
+    assert (kept.source, kept.rule.name) == ("lm", "raw")
     assert free.source != "lm"
-    assert losses[free.source, free.family] == min(losses.values())
+    chosen = next(choice for choice in free.choices if choice.chosen)
+    assert chosen.value == max(choice.value or 0.0 for choice in free.choices if not choice.guarded)
 
 
 def test_fit_calibrator_two_independent_halves_are_mixed() -> None:

@@ -13,13 +13,13 @@ import pytest
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator, Linear
+from judgec.judges.decision import nearest_grade
 from judgec.judges.judge import (
     CompiledJudge,
     acceptability,
     accepted,
     disagreements,
     load_judge,
-    nearest_grade,
 )
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import demonstration, fingerprint

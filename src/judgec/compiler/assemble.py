@@ -1,19 +1,24 @@
-"""From a prompt to a judge: the calibrator of each aspect, with its accept threshold."""
+"""From a prompt to a judge: the calibrator and decision rule of each aspect."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from judgec.compiler.calibrate import fit_calibrator
-from judgec.compiler.dataset import Dataset, Part
+import numpy as np
+
+from judgec.compiler.calibrate import OutOfFold, fit_out_of_fold
+from judgec.compiler.dataset import Dataset, Part, joined
 from judgec.compiler.preference.ties import tie_band_of
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import verdicts
-from judgec.records.judgment import Judgments, concatenate
+from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import IntArray
 from judgec.records.scale import Scale
+from judgec.stats.agreement.objective import Objective
 
+NOT_FOLDED = "no label or no verdict to learn from"
 MIN_CALIBRATION_ITEMS = 50  # fewer outside the demonstrations' queries: leave-query-out demonstrations
 
 
@@ -27,6 +32,7 @@ class Bench:
         evidence: Fitted on the train items, or None without evidence.
         seed: Seed of the calibrators' cross-validation.
         language_model: Whether a language model gives the verdicts; false for the embedded evidence engine.
+        objective: What the calibrator and the decision rule maximize; None takes the labels' default.
     """
 
     dataset: Dataset
@@ -34,6 +40,7 @@ class Bench:
     evidence: EvidenceModel | None
     seed: int
     language_model: bool = True
+    objective: Objective | None = None
 
     @property
     def scale(self) -> Scale:
@@ -49,13 +56,19 @@ class Bench:
         """The prompt's own verdicts; asked once, then they are in the journal."""
         return verdicts(candidate.module, part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
 
+    @property
+    def own_accept(self) -> bool:
+        """True when experts said accept or reject apart from their grades."""
+        labels = self.dataset.labels
+        return not labels.accept_only and any(label.accept is not None for label in labels.labels)
+
     def target(self, part: Part) -> IntArray:
         """What calibrators learn: grade positions, or accepts where that is all there is."""
         return part.experts.accept if self.dataset.labels.accept_only else part.experts.grade
 
 
 def calibrated(bench: Bench, candidate: Candidate, judge: CompiledJudge | None = None) -> CompiledJudge:
-    """The judge with this prompt: calibrators and accept thresholds fitted on train, the tie band on dev.
+    """The judge with this prompt: calibrators and decision rules fitted on train and dev, the tie band on dev.
 
     Args:
         bench: What it is made from.
@@ -63,16 +76,29 @@ def calibrated(bench: Bench, candidate: Candidate, judge: CompiledJudge | None =
         judge: The judge with it as ``fitted`` makes it, where that was done already.
     """
     judge = judge or fitted(bench, candidate, *calibration_data(bench, candidate))
-    dev = bench.dataset.dev
-    if not dev.items:
+    if not bench.dataset.dev.items:
         return judge
-    judged = judge.calibrate(dev.items, bench.raw(candidate, dev) if judge.asks_lm else None)
+    dev, judged = out_of_fold(judge, bench.dataset.dev)
     return replace(judge, tie_band=tie_band_of(dev, judged, bench.scale))
+
+
+def out_of_fold(judge: CompiledJudge, part: Part) -> tuple[Part, Judgments]:
+    """Of a part that ``fitted`` learned from the items, and what the judge says of them without their query.
+
+    Args:
+        judge: As ``fitted`` made it.
+        part: Train or dev, or a piece of them.
+    """
+    said = judge.out_of_fold
+    assert said is not None  # the compile has just fitted it
+    row = {item_id: i for i, item_id in enumerate(said.item_ids)}
+    known = [i for i, item in enumerate(part.items) if item.item_id in row]
+    return part.rows(known), said.subset([row[part.items[i].item_id] for i in known])
 
 
 def evidence_only(bench: Bench, candidate: Candidate) -> CompiledJudge:
     """The judge that asks no LM: the calibrator on evidence alone."""
-    return fitted(bench, candidate, bench.dataset.train, None)
+    return fitted(bench, candidate, learned_part(bench), None)
 
 
 def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> CompiledJudge:
@@ -80,11 +106,13 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
     features = None if bench.evidence is None else bench.evidence.transform(part.items)
     target = bench.target(part)
     calibrators = {}
+    said: list[tuple[IntArray, OutOfFold | None]] = []
     for j, aspect in enumerate(bench.aspects):
-        known = (target[:, j] >= 0) & (True if raw is None else raw.scored)
-        if not known.any():
+        known = np.flatnonzero((target[:, j] >= 0) & (True if raw is None else raw.scored))
+        if not known.size:
+            said.append((known, None))
             continue
-        calibrators[aspect] = fit_calibrator(
+        calibrators[aspect], out_of_fold = fit_out_of_fold(
             verdicts=None if raw is None else raw.probabilities[known, j],
             evidence=None if features is None else features[known],
             target=target[known, j],
@@ -94,27 +122,61 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             names=() if bench.evidence is None else bench.evidence.names,
             seed=bench.seed,
             lm_incumbent=bench.language_model,
+            objective=bench.objective,
+            stated=None if raw is None else raw.grade[known, j],
+            own_accept=bench.own_accept,
         )
-    return CompiledJudge(candidate.module, bench.scale, bench.aspects, bench.evidence, calibrators)
+        said.append((known, out_of_fold))
+    judgments = _judgments(bench, part, said)
+    return CompiledJudge(
+        candidate.module, bench.scale, bench.aspects, bench.evidence, calibrators, out_of_fold=judgments
+    )
+
+
+def _judgments(bench: Bench, part: Part, said: Sequence[tuple[IntArray, OutOfFold | None]]) -> Judgments:
+    """What was said out of fold, as judgments; an item that any aspect lacks is unscored."""
+    shape = (len(part), len(bench.aspects))
+    probabilities = np.full((*shape, len(bench.scale.grades)), np.nan)
+    grade, accept = np.full(shape, UNSCORED, dtype=np.int64), np.full(shape, UNSCORED, dtype=np.int64)
+    score, confidence = np.full(shape, np.nan), np.full(shape, np.nan)
+    for j, (rows, found) in enumerate(said):
+        if found is not None:
+            probabilities[rows, j], grade[rows, j], accept[rows, j] = found.probabilities, found.grade, found.accept
+            score[rows, j], confidence[rows, j] = found.score, found.confidence
+    missing = (grade == UNSCORED).any(axis=1).tolist()
+    return Judgments(
+        item_ids=tuple(item.item_id for item in part.items),
+        aspects=bench.aspects,
+        probabilities=probabilities,
+        grade=grade,
+        score=score,
+        accept=accept,
+        confidence=confidence,
+        rationale=("",) * len(part),
+        unscored=tuple(NOT_FOLDED if gone else None for gone in missing),
+    )
+
+
+def learned_part(bench: Bench) -> Part:
+    """Train and dev together: what calibrators and decision rules are fitted on."""
+    return joined(bench.dataset.train, bench.dataset.dev)
 
 
 def calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgments]:
-    """Train items with verdicts from demonstrations that show nothing of their query."""
+    """Train and dev items with verdicts from demonstrations that show nothing of their query."""
     train = bench.dataset.train
     seen = {*candidate.queries, *candidate.reflected}
     outside = [i for i, item in enumerate(train.items) if item.query_id not in seen]
     if len(outside) < MIN_CALIBRATION_ITEMS:  # instructions cannot be written anew without a query, as prompts can
         outside = [i for i, item in enumerate(train.items) if item.query_id not in candidate.queries]
     if len(outside) >= MIN_CALIBRATION_ITEMS or not candidate.queries:
-        part = train.rows(outside)
+        part = joined(train.rows(outside), bench.dataset.dev)
         return part, bench.raw(candidate, part)
-    order = [*outside]
-    pieces = [bench.raw(candidate, train.rows(outside))] if outside else []
+    pieces = [(part, bench.raw(candidate, part)) for part in (train.rows(outside), bench.dataset.dev) if part.items]
     for query in sorted(set(candidate.queries)):
-        rows = [i for i, item in enumerate(train.items) if item.query_id == query]
-        pieces.append(bench.raw(_without_query(candidate, query), train.rows(rows)))
-        order += rows
-    return train.rows(order), concatenate(pieces)
+        part = train.rows([i for i, item in enumerate(train.items) if item.query_id == query])
+        pieces.append((part, bench.raw(_without_query(candidate, query), part)))
+    return joined(*(part for part, _ in pieces)), concatenate([raw for _, raw in pieces])
 
 
 def _without_query(candidate: Candidate, query: str) -> Candidate:

@@ -1,6 +1,7 @@
-"""Fit the calibrator: LM alone, evidence alone and both compete under cross-validation grouped by query."""
+"""Fit the calibrator and its decision rule: LM alone, evidence alone and both compete out of fold, by query."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any  # scikit-learn has no types
 
 import numpy as np
@@ -11,7 +12,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from judgec.compiler.calibrate_choice import Data, Key, choose
+from judgec.compiler.calibrate_choice import Data, Key, choose, fit_accept_threshold
+from judgec.compiler.decision_rule import fit_sureness
 from judgec.judges.calibrator import (
     Calibrator,
     Family,
@@ -23,9 +25,11 @@ from judgec.judges.calibrator import (
     standardize,
 )
 from judgec.judges.forest import Forest
-from judgec.judges.judge import acceptability
-from judgec.records.label import FloatArray, IntArray
+from judgec.judges.judge import acceptability, decided
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.scale import Scale
+from judgec.stats.agreement.objective import Objective, parse_objective
 
 TREES = 128  # in the calibrator that ships; 300 measure the same and apply more slowly
 TREES_IN_FOLDS = 64  # while choosing: half the time, the same order of families
@@ -35,10 +39,29 @@ VERDICT_C = 1.0  # one to four columns need hardly any
 VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is penalized than evidence's
 CONSTANT = 1e-12  # spread below which a column is taken to be constant
 PSEUDO_LABELS = 0.5  # added to each grade (Krichevsky-Trofimov): one without examples keeps some mass
-GRID = np.linspace(0.02, 0.98, 97)  # accept thresholds tried
-SOFTNESS = 0.05  # width of the smoothed step in probability
 VERSIONS = {"scikit-learn": sklearn.__version__, "numpy": np.__version__}
-PULL = 5.0  # queries' worth of weight that keep the threshold near one half
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfFold:
+    """What the calibrator that ships would have said of its own training rows, each from folds without its query.
+
+    Rows that it was not chosen on (unlabelled or unscored ones, or all where nothing could be cross-validated) are
+    missing: -1 and NaN.
+
+    Args:
+        probabilities: Shape (n, n_grades).
+        grade: Positions, shape (n,).
+        score: In scale units, shape (n,).
+        accept: 1 / 0, shape (n,).
+        confidence: That the grade is right, shape (n,).
+    """
+
+    probabilities: FloatArray
+    grade: IntArray
+    score: FloatArray
+    accept: IntArray
+    confidence: FloatArray
 
 
 def fit_calibrator(
@@ -53,51 +76,120 @@ def fit_calibrator(
     seed: int = 0,
     evidence_digest: str = "",
     lm_incumbent: bool = True,
+    objective: Objective | None = None,
+    stated: IntArray | None = None,
+    own_accept: bool = False,
 ) -> Calibrator:
     """Choose by cross-validation and fit the map from verdicts and evidence to the experts' grades.
 
     Args:
         verdicts: The LM's probabilities of the grades, shape (n, n_grades), NaN rows where unscored; None without an
-            LM.
+            LM. A verdict between two grades gives each one half.
         evidence: Features, shape (n, n_features); None without evidence.
         target: The experts' grade positions, shape (n,); -1 where unlabelled.
         cluster: The query of each row, shape (n,).
         scale: The grades.
-        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,): with it the accept threshold is fitted too, on
-            the out-of-fold predictions, which no row has seen its own label in.
+        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,); None takes it from the grades where the
+            scale says which are accepted.
         names: Names of the evidence columns.
-        seed: Of folds and trees; equal input and seed give an equal calibrator.
+        seed: Of folds, trees and resamples; equal input and seed give an equal calibrator.
         evidence_digest: Digest of the evidence model, kept with the calibrator.
-        lm_incumbent: Whether evidence has to beat the LM alone clearly to replace it or to join it; false where the
-            embedded evidence engine gave the verdicts.
+        lm_incumbent: Whether the raw verdict has to be beaten clearly; false where the embedded evidence engine gave
+            the verdicts.
+        objective: What is maximized; by default kappa for classes and for two grades, else tau-b.
+        stated: The positions that the LM stated, shape (n,), -1 where unscored; None takes them from ``verdicts``.
+        own_accept: The experts said accept or reject apart from their grades: then a threshold on P(accept) is
+            fitted, on out-of-fold predictions, and accepts do not follow from the grade.
 
     Returns:
-        The calibrator with its cross-validation table. Fewer than two queries or a single grade give the smoothed
-        shares of the grades (``prior``), or the LM's own distribution (``none``) where there is an LM.
+        The calibrator with its decision rule and cross-validation table. Fewer than two queries or a single grade
+        give the smoothed shares of the grades (``prior``), or the LM's own distribution (``none``) and its raw
+        verdict where there is an LM.
 
     Raises:
         ValueError: When there is neither verdict nor evidence, no labelled row to use, or not one name a feature.
     """
-    everything = Data(verdicts, evidence, target, cluster, len(scale.grades), scale.level == "nominal")
+    return fit_out_of_fold(
+        verdicts=verdicts,
+        evidence=evidence,
+        target=target,
+        cluster=cluster,
+        scale=scale,
+        accept=accept,
+        names=names,
+        seed=seed,
+        evidence_digest=evidence_digest,
+        lm_incumbent=lm_incumbent,
+        objective=objective,
+        stated=stated,
+        own_accept=own_accept,
+    )[0]
+
+
+def fit_out_of_fold(
+    *,
+    verdicts: FloatArray | None,
+    evidence: FloatArray | None,
+    target: IntArray,
+    cluster: IntArray,
+    scale: Scale,
+    accept: IntArray | None,
+    names: Sequence[str],
+    seed: int,
+    evidence_digest: str = "",
+    lm_incumbent: bool,
+    objective: Objective | None,
+    stated: IntArray | None,
+    own_accept: bool,
+) -> tuple[Calibrator, OutOfFold]:
+    """As ``fit_calibrator``, with what the calibrator says of each row out of fold."""
+    if accept is None:
+        known = scale.accept_index is not None
+        accept = np.where((target >= 0) & known, target >= (scale.accept_index or 0), UNLABELLED).astype(np.int64)
+    everything = Data(verdicts, evidence, target, cluster, scale, accept, own_accept, stated)
     usable = _usable(everything, names)
     data = everything.rows(usable)
+    if objective is None:
+        objective = parse_objective("kappa" if data.nominal or data.n_grades == 2 else "tau_b")
 
     def fit(part: Data, source: Source) -> Iterator[tuple[Key, Calibrator]]:
         return _fit_source(part, source, seed, TREES_IN_FOLDS, _families(source, data))
 
     # The matrices are small: a second BLAS thread costs ten times what it saves, more on a busy machine.
     with threadpool_limits(limits=1, user_api="blas"):
-        table, chosen, predicted = choose(data, fit, seed, lm_incumbent=lm_incumbent)
+        chosen = choose(data, fit, objective, seed, lm_incumbent=lm_incumbent)
+        source, family = chosen.key
         # Evidence needs no verdict: rows that the LM left unscored teach it too.
-        final = everything.rows(target >= 0) if chosen[0] == "evidence" else data
-        fitted = dict(_fit_source(final, chosen[0], seed, TREES, (chosen[1],)))[chosen]
-    known: dict[str, object] = {"n_labels": len(final.target), "choices": table, "versions": VERSIONS}
-    if chosen[0] != "lm":
-        known |= {"feature_names": tuple(names), "evidence_digest": evidence_digest}
-    if accept is not None and predicted is not None and (accept[usable] >= 0).any():
-        chances = acceptability(predicted, scale)
-        known["accept_threshold"] = fit_accept_threshold(chances, accept[usable], cluster[usable])
-    return fitted.model_copy(update=known)
+        final = everything.rows(target >= 0) if source == "evidence" else data
+        fitted = dict(_fit_source(final, source, seed, TREES, (family,)))[chosen.key]
+    facts: dict[str, object] = {
+        "n_labels": len(final.target),
+        "choices": chosen.table,
+        "versions": VERSIONS,
+        "rule": chosen.rule,
+    }
+    if source != "lm":
+        facts |= {"feature_names": tuple(names), "evidence_digest": evidence_digest}
+    said = _nothing_said(len(target), data.n_grades)
+    if chosen.probabilities is None or chosen.grade is None:
+        return fitted.model_copy(update=facts), said
+    if own_accept and (data.accept >= 0).any():
+        chances = acceptability(chosen.probabilities, scale)
+        facts["accept_threshold"] = fit_accept_threshold(chances, data.accept, data.cluster)
+    of_grade = chosen.probabilities[np.arange(len(chosen.grade)), chosen.grade]
+    facts["sureness"] = fit_sureness(of_grade, (chosen.grade == data.target).astype(np.int64))
+    calibrator = fitted.model_copy(update=facts)
+    said.probabilities[usable] = chosen.probabilities
+    said.grade[usable] = chosen.grade
+    said.score[usable] = calibrator.score(chosen.probabilities, data.verdicts, np.array(scale.values))
+    said.accept[usable] = decided(chosen.probabilities, chosen.grade, scale, calibrator)
+    said.confidence[usable] = calibrator.sure(of_grade)
+    return calibrator, said
+
+
+def _nothing_said(n: int, n_grades: int) -> OutOfFold:
+    missing, unknown = np.full(n, UNSCORED, dtype=np.int64), np.full(n, np.nan)
+    return OutOfFold(np.full((n, n_grades), np.nan), missing, unknown, missing.copy(), unknown.copy())
 
 
 def _usable(data: Data, names: Sequence[str]) -> NDArray[np.bool_]:
@@ -112,32 +204,6 @@ def _usable(data: Data, names: Sequence[str]) -> NDArray[np.bool_]:
     if not usable.any():
         raise ValueError(f"fit_calibrator: {len(usable)} rows, none labelled and scored; give at least one.")
     return np.asarray(usable)
-
-
-def fit_accept_threshold(p_accept: FloatArray, accept: IntArray, cluster: IntArray) -> float:
-    """The P(accept) from which to accept: the smoothed fewest disagreements, pulled towards one half.
-
-    The step is softened over ``SOFTNESS`` and one half counts for ``PULL`` queries, so that 60 items cannot carry the
-    threshold to a chance gap between two of them. It moves far only where many queries ask for it, as when the
-    experts' own accept labels are stricter than the grades.
-
-    Args:
-        p_accept: P(grade >= accept_at), shape (n,); NaN where unscored.
-        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
-        cluster: The query of each row, shape (n,).
-
-    Returns:
-        A threshold within .02 .. .98; .5 when nothing is labelled.
-    """
-    usable = (accept >= 0) & ~np.isnan(p_accept)
-    n_queries = len(np.unique(cluster[usable]))
-    if n_queries == 0:
-        return 0.5
-    margin = (p_accept[usable][None, :] - GRID[:, None]) / SOFTNESS
-    said = 0.5 * (1.0 + np.tanh(0.5 * margin))
-    disagreement = np.abs(said - accept[usable][None, :]).mean(axis=1)
-    cost = disagreement + (PULL / n_queries) * (GRID - 0.5) ** 2
-    return float(GRID[int(np.argmin(cost))])
 
 
 def _families(source: Source, data: Data) -> tuple[Family, ...]:

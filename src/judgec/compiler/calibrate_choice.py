@@ -1,123 +1,354 @@
-"""Which calibrator to trust: out-of-fold losses by query, and when a richer source may replace the LM."""
+"""Which calibrator and decision rule to trust: chosen together, out of fold, by the objective that was asked for."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judgec.compiler.decision_rule import fit_cuts
 from judgec.judges.calibrator import Calibrator, Choice, Family, Source, above_cuts
-from judgec.records.label import FloatArray, IntArray
+from judgec.judges.decision import DecisionRule, RuleName, stated_grades
+from judgec.judges.judge import acceptability
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
+from judgec.records.ratings import Ratings
+from judgec.records.scale import Scale
+from judgec.stats.agreement.kappa import kappa_table, qwk_table
+from judgec.stats.agreement.objective import Objective
+from judgec.stats.agreement.statistic import Statistic, WeightedSum
+from judgec.stats.agreement.tables import contingency
+from judgec.stats.intervals.resampling import jackknife_se
 
 FOLDS = 5
+MAY_FALL = 0.02  # of kappa and QWK below the incumbent's: further down no gain of the objective counts
+GRID = np.linspace(0.02, 0.98, 97)  # accept thresholds tried
+SOFTNESS = 0.05  # width of the smoothed step in probability
+PULL = 5.0  # queries' worth of weight that keep the threshold near one half
 
 
 @dataclass(frozen=True)
 class Data:
-    """The rows that may be learned from; ``verdicts`` has no NaN."""
+    """The rows that may be learned from; ``verdicts`` has no NaN.
+
+    Args:
+        verdicts: The LM's probabilities, shape (n, n_grades), or None.
+        evidence: Features, shape (n, n_features), or None.
+        target: The experts' positions, shape (n,).
+        cluster: The query of each row, shape (n,).
+        scale: The grades.
+        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
+        own_accept: True when the experts said accept or reject apart from their grades.
+        stated: The positions that the LM stated, shape (n,), or None to take them from ``verdicts``.
+    """
 
     verdicts: FloatArray | None
     evidence: FloatArray | None
     target: IntArray
     cluster: IntArray
-    n_grades: int
-    nominal: bool
+    scale: Scale
+    accept: IntArray
+    own_accept: bool = False
+    stated: IntArray | None = None
+
+    @property
+    def n_grades(self) -> int:
+        """How many grades the scale has."""
+        return len(self.scale.grades)
+
+    @property
+    def nominal(self) -> bool:
+        """True for classes without an order."""
+        return self.scale.level == "nominal"
+
+    @property
+    def accept_index(self) -> int | None:
+        """The lowest accepted position where accepts follow from the grades, else None."""
+        return None if self.own_accept else self.scale.accept_index
 
     def rows(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "Data":
         """The rows where ``keep`` is true."""
-        verdicts = None if self.verdicts is None else self.verdicts[keep]
-        evidence = None if self.evidence is None else self.evidence[keep]
-        return replace(self, verdicts=verdicts, evidence=evidence, target=self.target[keep], cluster=self.cluster[keep])
+        columns = {
+            name: None if (column := getattr(self, name)) is None else column[keep]
+            for name in ("verdicts", "evidence", "target", "cluster", "accept", "stated")
+        }
+        return replace(self, **columns)
 
 
 Key = tuple[Source, Family]
 Fit = Callable[[Data, Source], Iterable[tuple[Key, Calibrator]]]
-"""Fits every choice of a source."""
+"""Fits every family of a source."""
 
 
-def choose(
-    data: Data, fit: Fit, seed: int, *, lm_incumbent: bool = True
-) -> tuple[tuple[Choice, ...], Key, FloatArray | None]:
-    """The cross-validation table, the key of the winner and its out-of-fold probabilities.
+@dataclass(frozen=True)
+class Option:
+    """One way from verdict and evidence to a grade, out of fold.
 
-    Out-of-fold predictions are scored by the ranked probability score, which rewards all that ships: the expected
-    grade, the rounded grade and P(accept) (Brier score on a nominal scale). Within a source the lowest loss wins. The
-    LM alone, or without an LM the evidence, has to beat the bare shares of the grades by more than one standard
-    error, clustered by query. Evidence or both replace the LM only if they beat it by more than one standard error
-    and the grade they ship is not farther from the experts' on average: the mix must never be worse than the LM.
-    Where no language model gave the verdicts there is nothing to protect, and the three sources compete as equals.
+    Args:
+        key: Source and family.
+        rule: How the grade follows.
+        grade: Positions, shape (n,).
+        accept: 1 / 0, -1 where nobody said what is accepted, shape (n,).
+    """
+
+    key: Key
+    rule: RuleName
+    grade: IntArray
+    accept: IntArray
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What ships.
+
+    Args:
+        key: Source and family.
+        rule: The decision rule, fitted on all rows.
+        table: Every option; empty where there was nothing to cross-validate (a single query, or a single grade).
+        probabilities: Of the rows, out of fold, shape (n, n_grades), or None.
+        grade: The option's positions out of fold, shape (n,), or None.
+    """
+
+    key: Key
+    rule: DecisionRule
+    table: tuple[Choice, ...] = ()
+    probabilities: FloatArray | None = None
+    grade: IntArray | None = None
+
+
+def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumbent: bool = True) -> Chosen:
+    """Choose source, family and decision rule together, by the objective, on out-of-fold grades.
+
+    With a language model the raw verdict is the incumbent. Without one it is evidence alone with its likeliest grade.
+    A challenger replaces it when its paired gain is more than one standard error (jackknife over queries) above 0,
+    neither kappa nor QWK falls by ``MAY_FALL``, and its probabilities are no worse: a family with a higher ranked
+    probability score (Brier score on a nominal scale) than the incumbent's may win on grades by luck and ruin the
+    score. Of several the one with the largest gain ships; equal ones, and the family of the incumbent, go by that
+    score.
+
+    Every fold's calibrators were fitted on the other folds, and cut points for it on the other folds' predictions.
 
     Args:
         data: Labelled rows, scored where there is an LM.
-        fit: Fits every choice of a source.
-        seed: Of the folds, which are made of whole queries.
-        lm_incumbent: Whether the LM alone has to be beaten clearly; false for the embedded evidence engine.
-
-    Returns:
-        The table is empty and the probabilities are None where there is nothing to cross-validate: a single query, or
-        a single grade.
+        fit: Fits every family of a source.
+        objective: What is maximized.
+        seed: Of the folds, which are made of whole queries, and of the cut points' resamples.
+        lm_incumbent: False for the embedded evidence engine, whose verdict has no right of the first.
     """
     has_lm = data.verdicts is not None
-    base: Key = ("lm", "prior") if has_lm else ("evidence", "prior")
-    predicted = _out_of_fold(data, fit, seed)
-    if not predicted:
-        only: Key = ("lm", "none") if has_lm else base
-        return (), only, None
+    fold = _folds(data, seed)
+    if fold is None:
+        key: Key = ("lm", "none") if has_lm else ("evidence", "prior")
+        return Chosen(key, DecisionRule(name="raw" if has_lm else "likeliest"))
+    predicted = _out_of_fold(data, fit, fold)
     losses = {key: _loss(p, data) for key, p in predicted.items()}
-    errors = {key: float(_grade_error(p, data).mean()) for key, p in predicted.items()}
-    winner, rival = _winner(losses, errors, base, data.cluster, lm_incumbent=has_lm and lm_incumbent)
-    table = tuple(
-        Choice(
-            source=key[0],
-            family=key[1],
-            loss=float(losses[key].mean()),
-            grade_error=errors[key],
-            gain=gain[0],
-            gain_error=gain[1],
-            chosen=key == winner,
-        )
-        for key in losses
-        for gain in [_clustered_mean(losses[rival] - losses[key], data.cluster)]
-    )
-    return table, winner, predicted[winner]
+    base = _incumbent_key(losses, data, lm_incumbent=has_lm and (lm_incumbent or data.evidence is None))
+    most = float(losses[base].mean())
+    options = [
+        one
+        for key in predicted
+        for one in _options(data, predicted[key], key, fold, objective, seed, whole=float(losses[key].mean()) <= most)
+    ]
+    best_lm = _best(losses, "lm")
+    if data.verdicts is not None and best_lm is not None:
+        options += _verdict_rules(data, data.verdicts, predicted[best_lm], best_lm, fold, objective, seed)
+    wanted: RuleName = "raw" if base[0] == "lm" else "likeliest"
+    first = next(i for i, one in enumerate(options) if (one.key, one.rule) == (base, wanted))
+    rows = _table(options, first, losses, objective, data)
+    at = _winner(rows, first)
+    table = tuple(row.model_copy(update={"incumbent": i == first, "chosen": i == at}) for i, row in enumerate(rows))
+    winner = options[at]
+    score = predicted[winner.key] @ np.array(data.scale.values)
+    if winner.rule == "map" and data.verdicts is not None:
+        score = data.verdicts @ np.array(data.scale.values)
+    cuts = _cuts(score, data, objective, seed) if winner.rule in {"map", "cuts"} else ()
+    return Chosen(winner.key, DecisionRule(name=winner.rule, cuts=cuts), table, predicted[winner.key], winner.grade)
 
 
-def _winner(
-    losses: dict[Key, FloatArray], errors: dict[Key, float], base: Key, cluster: IntArray, *, lm_incumbent: bool
-) -> tuple[Key, Key]:
-    """What ships, and the rival that it had to beat."""
+def fit_accept_threshold(p_accept: FloatArray, accept: IntArray, cluster: IntArray) -> float:
+    """The P(accept) from which to accept: the smoothed fewest disagreements, pulled towards one half.
 
-    def beats(key: Key, other: Key) -> bool:
-        mean, error = _clustered_mean(losses[other] - losses[key], cluster)
-        return mean > error
+    For experts who said accept or reject apart from their grades. The step is softened over ``SOFTNESS`` and one half
+    counts for ``PULL`` queries, so that 60 items cannot carry the threshold to a chance gap between two of them. It
+    moves far only where many queries ask for it, as when the experts' own accept labels are stricter than the grades.
 
-    best: dict[Source, Key] = {}
-    for key in sorted(losses, key=lambda key: float(losses[key].mean())):  # stable: ties go to the simpler
-        best.setdefault(key[0], key)
-    rival = base
-    if lm_incumbent and beats(best["lm"], base):
-        rival = best["lm"]
-    winner = rival
-    contenders: tuple[Source, ...] = ("evidence", "both") if lm_incumbent else ("lm", "evidence", "both")
-    for contender in (best[source] for source in contenders if source in best):
-        real = beats(contender, rival) and (rival == base or errors[contender] <= errors[rival])
-        if real and losses[contender].mean() < losses[winner].mean():
-            winner = contender
-    return winner, rival
+    Args:
+        p_accept: P(grade >= accept_at), shape (n,); NaN where unscored.
+        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
+        cluster: The query of each row, shape (n,).
 
-
-def _out_of_fold(data: Data, fit: Fit, seed: int) -> dict[Key, FloatArray]:
-    """Probabilities of each choice for each row from folds that hold none of its query; empty with a single
-    query.
+    Returns:
+        A threshold within .02 .. .98; .5 when nothing is labelled.
     """
+    usable = (accept >= 0) & ~np.isnan(p_accept)
+    n_queries = len(np.unique(cluster[usable]))
+    if n_queries == 0:
+        return 0.5
+    margin = (p_accept[usable][None, :] - GRID[:, None]) / SOFTNESS
+    said = 0.5 * (1.0 + np.tanh(0.5 * margin))
+    disagreement = np.abs(said - accept[usable][None, :]).mean(axis=1)
+    cost = disagreement + (PULL / n_queries) * (GRID - 0.5) ** 2
+    return float(GRID[int(np.argmin(cost))])
+
+
+def _best(losses: dict[Key, FloatArray], source: Source) -> Key | None:
+    """The family of a source with the lowest loss, of equals the simpler; the shares alone do not count."""
+    keys = [key for key in losses if key[0] == source and key[1] != "prior"]
+    return min(keys, key=lambda key: float(losses[key].mean()), default=None)
+
+
+def _incumbent_key(losses: dict[Key, FloatArray], data: Data, *, lm_incumbent: bool) -> Key:
+    """Source and family of the one that has to be beaten: those of the raw verdict, or of evidence alone.
+
+    Evidence itself has to predict better than the bare shares of the grades by more than one standard error; where it
+    does not, the most frequent grade stands.
+    """
+    best = _best(losses, "lm" if lm_incumbent else "evidence")
+    shares: Key = ("evidence", "prior") if ("evidence", "prior") in losses else ("lm", "prior")
+    if lm_incumbent and best is not None:
+        return best
+    if best is None:
+        return shares
+    gain, error = _clustered_mean(losses[shares] - losses[best], data.cluster)
+    return best if gain > error or shares[0] != "evidence" else shares
+
+
+def _table(
+    options: list[Option], first: int, losses: dict[Key, FloatArray], objective: Objective, data: Data
+) -> list[Choice]:
+    """What each option is worth beside the incumbent."""
+    statistics = [_statistic(one, objective, data) for one in options]
+    guards = [_guards(one.grade, data) for one in options]
+    most = float(losses[options[first].key].mean())
+    present = (statistics[first].items > 0)[None].astype(np.float64)
+    rows = []
+    for one, statistic, guard in zip(options, statistics, guards, strict=True):
+        gain = WeightedSum(((1.0, statistic), (-1.0, statistics[first])))
+        error = float(jackknife_se(gain, present)[0])
+        rows.append(
+            Choice(
+                source=one.key[0],
+                family=one.key[1],
+                rule=one.rule,
+                loss=float(losses[one.key].mean()),
+                grade_error=float(_distance(one.grade, data).mean()),
+                value=statistic.point(),
+                gain=gain.point(),
+                gain_error=0.0 if np.isnan(error) else error,
+                guarded=bool((guard < guards[first] - MAY_FALL).any()) or losses[one.key].mean() > most,
+            )
+        )
+    return rows
+
+
+def _winner(rows: list[Choice], first: int) -> int:
+    """Number of the row that ships."""
+    better = [i for i, row in enumerate(rows) if row.gain > row.gain_error and row.gain > 0.0 and not row.guarded]
+    return max(better, key=lambda i: (round(rows[i].gain, 9), -rows[i].loss), default=first)
+
+
+def _statistic(one: Option, objective: Objective, data: Data) -> Statistic:
+    _, code = np.unique(data.cluster, return_inverse=True)
+    score = np.array(data.scale.values)[one.grade]
+    ratings = Ratings(
+        expert=data.target,
+        judge=one.grade,
+        score=score,
+        expert_accept=data.accept,
+        judge_accept=one.accept,
+        cluster=code,
+        values=data.scale.values,
+        n_clusters=int(code.max()) + 1,
+    )
+    return objective.statistic(ratings)
+
+
+def _guards(grade: IntArray, data: Data) -> FloatArray:
+    """Kappa and, where grades have an order, QWK; undefined counts as 0."""
+    table = contingency(data.target, grade, data.n_grades)
+    values = [float(kappa_table(table))] + ([] if data.nominal else [float(qwk_table(table))])
+    return np.nan_to_num(np.array(values), nan=0.0)
+
+
+def _options(
+    data: Data, probabilities: FloatArray, key: Key, fold: IntArray, objective: Objective, seed: int, *, whole: bool
+) -> Iterator[Option]:
+    """Every rule that reads a family's probabilities alone; only the likeliest grade if not ``whole``."""
+    rules: list[RuleName] = ["likeliest"]
+    if whole and not data.nominal and key[1] != "prior":
+        rules += ["cuts"] if data.n_grades == 2 else ["median", "cuts"]
+    score = probabilities @ np.array(data.scale.values)
+    for name in rules:
+        if name == "cuts":
+            grade = _crossed(score, data, fold, objective, seed)
+        else:
+            grade = DecisionRule(name=name).grades(probabilities, data.scale)
+        yield Option(key, name, grade, _accepts(grade, probabilities, data, fold))
+
+
+def _verdict_rules(
+    data: Data,
+    verdicts: FloatArray,
+    probabilities: FloatArray,
+    key: Key,
+    fold: IntArray,
+    objective: Objective,
+    seed: int,
+) -> Iterator[Option]:
+    """The raw verdict and its map; ``probabilities`` say how sure they are."""
+    stated = stated_grades(verdicts, data.scale) if data.stated is None else data.stated
+    yield Option(key, "raw", stated, _accepts(stated, probabilities, data, fold))
+    if not data.nominal:
+        grade = _crossed(verdicts @ np.array(data.scale.values), data, fold, objective, seed)
+        yield Option(key, "map", grade, _accepts(grade, probabilities, data, fold))
+
+
+def _crossed(score: FloatArray, data: Data, fold: IntArray, objective: Objective, seed: int) -> IntArray:
+    """Grades by cut points that were fitted on the other folds."""
+    grade = np.empty(len(score), dtype=np.int64)
+    for number in range(int(fold.max()) + 1):
+        held = fold == number
+        rule = DecisionRule(name="cuts", cuts=_cuts(score[~held], data.rows(~held), objective, seed))
+        grade[held] = np.searchsorted(np.array(rule.cuts), score[held], side="right")
+    return grade
+
+
+def _cuts(score: FloatArray, data: Data, objective: Objective, seed: int) -> tuple[float, ...]:
+    return fit_cuts(
+        score, data.target, data.cluster, data.n_grades, objective, accept_index=data.accept_index, seed=seed
+    )
+
+
+def _accepts(grade: IntArray, probabilities: FloatArray, data: Data, fold: IntArray) -> IntArray:
+    """Accepts of a rule: as the grade says, or by thresholds fitted on the other folds where experts said both."""
+    if data.own_accept:
+        chances = acceptability(probabilities, data.scale)
+        accept = np.empty(len(grade), dtype=np.int64)
+        for number in range(int(fold.max()) + 1):
+            held = fold == number
+            least = fit_accept_threshold(chances[~held], data.accept[~held], data.cluster[~held])
+            accept[held] = chances[held] >= least
+        return accept
+    if data.scale.accept_index is None:
+        return np.full(len(grade), UNSCORED, dtype=np.int64)
+    return (grade >= data.scale.accept_index).astype(np.int64)
+
+
+def _folds(data: Data, seed: int) -> IntArray | None:
+    """Fold of each row, whole queries together; None with a single query or a single grade."""
     queries, code = np.unique(data.cluster, return_inverse=True)
     n_folds = min(FOLDS, len(queries))
-    if n_folds < 2 or len(np.unique(data.target)) < 2:
-        return {}
+    if n_folds < 2 or len(np.unique(data.target[data.target != UNLABELLED])) < 2:
+        return None
     fold = np.empty(len(queries), dtype=np.int64)
     fold[np.random.default_rng(seed).permutation(len(queries))] = np.arange(len(queries)) % n_folds
+    return np.asarray(fold[code])
+
+
+def _out_of_fold(data: Data, fit: Fit, fold: IntArray) -> dict[Key, FloatArray]:
+    """Probabilities of each source and family for each row, from folds that hold none of its query."""
     predicted: dict[Key, FloatArray] = {}
-    for number in range(n_folds):
-        held = fold[code] == number
+    for number in range(int(fold.max()) + 1):
+        held = fold == number
         train, test = data.rows(~held), data.rows(held)
         for source in _sources(data):
             for key, calibrator in fit(train, source):
@@ -147,14 +378,10 @@ def _loss(probabilities: FloatArray, data: Data) -> FloatArray:
     return ranked
 
 
-def _grade_error(probabilities: FloatArray, data: Data) -> FloatArray:
+def _distance(grade: IntArray, data: Data) -> FloatArray:
     """Distance between the grade that would ship and the experts'; 0 or 1 on a nominal scale."""
-    if data.nominal:
-        wrong: FloatArray = (probabilities.argmax(axis=1) != data.target).astype(np.float64)
-        return wrong
-    shipped = np.floor(probabilities @ np.arange(data.n_grades) + 0.5)
-    distance: FloatArray = np.abs(shipped - data.target)
-    return distance
+    apart = np.abs(grade - data.target)
+    return np.asarray(apart > 0 if data.nominal else apart, dtype=np.float64)
 
 
 def _clustered_mean(values: FloatArray, cluster: IntArray) -> tuple[float, float]:

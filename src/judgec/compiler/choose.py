@@ -117,22 +117,23 @@ def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: "_No
 
 
 def _informed(bench: Bench, chosen: Candidate, uncompiled: Candidate) -> CompiledJudge | None:
-    """The chosen prompt, calibrated, if it predicts train's experts at least as well as the uncompiled one does.
+    """The chosen prompt, calibrated, if it agrees with the experts at least as well as the uncompiled one does.
 
-    A prompt can rank dev better as it is and still carry less that a calibrator can use. Both calibrators are
-    cross-validated on the same items, none of which the prompt was made from; their verdicts are needed anyway.
+    A prompt can rank dev better as it is and still carry less that a calibrator and a decision rule can use. Both
+    judges are cross-validated on the same items, none of which the prompt was made from; their verdicts are needed
+    anyway.
     """
     part, raw = calibration_data(bench, chosen)
     mine, bare = (
         fitted(bench, one, part, said) for one, said in ((chosen, raw), (uncompiled, bench.raw(uncompiled, part)))
     )
-    return mine if _loss(mine) <= _loss(bare) else None
+    return mine if _worth(mine) >= _worth(bare) else None
 
 
-def _loss(judge: CompiledJudge) -> float:
-    """Mean out-of-fold loss of the calibrators; 0 where nothing could be cross-validated."""
-    losses = [choice.loss for one in judge.calibrators.values() for choice in one.choices if choice.chosen]
-    return sum(losses) / len(losses) if losses else 0.0
+def _worth(judge: CompiledJudge) -> float:
+    """Mean out-of-fold objective of the aspects; 0 where nothing could be cross-validated."""
+    values = [choice.value or 0.0 for one in judge.calibrators.values() for choice in one.choices if choice.chosen]
+    return sum(values) / len(values) if values else 0.0
 
 
 def _standing(task: Task, raw: Judgments) -> Standing:

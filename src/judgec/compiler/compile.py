@@ -91,7 +91,14 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     watch.stage("plan", plan.shown())
     session.preflight(reflects=plan.reflects)
     evidence = EvidenceModel.fit(dataset.train.items) if settings.evidence else None
-    bench = Bench(dataset, session.finish, evidence, settings.seed, language_model=not settings.lm.embedded)
+    bench = Bench(
+        dataset,
+        session.finish,
+        evidence,
+        settings.seed,
+        language_model=not settings.lm.embedded,
+        objective=objective,
+    )
     uncompiled = Candidate(UNCOMPILED, module)
     choice = choose_prompt(bench, uncompiled, settings, session, plan, optimizer, objective, watch)
     chosen = choice.chosen

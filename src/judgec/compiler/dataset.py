@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from judgec.compiler.preference.mirrors import with_mirrors_together
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item, LabelSet
 from judgec.store.experts import experts_of, leave_one_out
@@ -51,6 +53,31 @@ class Part:
     def n_queries(self) -> int:
         """How many different queries its items belong to."""
         return len({item.query_id for item in self.items})
+
+
+def joined(*parts: Part) -> Part:
+    """Several parts of one data set as one, in this order, under the first one's name."""
+    first = parts[0]
+    experts = [part.experts for part in parts]
+    items = tuple(item for part in parts for item in part.items)
+    codes: dict[str, int] = {}
+    return Part(
+        first.name,
+        items,
+        replace(
+            first.experts,
+            grade=np.concatenate([one.grade for one in experts]),
+            accept=np.concatenate([one.accept for one in experts]),
+            cluster=np.array([codes.setdefault(item.query_id, len(codes)) for item in items], dtype=np.int64),
+            grade_by=np.concatenate([one.grade_by for one in experts], axis=1),
+            accept_by=np.concatenate([one.accept_by for one in experts], axis=1),
+        ),
+        (
+            np.concatenate([part.others[0] for part in parts], axis=1),
+            np.concatenate([part.others[1] for part in parts], axis=1),
+        ),
+        first.rationales,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judgec.judges.decision import DecisionRule, RuleName, Sureness
 from judgec.judges.forest import Forest
 from judgec.records.label import FloatArray
 
@@ -52,25 +53,33 @@ class Steps(_Frozen):
 
 
 class Choice(_Frozen):
-    """One row of the cross-validation table.
+    """One row of the cross-validation table: a way from verdict and evidence to a grade, and what it is worth.
 
     Args:
         source: What it reads.
         family: How it maps.
+        rule: How the grade follows.
         loss: Mean ranked probability score (Brier score on a nominal scale) out of fold; lower is better.
-        grade_error: Mean distance in grades between the grade it would ship and the experts' (share wrong on a
-            nominal scale).
-        gain: How much lower its loss is than that of the choice it had to beat; 0 for that choice itself.
+        grade_error: Mean distance in grades between the grade it ships and the experts' (share wrong on a nominal
+            scale).
+        value: The objective out of fold; None in programs that were written before rules were compiled.
+        gain: How much higher its objective is than the incumbent's; 0 for the incumbent itself.
         gain_error: Standard error of ``gain``, clustered by query.
+        guarded: True when kappa or QWK fall too far below the incumbent's, or the loss is higher: it may not ship.
+        incumbent: True for the one that had to be beaten.
         chosen: True for the one in use.
     """
 
     source: Source
     family: Family
+    rule: RuleName = "nearest"
     loss: float
     grade_error: float
+    value: float | None = None
     gain: float = 0.0
     gain_error: float = 0.0
+    guarded: bool = False
+    incumbent: bool = False
     chosen: bool = False
 
 
@@ -94,7 +103,9 @@ class Calibrator(_Frozen):
         evidence_digest: Digest of the evidence model they came from, or empty.
         n_labels: Items it was fitted on.
         choices: The cross-validation table.
-        accept_threshold: Accept when P(accept) reaches it, or None when nobody fitted one.
+        rule: How the grade follows.
+        sureness: The probability that the grade is right, or None: then that of the grade as it is.
+        accept_threshold: Accept when P(accept) reaches it; None where accepts follow from the grade.
         versions: Of the libraries that fitted it.
     """
 
@@ -113,6 +124,8 @@ class Calibrator(_Frozen):
     evidence_digest: str = ""
     n_labels: int = 0
     choices: tuple[Choice, ...] = ()
+    rule: DecisionRule = DecisionRule()
+    sureness: Sureness | None = None
     accept_threshold: float | None = None
     versions: dict[str, str] = Field(default_factory=dict)
 
@@ -130,6 +143,9 @@ class Calibrator(_Frozen):
             and (self.linear is None or self.linear.fits(width, self.n_grades))
             and (self.forest is None or self.forest.fits(width, self.n_grades))
             and (self.family != "isotonic" or [s.cut for s in self.steps] == list(range(1, self.n_grades)))
+            and (self.rule.name not in {"raw", "map"} or self.source != "evidence")
+            and (len(self.rule.cuts) == (self.n_grades - 1) * (self.rule.name in {"map", "cuts"}))
+            and list(self.rule.cuts) == sorted(self.rule.cuts)
         )
         if not sound:
             raise ValueError("calibrator: parts that do not fit together; the calibration file is damaged.")
@@ -160,6 +176,23 @@ class Calibrator(_Frozen):
             inputs = [None if array is None else array[scored] for array in (verdicts, evidence)]
             out[scored] = self._probabilities(inputs[0], inputs[1], int(scored.sum()))
         return out
+
+    def score(self, spread: FloatArray, verdicts: FloatArray | None, values: FloatArray) -> FloatArray:
+        """The expected value in scale units, shape (n_items,); of the verdict itself where that is the only source.
+
+        A map of four verdict values keeps four values, and each fold maps them otherwise: the verdict orders better.
+
+        Args:
+            spread: What ``apply`` gave.
+            verdicts: What ``apply`` was given.
+            values: What each grade stands for, shape (n_grades,).
+        """
+        alone = self.source == "lm" and not self.rule.legacy and verdicts is not None
+        return np.asarray((verdicts if alone and verdicts is not None else spread) @ values)
+
+    def sure(self, probability: FloatArray) -> FloatArray:
+        """How likely the shipped grade is right, from its calibrated probability, same shape."""
+        return probability if self.sureness is None else self.sureness.of(probability)
 
     def _check(self, verdicts: FloatArray | None, evidence: FloatArray | None) -> None:
         wanted = {"verdicts": self.n_grades, "evidence": len(self.feature_names)}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import dspy
 import numpy as np
@@ -41,6 +41,8 @@ class CompiledJudge:
         evidence: Makes the features that the calibrators read, or None when none reads any.
         calibrators: One an aspect; an aspect without one keeps the LM's verdict as it is.
         tie_band: Scores that differ by at most this are a tie, in scale units; None when none was fitted.
+        out_of_fold: What it would have said of the items it was fitted on, each from folds without its query; known
+            to the compile that made it alone.
     """
 
     module: dspy.Module
@@ -49,6 +51,7 @@ class CompiledJudge:
     evidence: EvidenceModel | None = None
     calibrators: Mapping[str, Calibrator] = field(default_factory=dict)
     tie_band: float | None = None
+    out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
 
     @property
     def asks_lm(self) -> bool:
@@ -143,7 +146,10 @@ class CompiledJudge:
             return forward
         mirrors = None if raw is None else mirror(raw, self.scale)
         turned = self._calibrated(item_ids, mirrors, features(rows, True) if reads else None)
-        return symmetric(forward, turned, raw, self.scale)
+        calibrator = self.calibrators.get(self.aspects[0])
+        stated = calibrator is not None and calibrator.rule.name == "raw"
+        both = symmetric(forward, turned, raw, self.scale, stated=stated)
+        return both if calibrator is None else replace(both, confidence=calibrator.sure(both.confidence))
 
     def _calibrated(self, item_ids: tuple[str, ...], raw: Judgments | None, features: FloatArray | None) -> Judgments:
         """``features`` are those of the scored items, in order."""
@@ -168,12 +174,13 @@ class CompiledJudge:
                 continue
             verdicts = None if raw is None else raw.probabilities[scored, j]
             spread = calibrator.apply(verdicts, features)
-            grade = nearest_grade(spread, self.scale)
+            stated = None if raw is None else raw.grade[scored, j]
+            grade = calibrator.rule.grades(spread, self.scale, verdicts, stated)
             result.probabilities[scored, j] = spread
             result.grade[scored, j] = grade
-            result.score[scored, j] = spread @ values
-            result.confidence[scored, j] = spread[np.arange(len(spread)), grade]
-            result.accept[scored, j] = accepted(spread, self.scale, calibrator.accept_threshold)
+            result.score[scored, j] = calibrator.score(spread, verdicts, values)
+            result.confidence[scored, j] = calibrator.sure(spread[np.arange(len(spread)), grade])
+            result.accept[scored, j] = decided(spread, grade, self.scale, calibrator)
         return result
 
     def calibration(self) -> Json:
@@ -248,6 +255,22 @@ def accepted(probabilities: FloatArray, scale: Scale, threshold: float | None = 
     return (acceptability(probabilities, scale) >= (EVEN_ODDS if threshold is None else threshold)).astype(np.int64)
 
 
+def decided(spread: FloatArray, grade: IntArray, scale: Scale, calibrator: Calibrator) -> IntArray:
+    """Accept or reject, shape (n_items,): as the grade says, or by the threshold of a judge that was fitted one.
+
+    Args:
+        spread: Calibrated probabilities, shape (n_items, n_grades).
+        grade: The shipped positions, shape (n_items,).
+        scale: The grades.
+        calibrator: What made them.
+    """
+    if calibrator.rule.legacy or calibrator.accept_threshold is not None:
+        return accepted(spread, scale, calibrator.accept_threshold)
+    if scale.accept_index is None:
+        return np.full(len(grade), UNSCORED, dtype=np.int64)
+    return (grade >= scale.accept_index).astype(np.int64)
+
+
 def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
     """How acceptable each item is, 0-1: what accept thresholds are fitted on and compared with.
 
@@ -262,19 +285,6 @@ def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
         return np.asarray(probabilities[:, scale.accept_index :].sum(axis=1))
     values = np.array(scale.values)
     return np.asarray((probabilities @ values - values[0]) / (values[-1] - values[0]))
-
-
-def nearest_grade(probabilities: FloatArray, scale: Scale) -> IntArray:
-    """Position of the grade nearest to the expected score, of two the lower; nominal: the most probable.
-
-    Args:
-        probabilities: Shape (n_items, n_grades).
-        scale: Its grades.
-    """
-    if scale.level == "nominal":
-        return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
-    values = np.array(scale.values)
-    return np.asarray(np.abs((probabilities @ values)[:, None] - values).argmin(axis=1), dtype=np.int64)
 
 
 def disagreements(judgments: Judgments, scale: Scale) -> int:

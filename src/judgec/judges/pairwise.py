@@ -89,7 +89,9 @@ def mirror(judgments: Judgments, scale: Scale) -> Judgments:
     )
 
 
-def symmetric(forward: Judgments, turned: Judgments, raw: Judgments | None, scale: Scale) -> Judgments:
+def symmetric(
+    forward: Judgments, turned: Judgments, raw: Judgments | None, scale: Scale, *, stated: bool = False
+) -> Judgments:
     """The mean of what a calibrated judge says of the pairs and, turned round, of their mirror images.
 
     A pair whose raw verdict flipped is a tie. So is one whose two sides are exactly as probable.
@@ -99,11 +101,12 @@ def symmetric(forward: Judgments, turned: Judgments, raw: Judgments | None, scal
         turned: Those of the mirrored pairs, from their mirrored verdicts.
         raw: The pairs' raw verdicts, or None for a judge that reads the evidence alone.
         scale: The judge's scale.
+        stated: The raw verdict is the grade.
     """
     spread = (forward.probabilities + mirror(turned, scale).probabilities) / 2.0
     scored = forward.scored[:, None] & np.ones_like(forward.grade, dtype=bool)
     flipped = None if raw is None else raw.flipped
-    grade = most_probable(spread, scale)
+    grade = raw.grade if stated and raw is not None else most_probable(spread, scale)
     if flipped is not None:
         grade = np.where(flipped[:, None], scale.position(TIE), grade)
     confidence = np.take_along_axis(spread, grade[..., None], axis=-1)[..., 0]

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from judgec.agreement.measure import Resampling
-from judgec.compiler.assemble import Bench
+from judgec.compiler.assemble import Bench, out_of_fold
 from judgec.compiler.dataset import Part
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge, acceptability
@@ -140,7 +140,8 @@ def abstention(
     found = None
     if promise is not None and reserve is not None:
         dev = bench.dataset.dev
-        rows = [graded_rows(part, judge.judge(part.items, bench.ask), of, bench.scale) for part in (reserve, dev)]
+        judged = [(reserve, judge.judge(reserve.items, bench.ask)), out_of_fold(judge, dev)]
+        rows = [graded_rows(part, said, of, bench.scale) for part, said in judged]
         found = promised_threshold(rows[0], rows[1], agreement=promise, risk=risk, seed=bench.seed)
         below = found.below
     rows_tested = graded_rows(test, tested, of, bench.scale)

@@ -3,8 +3,10 @@
 Every reply is calibrated by itself, because a calibrator knows single replies. A juror's distribution is the mean
 over its replies, the jury's the mean over its jurors (a linear opinion pool), so that a juror counts the same
 however many replies it needed; replies and jurors that left an item unscored do not vote on it. The grade is the
-one nearest to the expected score. An item is accepted when the jurors' margins over their own fitted thresholds
-are at least 0 on average.
+middle one of the grades that were given (by each ballot's own decision rule), of two middle ones the likelier; where
+every ballot's judge was compiled before there were decision rules, the one nearest to the expected score; of classes
+the likeliest. Accepts follow from it. Where jurors have accept thresholds of their own, an item is accepted when its
+margins over them are at least 0 on average.
 
 Source: Stone (1961), The opinion pool, Annals of Mathematical Statistics 32(4).
 """
@@ -19,7 +21,8 @@ from typing import Self
 import numpy as np
 
 from judgec.errors import InputError, UserError
-from judgec.judges.judge import EVEN_ODDS, CompiledJudge, acceptability, nearest_grade
+from judgec.judges.decision import nearest_grade
+from judgec.judges.judge import EVEN_ODDS, CompiledJudge, acceptability
 from judgec.judges.pairwise import is_pairwise, most_probable
 from judgec.judges.stream.interview import Interview
 from judgec.judges.stream.recall import Recall
@@ -149,7 +152,7 @@ def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgm
     with np.errstate(invalid="ignore", divide="ignore"):
         given = np.where(votes[:, :, None, None], [ballot.probabilities for ballot in ballots], 0.0)
         probabilities: FloatArray = given.sum(axis=0) / count[:, None, None]
-    scored, nearest = count > 0, most_probable if is_pairwise(judges[0].module) else nearest_grade
+    scored = count > 0
     result = replace(
         first,
         probabilities=probabilities,
@@ -162,11 +165,36 @@ def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgm
     )
     for j, aspect in enumerate(first.aspects):
         spread = probabilities[scored, j]
-        result.grade[scored, j] = grade = nearest(spread, scale)
+        result.grade[scored, j] = grade = _joint_grade(spread, ballots, judges, j, scored)
         result.confidence[scored, j] = spread[np.arange(len(spread)), grade]
-        margins = [_margins(ballot, judge, j, aspect) for ballot, judge in zip(ballots, judges, strict=True)]
-        result.accept[:, j] = _accepted(margins, votes)
+        if any(_has_threshold(judge, aspect) for judge in judges):
+            margins = [_margins(ballot, judge, j, aspect) for ballot, judge in zip(ballots, judges, strict=True)]
+            result.accept[:, j] = _accepted(margins, votes)
+        elif scale.accept_index is not None:
+            result.accept[scored, j] = grade >= scale.accept_index
     return replace(result, rationale=_reasons(ballots, result))
+
+
+def _joint_grade(
+    spread: FloatArray, ballots: Sequence[Judgments], judges: Sequence[CompiledJudge], j: int, scored: np.ndarray
+) -> IntArray:
+    """One grade a scored item, as the module says; ``spread`` is their mean distribution."""
+    judge = judges[0]
+    if is_pairwise(judge.module):
+        return most_probable(spread, judge.scale)
+    calibrators = [one.calibrators.get(judge.aspects[j]) for one in judges]
+    if judge.scale.level == "nominal" or all(one is not None and one.rule.legacy for one in calibrators):
+        return nearest_grade(spread, judge.scale)
+    given = np.sort([ballot.grade[scored, j] for ballot in ballots], axis=0)  # unscored ones (-1) come first
+    n_votes = (given != UNSCORED).sum(axis=0)
+    missing, rows = len(ballots) - n_votes, np.arange(given.shape[1])
+    low, high = given[missing + (n_votes - 1) // 2, rows], given[missing + n_votes // 2, rows]
+    return np.asarray(np.where(spread[rows, high] > spread[rows, low], high, low))
+
+
+def _has_threshold(judge: CompiledJudge, aspect: str) -> bool:
+    calibrator = judge.calibrators.get(aspect)
+    return calibrator is not None and (calibrator.rule.legacy or calibrator.accept_threshold is not None)
 
 
 def _margins(ballot: Judgments, judge: CompiledJudge, j: int, aspect: str) -> FloatArray | None:

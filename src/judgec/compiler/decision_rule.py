@@ -1,0 +1,206 @@
+"""Fits decision rules: cut points on a score that maximize an objective, and how sure the shipped grade is.
+
+The cut points are the mean over resamples of the queries, each fitted by coordinate ascent over the same grid, from
+two starts: one resample alone puts its cuts into whatever gap its own items leave.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from judgec.judges.decision import LEAST, Sureness
+from judgec.records.label import FloatArray, IntArray
+from judgec.stats.agreement.objective import OBJECTIVES, Objective
+
+GRID = 50  # thresholds tried on a score with more different values than that
+RESAMPLES = 20  # whose cut points are averaged; more change the third digit
+SWEEPS = 8  # of coordinate ascent; two or three suffice
+GROUPS = 400  # most groups of queries that are resampled
+SMOOTH = {"tau_b": "qwk"}  # tau-b is flat and jumps at ties: its cut points are fitted to QWK and compared by tau-b
+SLOPE_WEIGHT, INTERCEPT_WEIGHT = 2.0, 0.5  # ridge towards the probability as it is, in rows' worth of curvature
+NEWTON_STEPS = 30
+
+Value = Callable[[FloatArray], FloatArray]
+"""An objective from tables expert by judge (..., k, k), to be maximized."""
+
+
+def value_of_tables(objective: Objective, accept_index: int | None) -> Value:
+    """The objective as a function of contingency tables, for fitting cut points.
+
+    Args:
+        objective: What was asked for.
+        accept_index: The lowest accepted position where accepts follow from the grades; None leaves terms of accepts
+            out, and an objective of nothing else becomes QWK.
+    """
+    terms = [(w, name) for w, name in objective.terms if not OBJECTIVES[name].of_accepts or accept_index is not None]
+    terms = terms or [(1.0, "qwk")]
+
+    def value(tables: FloatArray) -> FloatArray:
+        total = np.zeros(tables.shape[:-2])
+        for weight, name in terms:
+            measure = OBJECTIVES[SMOOTH.get(name, name)]
+            counted = _accepts(tables, accept_index) if measure.of_accepts and accept_index is not None else tables
+            none_missing = np.zeros((*counted.shape[:-1], 1))
+            total += weight * measure.bound(np.concatenate([counted, none_missing], axis=-1))
+        return total
+
+    return value
+
+
+def fit_cuts(
+    score: FloatArray,
+    target: IntArray,
+    cluster: IntArray,
+    n_grades: int,
+    objective: Objective,
+    *,
+    accept_index: int | None = None,
+    seed: int = 0,
+) -> tuple[float, ...]:
+    """Cut points on ``score`` at which the grade changes, so that the grades agree with the experts'.
+
+    An objective of accepts alone fits the cut between rejected and accepted grades first, then the others to QWK
+    beside it.
+
+    Args:
+        score: One number an item, shape (n_items,), rising with the grade.
+        target: The experts' positions, same shape, none missing.
+        cluster: The query of each item, same shape.
+        n_grades: Grades on the scale.
+        objective: What the grades are to maximize.
+        accept_index: The lowest accepted position where accepts follow from the grades, else None.
+        seed: Of the resamples.
+
+    Returns:
+        n_grades - 1 cut points that do not fall; a score that never differs gives all items the grade that is best.
+    """
+    different = np.unique(score)
+    if len(different) <= GRID:
+        thresholds = (different[1:] + different[:-1]) / 2.0
+    else:
+        thresholds = np.unique(np.quantile(score, np.linspace(0.01, 0.99, GRID)))
+    bins = np.searchsorted(thresholds, score, side="right")
+    _, group = np.unique(cluster, return_inverse=True)
+    group %= GROUPS
+    n_groups = int(group.max()) + 1
+    counts = np.zeros((n_groups, n_grades, len(thresholds) + 1))
+    np.add.at(counts, (group, target, bins), 1.0)
+    weights = np.random.default_rng(seed).multinomial(n_groups, np.full(n_groups, 1.0 / n_groups), size=RESAMPLES)
+    tables = np.tensordot(weights.astype(np.float64), counts, 1)
+    reached = np.zeros((RESAMPLES, n_grades, len(thresholds) + 2))  # [b, y, i]: items of grade y in bins >= i
+    reached[:, :, :-1] = tables[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
+    value = value_of_tables(objective, accept_index)
+    fixed = None
+    if accept_index is not None and all(OBJECTIVES[name].of_accepts for _, name in objective.terms):
+        halves = np.stack([reached[:, :accept_index].sum(axis=1), reached[:, accept_index:].sum(axis=1)], axis=1)
+        first, _ = _ascend(halves, _starts(halves)[0], value_of_tables(objective, 1))
+        fixed = (accept_index - 1, first[:, 0])
+        value = value_of_tables(Objective(((1.0, "qwk"),)), None)
+    found = [_ascend(reached, start, value, fixed) for start in _starts(reached, fixed)]
+    best = np.argmax([values for _, values in found], axis=0)
+    index = np.stack([cuts for cuts, _ in found])[best, np.arange(RESAMPLES)]
+    low, high = (different[0] - 1.0, different[-1] + 1.0)
+    places = np.concatenate([[low], thresholds, [high]])
+    return tuple(map(float, np.maximum.accumulate(places[index].mean(axis=0))))
+
+
+def fit_sureness(probability: FloatArray, right: IntArray) -> Sureness:
+    """A logistic map from the probability of the shipped grade to whether it was right, pulled towards the identity.
+
+    Args:
+        probability: Out of fold, of the shipped grade, shape (n_items,).
+        right: 1 where the grade was the experts', else 0.
+
+    Source: Platt (1999), Advances in Large Margin Classifiers, with a ridge instead of his target smoothing.
+    """
+    p = np.clip(probability, LEAST, 1.0 - LEAST)
+    x = np.column_stack([np.log(p / (1.0 - p)), np.ones(len(p))])
+    start, ridge = np.array([1.0, 0.0]), np.array([SLOPE_WEIGHT, INTERCEPT_WEIGHT])
+    theta = start.copy()
+    for _ in range(NEWTON_STEPS):
+        said = 1.0 / (1.0 + np.exp(-np.clip(x @ theta, -30.0, 30.0)))
+        gradient = x.T @ (said - right) + ridge * (theta - start)
+        curvature = (x * (said * (1.0 - said))[:, None]).T @ x + np.diag(ridge)
+        step = np.linalg.solve(curvature, gradient)
+        theta = theta - step
+        if np.abs(step).max() < 1e-10:
+            break
+    if theta[0] >= 0.0:
+        return Sureness(slope=float(theta[0]), intercept=float(theta[1]))
+    share = (right.sum() + INTERCEPT_WEIGHT) / (len(right) + 2 * INTERCEPT_WEIGHT)
+    return Sureness(slope=0.0, intercept=float(np.log(share / (1.0 - share))))
+
+
+def _accepts(tables: FloatArray, accept_index: int) -> FloatArray:
+    """Tables of accepts from tables of grades."""
+    rows = np.stack([tables[..., :accept_index, :].sum(-2), tables[..., accept_index:, :].sum(-2)], axis=-2)
+    return np.stack([rows[..., :accept_index].sum(-1), rows[..., accept_index:].sum(-1)], axis=-1)
+
+
+def _starts(reached: FloatArray, fixed: tuple[int, IntArray] | None = None) -> list[IntArray]:
+    """Where ascent begins: cuts that give the experts' shares of the grades, and equally spaced ones."""
+    n_resamples, n_grades, width = reached.shape
+    tail = reached.sum(axis=1)
+    tail = tail / np.maximum(tail[:, :1], 1.0)
+    rows = reached[:, :, 0]
+    wanted = rows[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:] / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
+    shares = np.abs(tail[:, None, :] - wanted[:, :, None]).argmin(axis=2)
+    spaced = np.tile(np.rint(np.linspace(0, width - 1, n_grades + 1)[1:-1]).astype(np.int64), (n_resamples, 1))
+    starts = []
+    for start in (np.sort(shares, axis=1), spaced):
+        if fixed is not None:
+            j, at = fixed
+            start[:, :j] = np.minimum(start[:, :j], at[:, None])
+            start[:, j + 1 :] = np.maximum(start[:, j + 1 :], at[:, None])
+            start[:, j] = at
+        starts.append(start)
+    return starts
+
+
+def _ascend(
+    reached: FloatArray, start: IntArray, value: Value, fixed: tuple[int, IntArray] | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Coordinate ascent in all resamples at once; of equally good places for a cut the middle one.
+
+    Args:
+        reached: Items of each grade in bins >= i, shape (n_resamples, n_grades, n_places).
+        start: Places of the cuts, shape (n_resamples, n_cuts).
+        value: What is maximized.
+        fixed: A cut that stays where it is: its number and its places.
+
+    Returns:
+        Places, and the value there, shape (n_resamples,).
+    """
+    n_resamples, n_grades, width = reached.shape
+    every, places = np.arange(n_resamples), np.arange(width)
+    by_place = reached.transpose(0, 2, 1)
+    cuts = start.copy()
+
+    def tables() -> FloatArray:
+        ends = np.concatenate([np.zeros((n_resamples, 1), np.int64), cuts, np.full((n_resamples, 1), width - 1)], 1)
+        at = np.take_along_axis(reached, ends[:, None, :], axis=2)
+        return np.asarray(at[:, :, :-1] - at[:, :, 1:])
+
+    best = value(tables())
+    for _ in range(SWEEPS):
+        moved = False
+        for j in range(n_grades - 1):
+            if fixed is not None and j == fixed[0]:
+                continue
+            low = cuts[:, j - 1] if j else np.zeros(n_resamples, np.int64)
+            high = cuts[:, j + 1] if j < n_grades - 2 else np.full(n_resamples, width - 1)
+            tried = np.repeat(tables()[:, None], width, axis=1)
+            tried[..., j] = reached[every, :, low][:, None, :] - by_place
+            tried[..., j + 1] = by_place - reached[every, :, high][:, None, :]
+            allowed = (places >= low[:, None]) & (places <= high[:, None])
+            values = np.where(allowed, value(np.maximum(tried, 0.0)), -np.inf)
+            top = values.max(axis=1)
+            as_good = values >= top[:, None] - 1e-12
+            middle = (as_good.cumsum(axis=1) > as_good.sum(axis=1, keepdims=True) // 2).argmax(axis=1)
+            better = top > best + 1e-9
+            cuts[better, j] = middle[better]
+            best = np.where(better, top, best)
+            moved |= bool(better.any())
+        if not moved:
+            break
+    return cuts, best

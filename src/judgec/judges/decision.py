@@ -1,0 +1,127 @@
+"""From probabilities to a grade: the decision rule that a judge was compiled with, and how sure it is of the grade."""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from judgec.records.label import FloatArray, IntArray
+from judgec.records.scale import Scale
+
+RuleName = Literal["raw", "map", "likeliest", "median", "cuts", "nearest"]
+
+EVEN = 1e-9  # probabilities closer than this count as equal
+LEAST = 1e-6  # a probability is kept this far from 0 and 1 before its logit is taken
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class DecisionRule(_Frozen):
+    """How the grade follows from the LM's verdict or from the calibrated probabilities.
+
+    ``raw``: the grade that the LM stated. ``map``: cut points on the value of the LM's verdict, which for a single
+    verdict is a monotone map of its grades to the experts'. ``likeliest``: the most probable grade. ``median``: the
+    first grade at which half of the probability is reached. ``cuts``: cut points on the expected score. ``nearest``:
+    the grade nearest to the expected score, as programs had it that were written before rules were compiled.
+
+    Args:
+        name: Which rule.
+        cuts: ``map`` and ``cuts``: the least value for each grade above the worst, in scale units, not falling.
+    """
+
+    name: RuleName = "nearest"
+    cuts: tuple[float, ...] = ()
+
+    @property
+    def legacy(self) -> bool:
+        """True for programs that were written before rules were compiled."""
+        return self.name == "nearest"
+
+    def grades(
+        self, spread: FloatArray, scale: Scale, verdicts: FloatArray | None = None, stated: IntArray | None = None
+    ) -> IntArray:
+        """The position of each row's grade, shape (n_items,).
+
+        Args:
+            spread: Calibrated probabilities of the grades, shape (n_items, n_grades).
+            scale: The grades.
+            verdicts: The LM's own probabilities, same shape; ``raw`` and ``map`` read them.
+            stated: The positions that the LM stated, shape (n_items,); None takes them from ``verdicts``.
+        """
+        if self.name in {"raw", "map"}:
+            assert verdicts is not None  # the calibrator of such a rule reads the LM
+            if self.name == "raw":
+                return stated_grades(verdicts, scale) if stated is None else stated
+            return above(self.cuts, verdicts @ np.array(scale.values))
+        if self.name == "cuts":
+            return above(self.cuts, spread @ np.array(scale.values))
+        if self.name == "median":
+            return np.asarray((spread.cumsum(axis=1) >= 0.5 - EVEN).argmax(axis=1), dtype=np.int64)
+        if self.name == "likeliest" or scale.level == "nominal":
+            return np.asarray(spread.argmax(axis=1), dtype=np.int64)
+        return nearest_grade(spread, scale)
+
+
+class Sureness(_Frozen):
+    """Probability that the shipped grade is right, from the calibrated probability of that grade.
+
+    Args:
+        slope: Of the logit; 0 says the same of every grade.
+        intercept: Of the logit.
+    """
+
+    slope: float
+    intercept: float
+
+    def of(self, probability: FloatArray) -> FloatArray:
+        """Probability of being right, same shape; NaN stays NaN."""
+        p = np.clip(probability, LEAST, 1.0 - LEAST)
+        return np.asarray(1.0 / (1.0 + np.exp(-(self.slope * np.log(p / (1.0 - p)) + self.intercept))))
+
+
+def above(cuts: tuple[float, ...] | FloatArray, values: FloatArray) -> IntArray:
+    """How many cut points each value reaches, shape (n_items,)."""
+    return np.asarray(np.searchsorted(np.asarray(cuts), values, side="right"), dtype=np.int64)
+
+
+def nearest_grade(probabilities: FloatArray, scale: Scale) -> IntArray:
+    """Position of the grade nearest to the expected score, of two the lower; nominal: the most probable.
+
+    Args:
+        probabilities: Shape (n_items, n_grades).
+        scale: Its grades.
+    """
+    if scale.level == "nominal":
+        return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
+    values = np.array(scale.values)
+    return np.asarray(np.abs((probabilities @ values)[:, None] - values).argmin(axis=1), dtype=np.int64)
+
+
+def stated_grades(verdicts: FloatArray, scale: Scale) -> IntArray:
+    """The grade that a verdict distribution states: the likeliest; between two equal neighbours the even one.
+
+    Of two grades that are equally likely neighbours on a scale of whole numbers, the even number is taken (4.5 is
+    rounded to 4, as 3.5 is); of others, the worse.
+
+    Args:
+        verdicts: Probabilities, shape (n_items, n_grades).
+        scale: Its grades.
+    """
+    best = np.asarray(verdicts.argmax(axis=1), dtype=np.int64)
+    if scale.level == "nominal":
+        return best
+    rows = np.flatnonzero(between_grades(verdicts))
+    values = np.array(scale.values)
+    odd = values[best[rows]] % 2 == 1
+    best[rows[odd]] += 1
+    return best
+
+
+def between_grades(verdicts: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Rows in which two neighbouring grades share the highest probability, shape (n_items,): a 4.5 on 1-5."""
+    best = verdicts.argmax(axis=1)
+    nth = np.arange(len(verdicts))
+    other = np.minimum(best + 1, verdicts.shape[1] - 1)
+    return np.asarray((other > best) & (np.abs(verdicts[nth, best] - verdicts[nth, other]) < EVEN))
