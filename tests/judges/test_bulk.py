@@ -69,7 +69,7 @@ def test_judge_items_with_log_probabilities_normalizes_them_over_the_scale() -> 
         ("The grade is 4.", "malformed reply", "malformed reply: The grade is 4."),
         ("[[ ## reason ## ]]\nfine", "malformed reply", "malformed reply: no grade; got reason"),
         (reply(7), "off-scale grade", "off-scale grade: grade '7'"),
-        (reply("4.5"), "off-scale grade", "off-scale grade: grade '4.5'"),
+        (reply("4.3"), "off-scale grade", "off-scale grade: grade '4.3'"),
         ("I'm sorry, I can't do that.", "refusal", "refusal: I'm sorry, I can't do that."),
         ("", "empty reply", "empty reply"),
     ],

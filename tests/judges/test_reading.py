@@ -47,6 +47,24 @@ def test_read_grade_of_anything_else_is_none(value: object) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "halves", "stated"), [("4.5", (3, 4), 4), (3.5, (2, 3), 4), ("**2.5**", (1, 2), 2), ("1.50", (0, 1), 2)]
+)
+def test_read_verdict_half_way_between_two_grades_gives_each_one_half(
+    value: object, halves: tuple[int, int], stated: int
+) -> None:
+    verdict = read_verdict({"grade": value}, ["grade"], ONE_TO_FIVE, {"grade": np.full(5, 0.2)})
+    assert np.flatnonzero(verdict.probabilities[0] == 0.5).tolist() == list(halves)
+    assert verdict.probabilities.sum() == 1.0
+    assert ONE_TO_FIVE.grades[verdict.positions[0]] == stated
+
+
+@pytest.mark.parametrize("value", ["4.3", "5.5", "0.5", "4.5000000000000000001", "4.5-5"])
+def test_read_verdict_anywhere_else_between_grades_is_off_the_scale(value: str) -> None:
+    with pytest.raises(UnreadableReplyError, match="off-scale"):
+        read_verdict({"grade": value}, ["grade"], ONE_TO_FIVE, {})
+
+
+@pytest.mark.parametrize(
     ("value", "expected"), [(85, 0.85), ("85%", 0.85), ("100", 1.0), (0, 0.0), ("1", 0.01), ("72.5", 0.725)]
 )
 def test_read_confidence_of_a_percentage_is_a_share(value: object, expected: float) -> None:

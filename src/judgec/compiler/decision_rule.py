@@ -18,7 +18,8 @@ SWEEPS = 8  # of coordinate ascent; two or three suffice
 GROUPS = 400  # most groups of queries that are resampled
 SMOOTH = {"tau_b": "qwk"}  # tau-b is flat and jumps at ties: its cut points are fitted to QWK and compared by tau-b
 SLOPE_WEIGHT, INTERCEPT_WEIGHT = 2.0, 0.5  # ridge towards the probability as it is, in rows' worth of curvature
-NEWTON_STEPS = 30
+NEWTON_STEPS = 50
+CONVERGED = 1e-10
 
 Value = Callable[[FloatArray], FloatArray]
 """An objective from tables expert by judge (..., k, k), to be maximized."""
@@ -116,15 +117,23 @@ def fit_sureness(probability: FloatArray, right: IntArray) -> Sureness:
     p = np.clip(probability, LEAST, 1.0 - LEAST)
     x = np.column_stack([np.log(p / (1.0 - p)), np.ones(len(p))])
     start, ridge = np.array([1.0, 0.0]), np.array([SLOPE_WEIGHT, INTERCEPT_WEIGHT])
-    theta = start.copy()
+
+    def loss(at: FloatArray) -> float:
+        margin = x @ at
+        return float(np.logaddexp(0.0, margin).sum() - margin @ right + 0.5 * (ridge * (at - start) ** 2).sum())
+
+    theta, now = start.copy(), loss(start)
     for _ in range(NEWTON_STEPS):
         said = 1.0 / (1.0 + np.exp(-np.clip(x @ theta, -30.0, 30.0)))
         gradient = x.T @ (said - right) + ridge * (theta - start)
         curvature = (x * (said * (1.0 - said))[:, None]).T @ x + np.diag(ridge)
         step = np.linalg.solve(curvature, gradient)
-        theta = theta - step
-        if np.abs(step).max() < 1e-10:
+        while np.abs(step).max() > CONVERGED and loss(theta - step) > now:
+            step = step / 2.0  # far from the minimum a full Newton step can overshoot
+        if np.abs(step).max() <= CONVERGED:
             break
+        theta = theta - step
+        now = loss(theta)
     if theta[0] >= 0.0:
         return Sureness(slope=float(theta[0]), intercept=float(theta[1]))
     share = (right.sum() + INTERCEPT_WEIGHT) / (len(right) + 2 * INTERCEPT_WEIGHT)

@@ -1,7 +1,8 @@
 """What a reply says, read strictly: a grade on the scale, or the reason why there is none.
 
-Formatting is forgiven (``" 4 "``, ``"4.0"``, ``"**4**"``, ``"4 (good)"``); a grade is never guessed: ``4.5``,
-``4-5``, ``8/10`` and ``4 out of 5`` are off the scale 1-5.
+Formatting is forgiven (``" 4 "``, ``"4.0"``, ``"**4**"``, ``"4 (good)"``). ``4.5`` lies half way between two grades of
+the scale 1-5: each gets half of the probability, and the stated grade is the even one. Else a grade is never guessed:
+``4.3``, ``4-5``, ``8/10`` and ``4 out of 5`` are off the scale.
 """
 
 import json
@@ -9,9 +10,11 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from judgec.judges.decision import stated_grades
 from judgec.judges.signatures import CONFIDENCE, REASON
 from judgec.records.label import FloatArray
 from judgec.records.scale import Scale
@@ -117,6 +120,11 @@ def read_verdict(
         if name not in fields:
             raise UnreadableReplyError(f"malformed reply: no {name}; got {', '.join(fields)}")
         position = read_grade(fields[name], scale)
+        neighbours = read_between(fields[name], scale) if position is None else None
+        if neighbours is not None:
+            probabilities[row, list(neighbours)] = 0.5
+            positions.append(int(stated_grades(probabilities[row : row + 1], scale)[0]))
+            continue
         if position is None:
             raise UnreadableReplyError(f"off-scale grade: {name} {_short(str(fields[name]))!r}")
         positions.append(position)
@@ -141,6 +149,18 @@ def read_grade(value: object, scale: Scale) -> int | None:
     if position is None and len(text) <= LONGEST and (commented := COMMENT.fullmatch(text)):
         position = _position(commented["grade"].strip(WRAPPING), scale)
     return position
+
+
+def read_between(value: object, scale: Scale) -> tuple[int, int] | None:
+    """Positions of the two neighbouring grades that a number lies exactly half way between, or None."""
+    text = str(value).strip(WRAPPING)
+    numbers = not any(isinstance(grade, str) for grade in scale.grades)
+    if isinstance(value, bool) or not numbers or not re.fullmatch(r"[-+]?\d{1,9}\.\d{1,9}", text):
+        return None
+    for low, (worse, better) in enumerate(pairwise(scale.values)):
+        if float(text) == (worse + better) / 2.0:
+            return low, low + 1
+    return None
 
 
 def read_confidence(value: object) -> float:
