@@ -10,8 +10,6 @@ from judgec.agreement.measure import Resampling, panel_statistic
 from judgec.agreement.render import NAMES, number, show
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
-from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED
 from judgec.records.ratings import Ratings
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.bootstrap import difference_interval
@@ -63,9 +61,8 @@ def beside_experts(
     Returns: None where either is undefined.
     """
     pair = []
-    for panel in (judge, experts):
-        compared = [_compared(name, ratings) for ratings in panel]
-        statistic = panel_statistic(name, compared)
+    for panel, other in ((judge, experts), (experts, judge)):
+        statistic = panel_statistic(name, panel, other)
         if statistic is None or np.isnan(statistic.point()):
             return None
         pair.append(statistic)
@@ -135,12 +132,6 @@ def _above_chance(statistic: str, own: Estimate, majority: Agreement) -> bool:
     least = own.value if own.low is None else own.low
     bar = 0.0 if statistic in AGAINST_CHANCE else _value(majority.estimates[statistic])
     return least is not None and least > (bar or 0.0)
-
-
-def _compared(name: str, ratings: Ratings) -> Ratings:
-    if name == "accept_agreement":
-        return ratings.where((ratings.expert_accept != UNLABELLED) & (ratings.judge_accept != UNSCORED))
-    return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
 
 
 def _value(estimate: Estimate | None) -> float | None:
