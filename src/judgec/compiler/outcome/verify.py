@@ -50,11 +50,13 @@ def judge_test(
     """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own."""
     test = bench.dataset.test
     judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
-    if bench.evidence is not None:
+    if bench.evidence is not None and judge.asks_lm:
         judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
     judged["uncompiled"] = bench.raw(uncompiled, test)
     judged["compiled_prompt"] = bench.raw(chosen, test)
     judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
+    if not judge.asks_lm:
+        judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
     if chosen.name == uncompiled.name:
         return judged, judged["compiled"]
     return judged, calibrated(bench, uncompiled).judge(test.items, bench.ask)
