@@ -66,8 +66,12 @@ def run(request: Request) -> dict[str, object]:
             kept = f"at least {panel.done} of {panel.total} verdicts are in the journal"
             say(f"{kept}; the same command goes on from there.")
             raise
-    notes = [*items.notes, *_asking_nothing(cards), *_lacking(cards, items), *_unfrozen(jury)]
-    counts = _counts(request, cards, items, tally, panel) | {"notes": notes, "agreement": jury.agreement()}
+    notes = [*items.notes, *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
+    counts = _counts(request, cards, items, tally, panel) | {
+        "evidence_alone": all(juror.interview is None for juror in jury.jurors),
+        "notes": notes,
+        "agreement": jury.agreement(),
+    }
     if not request.quiet:
         _show(counts, tally, cards)
     if items.items and not judged:
@@ -179,7 +183,6 @@ def _counts(
         "unscored_reasons": dict(tally.kinds.most_common()),
         "accepted": tally.by_aspect(1),
         "rejected": tally.by_aspect(0),
-        "evidence_alone": all(card.evidence_alone for card in cards),
         "accept_grade_disagree": tally.disagree,
         "lm_calls": spent.calls,
         "journaled": spent.journaled,
@@ -188,9 +191,9 @@ def _counts(
     }
 
 
-def _asking_nothing(cards: list[ProgramCard]) -> list[str]:
+def _asking_nothing(jury: Jury) -> list[str]:
     """Which judges ask no language model."""
-    names = [f"{card.name}@{card.version}" for card in cards if card.evidence_alone]
+    names = [juror.name for juror in jury.jurors if juror.interview is None]
     return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
 
 
