@@ -88,3 +88,27 @@ def test_fleiss_kappa_has_an_interval_over_queries_for_each_aspect(tmp_path: Pat
         assert -1 <= found["low"] < part["fleiss_kappa"] < found["high"] <= 1  # type: ignore[operator]  # not None
     assert whole["aspects"]["x"]["estimates"]["fleiss_kappa"]["low"] is None  # al and bo agree on every item
     assert "no interval" in str(whole["aspects"]["x"]["estimates"]["fleiss_kappa"]["note"])
+
+
+def test_ceiling_is_the_weighted_mean_of_each_annotator_against_the_others_without_adjudicators(tmp_path: Path) -> None:
+    # Al and bo agree on 12 items and differ on 4, of which cy decides; cy is asked about nothing else.
+    plain = [f"q{k},a,{1 + k % 3},{1 + k % 3}," for k in range(12)]
+    disputed = [f"d{k},a,3,1,3" for k in range(4)]
+    report = report_of(tmp_path, "\n".join(["query,answer,al,bo,cy", *plain, *disputed]), "al", "bo", "cy")
+    al, bo, cy = report["against_others"]
+    assert report["adjudicators"] == ["cy"]
+    assert [(one["annotator"], one["n"], one["adjudicator"]) for one in (al, bo, cy)] == [
+        ("al", 16, False),
+        ("bo", 16, False),
+        ("cy", 4, True),
+    ]
+    assert bo["exact"] == 12 / 16  # al and cy both say 3 where bo says 1
+    exact = report["ceiling"]["exact"]
+    assert isinstance(exact, dict)
+    assert exact["value"] == pytest.approx(((al["exact"] or 0) * 16 + 12) / 32)
+    assert [note for note in report["notes"] if note.startswith("cy: asked only where others differed")]
+
+
+def test_one_annotator_an_item_has_no_ceiling(tmp_path: Path) -> None:
+    report = report_of(tmp_path, "query,answer,grade\nq,a,1\nr,b,2\n")
+    assert (report["ceiling"], report["against_others"], report["adjudicators"]) == ({}, [], [])

@@ -1,15 +1,98 @@
-"""How far the experts agree among themselves, and the judge measured the same way."""
+"""How far the experts agree among themselves, and the judge measured the same way.
 
-from collections.abc import Iterable
+Each annotator is held against the consensus of the others. Adjudicators, who were asked only where others differed,
+take part in the consensus but are not held against it.
+"""
+
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from judgec.agreement.measure import Resampling, measure, with_aspects
+from judgec.records.agreement import Agreement
 from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, IntArray
 from judgec.records.ratings import Ratings, pair
 from judgec.records.scale import Scale
 
 ONE_ANNOTATOR = "one annotator an item: experts cannot be compared with each other"
+ADJUDICATORS = (
+    "{names}: asked only where others differed, so left out of the ceiling; their labels count in the consensus"
+)
+
+
+def ceiling(
+    experts: Experts,
+    others: tuple[IntArray, IntArray],
+    scale: Scale,
+    aspects: Sequence[str],
+    resampling: Resampling,
+    *,
+    accept_only: bool,
+    judgments: Judgments | None = None,
+) -> dict[str, Agreement]:
+    """The experts' ceiling, and with ``judgments`` the judge as it stands beside it; empty without two annotators.
+
+    Both are means over the same annotators with the same weights, the items that each of them shares with others.
+
+    Args:
+        experts: The labels.
+        others: Consensus grades and accepts without each annotator, (n_annotators, n_items, n_aspects).
+        scale: Their scale.
+        aspects: What was graded.
+        resampling: How intervals are made.
+        accept_only: Compare accepts.
+        judgments: The judge's, of the same items.
+
+    Returns: ``ceiling``, and with ``judgments`` ``compiled_loo`` before it.
+    """
+
+    def panels(aspect: int | None) -> dict[str, list[Ratings]]:
+        found = {"ceiling": expert_panel(experts, others, scale, accept_only=accept_only, aspect=aspect)}
+        if judgments is None:
+            return found
+        loo = judge_panel(experts, others, judgments, scale, accept_only=accept_only, aspect=aspect)
+        return {"compiled_loo": loo, **found}
+
+    whole = panels(None)
+    if not whole["ceiling"]:
+        return {}
+    nominal = scale.level == "nominal"
+    by_aspect = {name: panels(j) for j, name in enumerate(aspects)}
+    other = {} if judgments is None else {"ceiling": "compiled_loo", "compiled_loo": "ceiling"}
+    return {
+        name: with_aspects(
+            measure(panel, resampling, nominal=nominal, beside=whole[other[name]] if other else ()),
+            {aspect: found[name] for aspect, found in by_aspect.items() if found[name]},
+            resampling,
+            nominal=nominal,
+            beside={aspect: found[other[name]] for aspect, found in by_aspect.items()} if other else None,
+        )
+        for name, panel in whole.items()
+    }
+
+
+def adjudicator_notes(experts: Experts) -> tuple[str, ...]:
+    """Who was left out of the ceiling, in a sentence, if anybody was."""
+    if not experts.adjudicators:
+        return ()
+    return (ADJUDICATORS.format(names=", ".join(experts.adjudicators)),)
+
+
+def expert_ratings(
+    experts: Experts,
+    others: tuple[IntArray, IntArray],
+    scale: Scale,
+    *,
+    accept_only: bool,
+    aspect: int | None = None,
+) -> dict[str, Ratings]:
+    """Each annotator, adjudicators too, beside the consensus of the others, where there are others."""
+    values = np.array(scale.values)
+    own = (
+        _as_judgments(grade, accept, values) for grade, accept in zip(experts.grade_by, experts.accept_by, strict=True)
+    )
+    return dict(_beside_others(experts, others, own, scale, accept_only, aspect))
 
 
 def expert_panel(
@@ -20,7 +103,7 @@ def expert_panel(
     accept_only: bool,
     aspect: int | None = None,
 ) -> list[Ratings]:
-    """Each annotator beside the consensus of the others; empty when no item has two annotators.
+    """Each annotator but adjudicators beside the consensus of the others; empty when no item has two annotators.
 
     Args:
         experts: The labels.
@@ -29,20 +112,8 @@ def expert_panel(
         accept_only: Compare accepts.
         aspect: Position of the one aspect to keep; None flattens all of them.
     """
-    values = np.array(scale.values)
-    return list(
-        _panel(
-            experts,
-            others,
-            (
-                _as_judgments(grade, accept, values)
-                for grade, accept in zip(experts.grade_by, experts.accept_by, strict=True)
-            ),
-            scale,
-            accept_only,
-            aspect,
-        )
-    )
+    everybody = expert_ratings(experts, others, scale, accept_only=accept_only, aspect=aspect)
+    return [ratings for name, ratings in everybody.items() if name not in experts.adjudicators]
 
 
 def judge_panel(
@@ -56,19 +127,20 @@ def judge_panel(
 ) -> list[Ratings]:
     """The judge beside the same leave-one-out consensuses, on the same items: comparable with the ceiling."""
     copies = (judgments for _ in experts.annotators)
-    return list(_panel(experts, others, copies, scale, accept_only, aspect))
+    everybody = _beside_others(experts, others, copies, scale, accept_only, aspect)
+    return [ratings for name, ratings in everybody if name not in experts.adjudicators]
 
 
-def _panel(
+def _beside_others(
     experts: Experts,
     others: tuple[IntArray, IntArray],
     graders: Iterable[Judgments],
     scale: Scale,
     accept_only: bool,
     aspect: int | None,
-) -> Iterable[Ratings]:
-    """Ratings of each grader against the others' consensus, where that annotator graded too."""
-    for number, grader in enumerate(graders):
+) -> Iterable[tuple[str, Ratings]]:
+    """By annotator the ratings of a grader against the others' consensus, where that annotator graded too."""
+    for number, (name, grader) in enumerate(zip(experts.annotators, graders, strict=True)):
         took_part = experts.grade_by[number] >= 0
         voted = experts.accept_by[number] >= 0
         against = Experts(
@@ -82,7 +154,7 @@ def _panel(
         )
         ratings = pair(against, grader, scale, accept_only=accept_only, aspect=aspect)
         if len(ratings.expert):
-            yield ratings
+            yield name, ratings
 
 
 def _as_judgments(grade: IntArray, accept: IntArray, values: np.ndarray) -> Judgments:

@@ -7,14 +7,17 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
+from judgec.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
+from judgec.agreement.measure import ORDINAL, Resampling, compared_rows, statistic_of
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
+from judgec.records.ratings import Ratings
 from judgec.records.scale import Scale
 from judgec.stats.agreement.kappa import exact_table, kappa_table
 from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
-from judgec.store.experts import experts_of
+from judgec.store.experts import experts_of, leave_one_out
 from judgec.store.labels import LabelFile
 from judgec.store.splits import split_items
 
@@ -31,6 +34,20 @@ class PairAgreement(TypedDict):
     tau_b: float | None
     kappa: float | None
     exact: float | None
+
+
+class AgainstOthers(TypedDict):
+    """An annotator against the consensus of the others, on the ``n`` labels that others gave, too; None where
+    undefined. ``adjudicator``: asked only where others differed, so left out of the ceiling.
+    """
+
+    annotator: str
+    n: int
+    adjudicator: bool
+    tau_b: float | None
+    kappa: float | None
+    exact: float | None
+    accept_agreement: float | None
 
 
 class AnnotatorAgreement(TypedDict):
@@ -55,7 +72,9 @@ class LabelReport(TypedDict):
     annotator and own word; ``duplicates`` are items that repeat the inputs of an earlier one;
     ``empty_answers`` rows;
     ``not_text`` cells; ``tied`` consensus labels that a seeded pick decided; ``groups``, ``agents`` and
-    ``split`` count items.
+    ``split`` count items. ``ceiling`` is each annotator against the consensus of the others, the mean of
+    ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
+    its test items); empty without two annotators an item.
     """
 
     items: int
@@ -70,6 +89,9 @@ class LabelReport(TypedDict):
     histogram: dict[str, Counts] | dict[str, dict[str, Counts]]
     accepts: dict[str, Counts]
     agreement: AnnotatorAgreement
+    ceiling: dict[str, object]
+    against_others: list[AgainstOthers]
+    adjudicators: list[str]
     duplicates: int
     empty_answers: int
     not_text: int
@@ -97,13 +119,17 @@ def label_report(file: LabelFile, family: str, seed: int = 0) -> LabelReport:
     experts = experts_of(labels, seed)
     split = split_items(labels.items, family)
     test_queries = len({labels.items[i].query_id for i in split.test})
-    notes = list(labels.notes)
+    notes = [*labels.notes, *adjudicator_notes(experts)]
     if test_queries < FEW_TEST_QUERIES:
         notes.append(
             f"The test split of family {family} has {test_queries} queries: below "
             f"{FEW_TEST_QUERIES} no judge is promoted. Label more queries."
         )
     counts = grade_counts(labels, experts)
+    others = leave_one_out(labels, experts, seed)
+    top = ceiling(
+        experts, others, labels.scale, labels.aspects, Resampling(seed=seed), accept_only=labels.accept_only
+    ).get("ceiling")
     single = len(labels.aspects) == 1
     return {
         "items": len(labels.items),
@@ -118,6 +144,9 @@ def label_report(file: LabelFile, family: str, seed: int = 0) -> LabelReport:
         "histogram": {name: by[labels.aspects[0]] for name, by in counts.items()} if single else counts,
         "accepts": _accepts(labels),
         "agreement": agreement_between(experts, labels.scale, labels.aspects, seed),
+        "ceiling": {} if top is None else top.to_json(),
+        "against_others": _against_others(labels, experts, others),
+        "adjudicators": list(experts.adjudicators),
         "duplicates": _duplicates(labels),
         "empty_answers": file.empty_answers,
         "not_text": file.not_text,
@@ -132,6 +161,30 @@ def label_report(file: LabelFile, family: str, seed: int = 0) -> LabelReport:
         "test_queries": test_queries,
         "notes": notes,
     }
+
+
+def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, IntArray]) -> list[AgainstOthers]:
+    panel = expert_ratings(experts, others, labels.scale, accept_only=labels.accept_only)
+
+    def point(name: str, ratings: Ratings) -> float | None:
+        compared = compared_rows(name, ratings)
+        if not len(compared.expert) or (name in ORDINAL and labels.scale.level == "nominal"):
+            return None
+        value = statistic_of(name, compared).point()
+        return None if np.isnan(value) else value
+
+    return [
+        {
+            "annotator": name,
+            "n": len(ratings.expert),
+            "adjudicator": name in experts.adjudicators,
+            "tau_b": point("tau_b", ratings),
+            "kappa": point("kappa", ratings),
+            "exact": point("exact", ratings),
+            "accept_agreement": point("accept_agreement", ratings),
+        }
+        for name, ratings in panel.items()
+    ]
 
 
 def grade_counts(labels: LabelSet, experts: Experts) -> dict[str, dict[str, Counts]]:

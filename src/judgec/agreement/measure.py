@@ -48,9 +48,13 @@ class Resampling:
 
 
 def measure(
-    panel: Ratings | Sequence[Ratings], resampling: Resampling | None = None, *, nominal: bool = False
+    panel: Ratings | Sequence[Ratings],
+    resampling: Resampling | None = None,
+    *,
+    nominal: bool = False,
+    beside: Sequence[Ratings] = (),
 ) -> Agreement:
-    """Agreement of a judge with the experts; of several graders, the mean over them.
+    """Agreement of a judge with the experts; of several graders, the mean over them, weighted by their labelled rows.
 
     Args:
         panel: One grader's ratings, or several graders' of the same queries (for the experts' ceiling: each
@@ -59,20 +63,17 @@ def measure(
         resampling: How intervals are made.
         nominal: The grades are classes without an order: ordinal statistics are undefined, ``exact`` is
             accuracy.
+        beside: The panel that this one is compared with, grader by grader: a grader whose counterpart there is
+            undefined is left out, too, so that both means are over the same graders with the same weights.
     """
     graders = (panel,) if isinstance(panel, Ratings) else tuple(panel)
     how = resampling or Resampling()
-    graded = [r.where((r.expert != UNLABELLED) & (r.judge != UNSCORED)) for r in graders]
-    accepts = [r.where((r.expert_accept != UNLABELLED) & (r.judge_accept != UNSCORED)) for r in graders]
     compared = [r.where(((r.expert != UNLABELLED) | (r.expert_accept != UNLABELLED)) & _scored(r)) for r in graders]
     no_threshold = all((r.judge_accept == UNSCORED).all() for r in compared)
-    estimates = {
-        name: _estimate(name, accepts if name == "accept_agreement" else graded, how, no_threshold, nominal)
-        for name in STATISTICS
-    }
+    estimates = {name: _estimate(name, graders, how, no_threshold, nominal, beside) for name in STATISTICS}
     return Agreement(
         estimates=estimates,
-        bland_altman=BlandAltman(None, None, None, NO_ORDER) if nominal else _bland_altman(graded),
+        bland_altman=BlandAltman(None, None, None, NO_ORDER) if nominal else _bland_altman(graders, beside),
         expert_reject_rate=_reject_rate([r.expert_accept for r in compared]),
         judge_reject_rate=_reject_rate([r.judge_accept for r in compared]),
         n=sum(len(r.expert) for r in compared),
@@ -87,11 +88,16 @@ def with_aspects(
     resampling: Resampling | None = None,
     *,
     nominal: bool = False,
+    beside: Mapping[str, Sequence[Ratings]] | None = None,
 ) -> Agreement:
     """The agreement over all aspects with each aspect's own beside it; one aspect has none."""
     if len(parts) < 2:
         return whole
-    return replace(whole, aspects={name: measure(part, resampling, nominal=nominal) for name, part in parts.items()})
+    others = beside or {}
+    aspects = {
+        name: measure(part, resampling, nominal=nominal, beside=others.get(name, ())) for name, part in parts.items()
+    }
+    return replace(whole, aspects=aspects)
 
 
 def statistic_of(name: str, ratings: Ratings) -> Statistic:
@@ -109,25 +115,63 @@ def statistic_of(name: str, ratings: Ratings) -> Statistic:
     return table_statistic(name, expert, judge, r.cluster, n_grades=n_grades, n_clusters=r.n_clusters)
 
 
-def panel_statistic(name: str, panel: Sequence[Ratings]) -> Statistic | None:
-    """The mean of a statistic over graders, those of whom it is undefined left out; None without any row.
+def panel_statistic(name: str, panel: Sequence[Ratings], beside: Sequence[Ratings] = ()) -> Statistic | None:
+    """The mean of a statistic over graders, weighted by their labelled rows; None without a row to compare.
+
+    The weight of a grader is the number of rows that an expert labelled, so that a judge that leaves some of them
+    unscored is weighed as the annotator beside it. A grader of whom the statistic is undefined is left out.
 
     Args:
         name: Of ``STATISTICS``.
-        panel: Rows that are all labelled and scored, of the same queries.
+        panel: Ratings of the same queries.
+        beside: The panel that this one is compared with, or none: see ``measure``.
     """
-    parts = [statistic_of(name, r) for r in panel if len(r.expert)]
-    defined = [part for part in parts if not np.isnan(part.point())] or parts[:1]
+    parts = [_weighed(name, r) for r in panel]
+    if beside:
+        others = [_weighed(name, r) for r in beside]
+        both = [part for part, other in zip(parts, others, strict=True) if _is_defined(part) and _is_defined(other)]
+        parts = both or parts
+    known = [part for part in parts if part is not None]
+    defined = [part for part in known if _is_defined(part)] or known[:1]
     if len(defined) < 2:
-        return defined[0] if defined else None
-    return WeightedSum(tuple((1 / len(defined), part) for part in defined))
+        return defined[0][1] if defined else None
+    total = sum(weight for weight, _ in defined)
+    return WeightedSum(tuple((weight / total, part) for weight, part in defined))
+
+
+def _weighed(name: str, ratings: Ratings) -> tuple[float, Statistic] | None:
+    """The statistic of one grader with its weight; None without a row to compare."""
+    compared = compared_rows(name, ratings)
+    if not len(compared.expert):
+        return None
+    labels = ratings.expert_accept if name == "accept_agreement" else ratings.expert
+    return float((labels != UNLABELLED).sum()), statistic_of(name, compared)
+
+
+def _is_defined(part: tuple[float, Statistic] | None) -> bool:
+    return part is not None and not np.isnan(part[1].point())
+
+
+def compared_rows(name: str, ratings: Ratings) -> Ratings:
+    """The rows that the statistic ``name`` compares: labelled and scored."""
+    if name == "accept_agreement":
+        return ratings.where((ratings.expert_accept != UNLABELLED) & (ratings.judge_accept != UNSCORED))
+    return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
 
 
 def _scored(ratings: Ratings) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray((ratings.judge != UNSCORED) | (ratings.judge_accept != UNSCORED))
 
 
-def _estimate(name: str, panel: Sequence[Ratings], how: Resampling, no_threshold: bool, nominal: bool) -> Estimate:
+def _estimate(
+    name: str,
+    graders: Sequence[Ratings],
+    how: Resampling,
+    no_threshold: bool,
+    nominal: bool,
+    beside: Sequence[Ratings],
+) -> Estimate:
+    panel = [compared_rows(name, r) for r in graders]
     n = sum(len(r.expert) for r in panel)
     note = ""
     if nominal and name in ORDINAL:
@@ -138,7 +182,7 @@ def _estimate(name: str, panel: Sequence[Ratings], how: Resampling, no_threshold
         note = NOTHING_SCORED
     if note:
         return Estimate(value=None, note=note, level=how.level)
-    whole = panel_statistic(name, panel)
+    whole = panel_statistic(name, graders, beside)
     assert whole is not None  # n > 0
     found = interval(whole, level=how.level, resamples=how.resamples, seed=how.seed)
     return replace(found, p=_p(name, panel, found) if name in WITH_P else None).estimate(n)
@@ -162,16 +206,20 @@ def _p(name: str, panel: Sequence[Ratings], found: Interval) -> float | None:
     return float(2 * student.sf(abs(found.value) / found.se, found.n_clusters - 1))
 
 
-def _bland_altman(panel: Sequence[Ratings]) -> BlandAltman:
-    limits = []
-    for r in panel:
+def _bland_altman(graders: Sequence[Ratings], beside: Sequence[Ratings]) -> BlandAltman:
+    limits, weights = [], []
+    for number, grader in enumerate(graders):
+        r = compared_rows("exact", grader)
+        if not len(r.expert) or (beside and not len(compared_rows("exact", beside[number]).expert)):
+            continue
         values = np.array(r.values)
         three = bland_altman(values[r.expert], values[r.judge], r.cluster, n_clusters=r.n_clusters)
         limits.append([part.point() for part in three])
-    numbers = np.array([row for row in limits if not np.isnan(row[0])])
-    if not len(numbers):
+        weights.append(float((grader.expert != UNLABELLED).sum()))
+    if not limits:
         return BlandAltman(None, None, None, NOTHING_SCORED)
-    bias, low, high = (None if np.isnan(x) else float(x) for x in numbers.mean(axis=0))
+    means = np.average(np.array(limits), axis=0, weights=weights)
+    bias, low, high = (None if np.isnan(x) else float(x) for x in means)
     return BlandAltman(bias, low, high, ONE_ROW if low is None else "")
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import dspy
 
+from judgec.agreement.ceiling import adjudicator_notes
 from judgec.agreement.difference import differences
 from judgec.agreement.measure import Resampling
 from judgec.compiler.assemble import Bench, calibrated
@@ -25,7 +26,7 @@ from judgec.evidence.model import EvidenceModel
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
-from judgec.records.card import ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
@@ -111,7 +112,8 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     nominal = labels.scale.level == "nominal"
     bare = ratings_of(dataset, dataset.test, uncompiled_calibrated)
     gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
-    contest = Contest(dataset, verification, settings, session, _refusal(labels, settings, judge))
+    refusal = _refusal(labels, settings, judge)
+    contest = Contest(dataset, verification, settings, session, refusal, evidence_alone=not judge.asks_lm)
     earlier = _earlier(dataset, settings, chosen, judge)
     standing = standing_of(settings) if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
@@ -122,7 +124,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         verification=verification,
         prompt_gain=gain,
         decision=contest.decide(standing),
-        notes=(*choice.notes, *_notes(dataset, settings, verification, objective)),
+        notes=(*choice.notes, *_notes(dataset, settings, verification, objective, judge)),
         contest=contest,
         standing=standing,
         abstention=_abstention(bench, judge, judged["compiled"], how, settings),
@@ -257,15 +259,21 @@ def _sizes(dataset: Dataset) -> str:
 
 
 def _notes(
-    dataset: Dataset, settings: CompileSettings, verification: Verification, objective: Objective
+    dataset: Dataset,
+    settings: CompileSettings,
+    verification: Verification,
+    objective: Objective,
+    judge: CompiledJudge,
 ) -> tuple[str, ...]:
-    notes = list(dataset.labels.notes)
+    notes = [*dataset.labels.notes, *adjudicator_notes(dataset.test.experts)]
+    if not judge.asks_lm:
+        notes.append(f"{EVIDENCE_ALONE}: judging asks no language model and costs nothing per judgment")
     if settings.lm.embedded:
         notes.append("judge: embedded evidence engine, no language model")
     if dataset.labels.source.get("labels") == "constructed":
         notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
     ratings = verification.ratings
-    if not settings.lm.embedded and "evidence_only" in ratings:
+    if judge.asks_lm and not settings.lm.embedded and "evidence_only" in ratings:
         alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])
         if alone >= whole:
             notes.append(

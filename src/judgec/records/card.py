@@ -10,6 +10,7 @@ from judgec.records.scale import Scale
 
 Setting = bool | int | float | str | None
 SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "credential")
+EVIDENCE_ALONE = "evidence alone, no prompt"
 COUNTS = ("max_tokens", "max_completion_tokens")  # these only sound secret
 
 
@@ -39,6 +40,7 @@ class ProgramCard(BaseModel):
         labels: ``constructed`` when no expert gave the labels, else empty.
         lm: The language model it was compiled for and its sampling settings (``LMSpec.describe``).
         engine: What stands behind the model when it is not a language model, else empty.
+        evidence_alone: The judge asks nothing: no calibrator reads a verdict.
         optimizer: Name of the prompt search.
         settings: The optimizer's settings, keyed by name.
         objective: The statistic that was maximized.
@@ -70,6 +72,7 @@ class ProgramCard(BaseModel):
     labels: str = ""
     lm: Mapping[str, Setting]
     engine: str = ""
+    evidence_alone: bool = False
     optimizer: str
     settings: Mapping[str, Setting] = {}
     objective: str

@@ -109,6 +109,7 @@ class Experts:
             missing.
         accept_by: Each annotator's accept, same shape.
         tied: How many consensus values a seeded pick decided.
+        adjudicators: Those of ``annotators`` who were asked only where others differed.
     """
 
     grade: IntArray
@@ -118,6 +119,7 @@ class Experts:
     grade_by: IntArray
     accept_by: IntArray
     tied: int
+    adjudicators: tuple[str, ...] = ()
 
     def rows(self, index: Sequence[int] | IntArray) -> "Experts":
         """The experts on ``items[i] for i in index``, in that order; clusters are coded anew from 0."""
@@ -131,4 +133,5 @@ class Experts:
             self.grade_by[:, chosen],
             self.accept_by[:, chosen],
             self.tied,
+            self.adjudicators,
         )

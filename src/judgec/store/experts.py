@@ -8,9 +8,13 @@ items nor the order of rows can change it.
 Accept: an annotator's own accept / reject beats the threshold; an annotator who only graded votes by the
 threshold, where there is one. The consensus is the median of these votes by the same pick, and so where all
 votes follow from grades it is exactly the consensus grade held against the threshold.
+
+An adjudicator is an annotator who was asked where others differed. Their vote counts in the consensus; how far
+they agree with the others says nothing about how far experts agree, because all easy items were kept from them.
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,6 +23,10 @@ from numpy.typing import NDArray
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
 
 BoolArray = NDArray[np.bool_]
+
+ONLY_DISPUTED = 0.95  # share of an adjudicator's shared items whose labels differ; not 1: people make slips
+TIMES_AS_OFTEN = 2.0  # how much more often the others differ where an adjudicator was asked than elsewhere
+BY_CHANCE = 0.025  # one-sided 95 %: an annotator of one or two items that happen to be disputed is no adjudicator
 
 
 def experts_of(labels: LabelSet, seed: int = 0) -> Experts:
@@ -53,7 +61,64 @@ def experts_of(labels: LabelSet, seed: int = 0) -> Experts:
         grade_by=grade_by,
         accept_by=accept_by,
         tied=int((grade_tied | accept_tied).sum()),
+        adjudicators=adjudicators_of(annotators, np.concatenate([grade_by, accept_by], axis=2)),
     )
+
+
+def adjudicators_of(annotators: Sequence[str], by: IntArray) -> tuple[str, ...]:
+    """Who was asked only where others differed.
+
+    Nearly all items that an adjudicator shares with others are disputed (their labels differ). That alone would also
+    hold for everybody on a fine scale, and for one who grades unlike all others; so the *others* must differ there
+    at least twice as often as on the items that the adjudicator did not see, and not by chance.
+
+    Args:
+        annotators: Their names.
+        by: What each said, shape (n_annotators, n_items, n_columns), -1 where nothing; the labels of an item differ
+            where any column does.
+    """
+    present = (by != UNLABELLED).any(axis=2)
+    raters = present.sum(axis=0)
+    disputed = _differ(by)
+    found = []
+    for i, name in enumerate(annotators):
+        shared = present[i] & (raters > 1)
+        if not shared.any() or disputed[shared].mean() < ONLY_DISPUTED:
+            continue
+        differ = _differ(np.delete(by, i, axis=0))
+        known = raters - present[i] > 1  # two others, who can differ
+        seen, unseen = differ[known & present[i]], differ[known & ~present[i]]
+        if not len(seen) or not len(unseen):
+            continue
+        often = seen.mean() >= TIMES_AS_OFTEN * unseen.mean()
+        if often and _chance(len(seen), int(seen.sum()), int(known.sum()), int(differ[known].sum())) <= BY_CHANCE:
+            found.append(name)
+    return tuple(found)
+
+
+def _chance(seen: int, hits: int, items: int, disputed: int) -> float:
+    """The probability that ``seen`` items drawn at random from ``items`` hold at least ``hits`` of the disputed ones.
+
+    Source: the hypergeometric distribution, Fisher (1935), The Design of Experiments.
+    """
+    all_draws = _log_choices(items, seen)
+    most = min(seen, disputed)
+    return sum(
+        math.exp(_log_choices(disputed, k) + _log_choices(items - disputed, seen - k) - all_draws)
+        for k in range(max(hits, seen + disputed - items), most + 1)
+    )
+
+
+def _log_choices(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _differ(by: IntArray) -> BoolArray:
+    """On which items two annotators said different things, shape (n_items,)."""
+    if not len(by):
+        return np.zeros(by.shape[1], dtype=np.bool_)
+    lowest = np.where(by == UNLABELLED, np.iinfo(np.int64).max, by).min(axis=0)
+    return np.asarray((by.max(axis=0) > lowest).any(axis=1))
 
 
 def consensus_of(

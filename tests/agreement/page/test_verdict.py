@@ -43,8 +43,29 @@ def test_verdict_of_a_judge_beside_its_experts_follows_the_interval_of_their_dif
     found = judge_verdict("judge@1", TABLE, difference, statistic="tau_b")
     assert found.standing == standing
     assert words in found.sentence
-    assert "tau-b .64 [.57, .71], ceiling .60." in found.sentence
-    assert ".62 [.50, .70]" in found.detail
+    assert "tau-b .62 [.50, .70], ceiling .60." in found.sentence  # like for like: of compiled_loo and ceiling
+    assert ".64" not in found.sentence
+    assert "Against the consensus of all experts: tau-b .64 [.57, .71]." in found.detail
+
+
+def test_judge_that_another_row_of_its_table_beats_is_never_called_better() -> None:
+    difference = Estimate(value=0.05, low=0.01, high=0.09, n_clusters=40)
+    found = judge_verdict("j", TABLE, difference, statistic="tau_b", above="evidence only .66 stands above its .64")
+    assert found.standing == "as well"
+    assert found.sentence == (
+        "j agrees with your experts as well as they agree with each other: tau-b .62 [.50, .70], ceiling .60; "
+        "evidence only .66 stands above its .64."
+    )
+
+
+def test_judge_below_the_most_frequent_grade_says_so_first_whatever_its_ceiling() -> None:
+    difference = Estimate(value=0.05, low=0.01, high=0.09, n_clusters=40)
+    found = judge_verdict("j", TABLE, difference, statistic="tau_b", below="exact .76 against .83, difference -.07")
+    assert found.standing == "below"
+    assert found.sentence == (
+        "j agrees with your experts less often than their most frequent grade does: "
+        "exact .76 against .83, difference -.07."
+    )
 
 
 def test_verdict_of_a_judge_whose_interval_touches_chance_is_that_nothing_is_shown() -> None:

@@ -103,6 +103,84 @@ def test_judge_that_is_not_better_than_the_majority_is_called_so_whoever_its_riv
     assert "majority" not in fair.reason
 
 
+def skewed(right: tuple[int, int, int], n_queries: int = 120) -> tuple[Ratings, Ratings]:
+    """A judge on labels of which 83 % are the best grade, and the judge that always gives that one.
+
+    Of every 100 labels 83 are 2, 10 are 1 and 7 are 0. The judge gives ``right`` of each their own grade; of the others
+    it calls a 1 a 2, and anything else a 1.
+    """
+    expert = np.repeat([2, 1, 0], [83, 10, 7])
+    place = np.concatenate([np.arange(83), np.arange(10), np.arange(7)])
+    own = place < np.array(right)[2 - expert]
+    grade = np.where(own, expert, np.where(expert == 1, 2, 1))
+    order = np.random.default_rng(0).permutation(300)
+    expert, grade = np.tile(expert, 3)[order], np.tile(grade, 3)[order]
+    cluster = np.arange(300) % n_queries
+    accepts = (expert >= 2).astype(np.int64), (grade >= 2).astype(np.int64)
+    always, all_accepted = np.full(300, 2), np.ones(300, dtype=np.int64)
+    return (
+        side_by_side(expert, grade, *accepts, cluster, 3, n_queries),
+        side_by_side(expert, always, accepts[0], all_accepted, cluster, 3, n_queries),
+    )
+
+
+def test_defined_tau_b_does_not_promote_a_judge_below_the_majority_grade() -> None:
+    compiled, majority = skewed((62, 7, 7))  # 76 of 100 right, and all that are not 2 told from the rest
+    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, look=1, majority=majority)
+    assert (compiled.expert == compiled.judge).mean() == pytest.approx(0.76)
+    assert (majority.expert == majority.judge).mean() == pytest.approx(0.83)
+    assert (decision.difference.low or 0) > 0.3  # the majority's tau-b is undefined and counts as 0
+    assert not decision.promoted
+    assert set(decision.below_majority) == {"exact", "accept_agreement"}
+    assert decision.reason.startswith("never promoted below the majority grade: exact .76 against .83, difference -.07")
+    assert "better" not in decision.reason
+
+
+def test_judge_not_below_the_majority_grade_is_promoted_on_the_same_labels() -> None:
+    compiled, majority = skewed((79, 8, 5))
+    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, look=1, majority=majority)
+    assert decision.promoted
+    assert decision.below_majority == {}
+
+
+def test_judge_below_the_majority_grade_does_not_replace_a_champion_either() -> None:
+    compiled, majority = skewed((62, 7, 7))
+    champion, _ = skewed((40, 7, 7))
+    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, look=2, majority=majority)
+    assert (decision.difference.low or 0) > 0
+    assert not decision.promoted
+    assert "below the majority grade" in decision.reason
+
+
+def test_objective_that_is_bought_with_kappa_does_not_promote() -> None:
+    # Grades turned one up keep their order, so tau-b is nearly 1, and agree with nobody.
+    expert = np.repeat(np.arange(4), 60)
+    cluster = np.arange(240) % 60
+    rng = np.random.default_rng(1)
+    rough = np.where(rng.random(240) < 0.4, rng.integers(0, 4, 240), expert)
+    accept = np.full(240, -1)
+    shifted = side_by_side(expert, np.minimum(expert + 1, 4), accept, accept, cluster, 5, 60)
+    rival = side_by_side(expert, rough, accept, accept, cluster, 5, 60)
+    decision = decide(shifted, {"uncompiled": rival}, TAU_B, HOW, look=1)
+    assert (decision.difference.low or 0) > 0
+    assert not decision.promoted
+    assert decision.reason.startswith("not promoted, shown to be worse than uncompiled on kappa -")
+    assert not decide(shifted, {"uncompiled": rival}, parse_objective("kappa"), HOW, look=1).promoted
+
+
+def test_judge_below_a_row_of_its_own_table_replaces_a_champion_and_is_not_called_better() -> None:
+    expert, cluster = world()
+    compiled, champion, alone = (judge(expert, cluster, noise, seed) for noise, seed in ((0.3, 1), (0.9, 2), (0.1, 3)))
+    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, look=1, table={"evidence_only": alone})
+    assert decision.promoted
+    assert set(decision.above) == {"evidence_only"}
+    assert "better" not in decision.reason
+    assert "; but evidence only ." in decision.reason
+    assert "stands above its ." in decision.reason
+    fair = decide(compiled, {"champion": champion}, TAU_B, HOW, look=1, table={"uncompiled": champion})
+    assert fair.reason.startswith("better: ")
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_unscoring_any_subset_never_turns_no_into_yes_or_raises_the_difference(data: st.DataObject) -> None:

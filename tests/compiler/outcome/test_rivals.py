@@ -131,17 +131,22 @@ def test_uncompiled_judge_that_nothing_improved_is_its_own_rival(world: World) -
     dataset, judged = world.first.compiled.dataset, dict(world.first.compiled.verification.judgments)
     judged["compiled_prompt"] = judged["compiled"]
     verified = verify(dataset, judged, Resampling(resamples=100))
-    assert set(_baselines(verified, embedded=False)) == {"majority", "uncompiled"}
+    assert set(_baselines(verified, evidence_alone=False)) == {"majority", "uncompiled"}
     judged["compiled"] = judged["compiled_prompt"] = judged["uncompiled"]
     verified = verify(dataset, judged, Resampling(resamples=100))
-    assert set(_baselines(verified, embedded=False)) == {"majority", "uncompiled"}
+    assert set(_baselines(verified, evidence_alone=False)) == {"majority", "uncompiled"}
 
 
-def test_evidence_alone_is_a_rival_of_a_language_model_and_not_of_the_embedded_engine(world: World) -> None:
+def test_evidence_alone_is_a_rival_of_every_judge_but_itself(world: World) -> None:
     dataset, judged = world.first.compiled.dataset, dict(world.first.compiled.verification.judgments)
     judged["evidence_only"] = judged["majority"]
     verified = verify(dataset, judged, Resampling(resamples=100))
-    assert set(_baselines(verified, embedded=False)) - set(_baselines(verified, embedded=True)) == {"evidence_only"}
+    assert set(_baselines(verified, evidence_alone=False)) - set(_baselines(verified, evidence_alone=True)) == {
+        "evidence_only"
+    }
+    judged["evidence_only"] = judged["compiled"]  # of a judge that asks: then its prompt brought nothing
+    verified = verify(dataset, judged, Resampling(resamples=100))
+    assert "evidence_only" in _baselines(verified, evidence_alone=False)
 
 
 def test_two_compiles_at_once_get_two_versions_two_looks_and_the_second_meets_the_first(tmp_path: Path) -> None:

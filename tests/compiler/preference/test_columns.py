@@ -80,13 +80,14 @@ def test_columns_are_those_worked_out_by_hand() -> None:
 def test_experts_and_a_judge_left_out_have_the_same_statistics_as_the_others() -> None:
     # Beside the first expert (a, b, tie, a, b, tie) decided items are 0, 1, 3, 4: the judge is right on 0, 1 and 4.
     # Beside the second (b, tie, tie, tie, tie, tie) only item 0 is decided, and there it is wrong.
+    # Experts weigh by the items that are compared: four and one.
     judge = judged([0, 1, 2, 2, 1, 0], None)
     panel = [pair(experts(grade), judge, SCALE, accept_only=False) for grade in (EXPERT, [1, 2, 2, 2, 2, 2])]
     judges = {name: nothing("") for name in ("evidence_only", "compiled_loo", "ceiling")}
     found = with_preference_columns(
         judges, dataset(), {}, Resampling(resamples=100), {"compiled_loo": panel, "ceiling": []}
     )
-    assert found["compiled_loo"].estimates["accuracy_decided"].value == pytest.approx((3 / 4 + 0 / 1) / 2)
+    assert found["compiled_loo"].estimates["accuracy_decided"].value == pytest.approx((4 * 3 / 4 + 1 * 0 / 1) / 5)
     assert found["compiled_loo"].estimates["accuracy_decided"].n == 5
     assert all({"accuracy_decided", "flip_rate"} <= set(column.estimates) for column in found.values())
     assert found["ceiling"].estimates["accuracy_decided"].value is None

@@ -21,7 +21,7 @@ STYLE = (
     + charts.STYLE
     + """
 .verdict{font-size:1.25rem;line-height:1.4;border-left:5px solid var(--hue);padding-left:.8rem;max-width:50rem}
-.verdict.better,.verdict.well{border-color:var(--good)}.verdict.less,.verdict.none{border-color:var(--alarm)}
+.verdict.better,.verdict.well{border-color:var(--good)}.verdict.less,.verdict.none,.verdict.below{border-color:var(--alarm)}
 nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0;font-size:.92rem}
 .judges td:nth-child(3){min-width:8rem}.judges tr:nth-child(5){background:var(--soft)}
 .judges td:first-child{white-space:normal;min-width:clamp(8rem,20vw,12.5rem);line-height:1.25}
@@ -121,7 +121,7 @@ def _header(page: JudgePage, name: str) -> str:
     if card.labels == "constructed":
         stamps.append("CONSTRUCTED LABELS. No expert gave them: agreement with them says nothing about experts.")
     if not card.promoted:
-        stamps.append("NOT PROMOTED. This version was not shown to be better than what there was.")
+        stamps.append(f"NOT PROMOTED. {_why_not(card.reason)}")
     what = " · ".join([card.task, card.engine or str(card.lm.get("model", "")), card.created])
     css = verdict.standing.rpartition(" ")[2]
     return (
@@ -131,6 +131,13 @@ def _header(page: JudgePage, name: str) -> str:
         f"{f'<p>{escape(verdict.detail)}</p>' if verdict.detail else ''}"
         f"{''.join(f'<p>{escape(fact)}</p>' for fact in page.facts)}"
     )
+
+
+def _why_not(reason: str) -> str:
+    """Why a version was not promoted, in a sentence; a refusal says nothing about how good the judge is."""
+    if reason.startswith("not shown"):
+        return "This version was not shown to be better than what there was."
+    return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
 
 
 def _judges(page: JudgePage) -> str:

@@ -1,7 +1,7 @@
 """The judge in a sentence: does it agree with the experts as well as they agree with each other?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,8 +10,6 @@ from judgec.agreement.measure import Resampling, panel_statistic
 from judgec.agreement.render import NAMES, number, show
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
-from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED
 from judgec.records.ratings import Ratings
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.bootstrap import difference_interval
@@ -20,7 +18,7 @@ AS_WELL = 0.1  # how much less than the experts is still "as well": the lower li
 HEADLINES = {"accept": "accept_agreement", "balanced_accuracy": "kappa"}  # objectives that a table calls otherwise
 AGAINST_CHANCE = frozenset({"tau_b", "tau_b_score", "spearman", "kappa", "qwk"})  # chance gives 0
 
-Standing = Literal["better", "as well", "less", "unclear", "alone", "none", "unknown"]
+Standing = Literal["better", "as well", "less", "unclear", "alone", "none", "below", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,8 @@ class Verdict:
 
     Args:
         standing: Beside the experts: ``better``, ``as well``, ``less``, ``unclear`` (the test set cannot tell),
-            ``alone`` (one annotator), ``none`` (not shown to agree at all), ``unknown`` (undefined).
+            ``alone`` (one annotator), ``none`` (not shown to agree at all), ``below`` (shown to agree less often than
+            the most frequent grade), ``unknown`` (undefined).
         statistic: The headline's name.
         sentence: For people.
         detail: The like-for-like comparison, or empty.
@@ -63,9 +62,8 @@ def beside_experts(
     Returns: None where either is undefined.
     """
     pair = []
-    for panel in (judge, experts):
-        compared = [_compared(name, ratings) for ratings in panel]
-        statistic = panel_statistic(name, compared)
+    for panel, other in ((judge, experts), (experts, judge)):
+        statistic = panel_statistic(name, panel, other)
         if statistic is None or np.isnan(statistic.point()):
             return None
         pair.append(statistic)
@@ -81,8 +79,13 @@ def judge_verdict(
     *,
     statistic: str,
     constructed: bool = False,
+    below: str = "",
+    above: str = "",
 ) -> Verdict:
     """Put the numbers into words.
+
+    The judge is compared with the experts by ``compiled_loo`` and ``ceiling`` alone: both are measured against the
+    same consensuses, which the agreement with all experts is not.
 
     Args:
         name: The judge's, with version.
@@ -90,33 +93,53 @@ def judge_verdict(
         difference: From ``beside_experts``, or None.
         statistic: The headline.
         constructed: No expert gave the labels.
+        below: Where the judge is shown below the most frequent grade, as numbers, or empty.
+        above: Which other rows of its table stand above it, as a clause, or empty; such a judge is not called better.
     """
+    found = _compared_with_experts(name, agreements, difference, statistic, constructed, below, topped=bool(above))
+    return replace(found, sentence=f"{found.sentence.removesuffix('.')}; {above}.") if above else found
+
+
+def _compared_with_experts(
+    name: str,
+    agreements: Mapping[str, Agreement],
+    difference: Estimate | None,
+    statistic: str,
+    constructed: bool,
+    below: str,
+    *,
+    topped: bool,
+) -> Verdict:
     who, they = ("the constructed labels", "their raters") if constructed else ("your experts", "they")
     own = agreements["compiled"].estimates[statistic]
     named = NAMES.get(statistic, statistic)
+    if below:
+        sentence = f"{name} agrees with {who} less often than their most frequent grade does: {below}."
+        return Verdict("below", statistic, sentence, "")
     if own.value is None:
         return Verdict("unknown", statistic, f"How far {name} agrees with {who} is unknown: {own.note}.", "")
     numbers = f"{named} {show(own)}"
     if not _above_chance(statistic, own, agreements["majority"]):
         bar = "0 is chance" if statistic in AGAINST_CHANCE else "no more than the most frequent grade"
         return Verdict("none", statistic, f"{name} is not shown to agree with {who}: {numbers} ({bar}).", "")
-    ceiling = agreements["ceiling"].estimates[statistic]
-    if ceiling.value is None or difference is None or difference.value is None:
+    ceiling, loo = (agreements[column].estimates[statistic] for column in ("ceiling", "compiled_loo"))
+    if None in (ceiling.value, loo.value) or difference is None or difference.value is None:
         sentence = f"{name} agrees with {who}: {numbers}; how far {they} agree with each other is unknown."
         return Verdict("alone", statistic, sentence, ceiling.note)
-    numbers += f", ceiling {number(ceiling.value)}"
+    both = f"{named} {show(loo)}, ceiling {number(ceiling.value)}"
     standing = _standing(difference)
+    if standing == "better" and topped:
+        standing = "as well"  # which is true, too: no word of praise for a judge that another row of its table beats
     words = {
-        "better": f"agrees with {who} better than {they} agree with each other: {numbers}.",
-        "as well": f"agrees with {who} as well as {they} agree with each other: {numbers}.",
-        "less": f"agrees with {who}, but less than {they} agree with each other: {numbers}.",
+        "better": f"agrees with {who} better than {they} agree with each other: {both}.",
+        "as well": f"agrees with {who} as well as {they} agree with each other: {both}.",
+        "less": f"agrees with {who}, but less than {they} agree with each other: {both}.",
         "unclear": f"agrees with {who}; whether as well as {they} agree with each other, "
-        f"{difference.n_clusters} test queries cannot tell: {numbers}.",
+        f"{difference.n_clusters} test queries cannot tell: {both}.",
     }
-    loo = agreements["compiled_loo"].estimates[statistic]
     detail = (
         f"Like for like, against the consensus of the other annotators on the same items: the judge {show(loo)}, "
-        f"the experts {show(ceiling)}, difference {show(difference)}."
+        f"the experts {show(ceiling)}, difference {show(difference)}. Against the consensus of all experts: {numbers}."
     )
     return Verdict(standing, statistic, f"{name} {words[standing]}", detail)
 
@@ -135,12 +158,6 @@ def _above_chance(statistic: str, own: Estimate, majority: Agreement) -> bool:
     least = own.value if own.low is None else own.low
     bar = 0.0 if statistic in AGAINST_CHANCE else _value(majority.estimates[statistic])
     return least is not None and least > (bar or 0.0)
-
-
-def _compared(name: str, ratings: Ratings) -> Ratings:
-    if name == "accept_agreement":
-        return ratings.where((ratings.expert_accept != UNLABELLED) & (ratings.judge_accept != UNSCORED))
-    return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
 
 
 def _value(estimate: Estimate | None) -> float | None:

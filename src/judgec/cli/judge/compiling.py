@@ -20,6 +20,7 @@ from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
 from judgec.lm.spec import LMSpec
 from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.card import EVIDENCE_ALONE
 from judgec.records.label import LabelSet
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.splits import default_family
@@ -144,7 +145,7 @@ def _show(saved: Saved, request: Request) -> None:
     say(
         *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
         str(saved.report["verdict"]),
-        f"{card.name}@{card.version} {verdict}: {card.reason}",
+        f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
         f"report: {page_path(request.home, card)}",
         f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),

@@ -19,7 +19,7 @@ from judgec.cli.progress import Bar
 from judgec.errors import ServiceError, UserError
 from judgec.judges.judge import disagreements
 from judgec.judges.stream.jury import Jury
-from judgec.records.card import ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
 from judgec.store import programs
@@ -44,7 +44,7 @@ def run(request: Request) -> dict[str, object]:
     cards = [program.card for program in loaded]
     _check_jurors(cards)
     _check_out(request)
-    names = (f"{card.name}@{card.version}, {request.lm or card.engine or card.lm.get('model')}" for card in cards)
+    names = (f"{card.name}@{card.version}, {_asked(card, request.lm)}" for card in cards)
     bar.stage("judge", "; ".join(names))
     items = open_items(request.file, task=cards[0].task, rename=as_rename(request.rename))
     bar.stage("items", f"{items.items} of {request.file}")
@@ -66,16 +66,25 @@ def run(request: Request) -> dict[str, object]:
             kept = f"at least {panel.done} of {panel.total} verdicts are in the journal"
             say(f"{kept}; the same command goes on from there.")
             raise
-    notes = [*items.notes, *_lacking(cards, items), *_unfrozen(jury)]
-    counts = _counts(request, cards, items, tally, panel) | {"notes": notes, "agreement": jury.agreement()}
+    notes = [*items.notes, *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
+    counts = _counts(request, cards, items, tally, panel) | {
+        "evidence_alone": all(juror.interview is None for juror in jury.jurors),
+        "notes": notes,
+        "agreement": jury.agreement(),
+    }
     if not request.quiet:
-        _show(counts, tally, promoted=all(card.promoted for card in cards))
+        _show(counts, tally, cards)
     if items.items and not judged:
         raise ServiceError(
             f"{request.out}: none of {items.items} items could be judged; the reasons are in the rows. "
             "Run judgec doctor --lm MODEL."
         )
     return counts
+
+
+def _asked(card: ProgramCard, lm: str | None) -> str:
+    """What answers for a judge: nothing is asked where evidence alone decides, whatever --lm names."""
+    return EVIDENCE_ALONE if card.evidence_alone else str(lm or card.engine or card.lm.get("model"))
 
 
 def _panel(request: Request, bar: Bar) -> Panel:
@@ -182,6 +191,12 @@ def _counts(
     }
 
 
+def _asking_nothing(jury: Jury) -> list[str]:
+    """Which judges ask no language model."""
+    names = [juror.name for juror in jury.jurors if juror.interview is None]
+    return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
+
+
 def _lacking(cards: list[ProgramCard], items: ItemStream) -> list[str]:
     """What a judge was measured with and is not given here: its known agreement says little then."""
     lacks = sorted({name for card in cards for name in card.fields if name not in items.fields}) if items.items else []
@@ -202,7 +217,18 @@ def _unfrozen(jury: Jury) -> list[str]:
     ]
 
 
-def _show(counts: dict[str, object], tally: _Tally, *, promoted: bool) -> None:
+def _unproven(cards: list[ProgramCard]) -> list[str]:
+    """Why judges were not promoted."""
+    notes = []
+    for card in (card for card in cards if not card.promoted):
+        if card.reason.startswith("not shown"):
+            notes.append("note: this version was not shown to be better than its baselines")
+        else:
+            notes.append(f"note: {card.name}@{card.version} was not promoted: {card.reason}")
+    return list(dict.fromkeys(notes))
+
+
+def _show(counts: dict[str, object], tally: _Tally, cards: list[ProgramCard]) -> None:
     shown = []
     for aspect in tally.aspects:
         outcomes = tally.accepts.get(aspect, Counter())
@@ -218,6 +244,6 @@ def _show(counts: dict[str, object], tally: _Tally, *, promoted: bool) -> None:
         f"{counts['lm_calls']} LM calls, {counts['journaled']} from the journal",
         *([f"the verdicts among themselves: Fleiss' kappa {kappa:.2f}"] if isinstance(kappa, float) else []),
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
-        *([] if promoted else ["note: this version was not shown to be better than its baselines"]),
+        *_unproven(cards),
         *([] if len(tally.aspects) > 1 else [NEXT.format(out=shlex.quote(str(counts["out"])))]),
     )

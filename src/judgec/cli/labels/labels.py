@@ -104,6 +104,7 @@ def _check(request: Request) -> None:
     _print_summary(file, report)
     _print_histogram(report)
     _print_agreement(report["agreement"])
+    _print_ceiling(report)
     say(*(f"note: {note}" for note in report["notes"]))
     options = [("--task", task), *(("--map", pair) for pair in request.rename)]
     options += [("--annotators", annotators), ("--accept-at", accept_at), ("--name", request.name)]
@@ -183,6 +184,34 @@ def _print_agreement(agreement: "AnnotatorAgreement") -> None:
             (aspect, _with_limits(part["estimates"]["fleiss_kappa"]), _shown(part["krippendorff_alpha"]))
             for aspect, part in parts.items()
         ],
+    )
+
+
+def _print_ceiling(report: "LabelReport") -> None:
+    """Each annotator against the others, and their weighted mean: the ceiling of a judge."""
+    from judgec.cli.output import print_table
+
+    if not report["ceiling"]:
+        return
+    statistics = ("tau_b", "kappa", "exact", "accept_agreement")
+    rows = [
+        (
+            one["annotator"] + (" (left out)" if one["adjudicator"] else ""),
+            str(one["n"]),
+            *map(_shown, (one["tau_b"], one["kappa"], one["exact"], one["accept_agreement"])),
+        )
+        for one in report["against_others"]
+    ]
+    weighed = sum(one["n"] for one in report["against_others"] if not one["adjudicator"])
+    means = [mean for name in statistics if isinstance(mean := report["ceiling"][name], dict)]
+    ends = [
+        (label, count, *(_shown(mean[end]) for mean in means))
+        for label, count, end in (("ceiling", str(weighed), "value"), ("  95 % from", "", "low"), ("  to", "", "high"))
+    ]
+    print_table(
+        "Ceiling: each annotator against the others' consensus, mean by labels" + _hidden(rows),
+        ("annotator", "labels", "tau-b", "kappa", "exact", "accept"),
+        [*rows[:MOST_ROWS], *ends],
     )
 
 

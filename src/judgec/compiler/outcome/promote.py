@@ -1,19 +1,27 @@
-"""Whether a compiled judge becomes the champion: only when the test split says that it is better."""
+"""Whether a compiled judge becomes the champion: only when the test split says that it is better.
+
+Better is on the objective. A judge that the test split shows to be worse than its rival on kappa or on accept
+agreement, or below the most frequent grade on exact or accept agreement, is not promoted whatever the objective says:
+the most frequent grade has no tau-b, which counts as 0, so that any tau-b beats it.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from judgec.agreement.difference import differences
+from judgec.agreement.difference import OBJECTIVE_OF, differences
 from judgec.agreement.measure import Resampling
-from judgec.agreement.render import show
+from judgec.agreement.render import NAMES, number, show
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.ratings import Ratings
-from judgec.stats.agreement.objective import Objective
+from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.stats.intervals.bootstrap import Interval, detectable_difference, difference_interval
 from judgec.stats.intervals.significance import level_for_look
 
 MIN_TEST_QUERIES = 10  # fewer: an interval over them means little
+GUARDS = ("kappa", "accept_agreement")  # what the objective must not be bought with
+FLOORS = ("exact", "accept_agreement")  # what the most frequent grade must not do better
+SAME = 1e-12  # objectives that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +36,8 @@ class Decision:
         detectable: The smallest difference that this test set would have shown (80 % power), or None.
         by_statistic: The paired difference of every statistic at the same level.
         look: How many versions were tested on this split, this one included.
+        below_majority: On which of ``FLOORS`` it is shown below the most frequent grade: the difference, at 95 %.
+        above: The other rows of its own table that stand above it, with their objective and its own.
     """
 
     promoted: bool
@@ -37,6 +47,23 @@ class Decision:
     detectable: float | None
     by_statistic: Mapping[str, Estimate]
     look: int
+    below_majority: Mapping[str, "Shortfall"] = field(default_factory=dict)
+    above: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """A statistic on which a judge is shown below another.
+
+    Args:
+        value: The judge's, unscored items counting against it.
+        other: The other's.
+        difference: ``value - other`` with its interval, which lies below 0.
+    """
+
+    value: float
+    other: float
+    difference: Estimate
 
 
 def decide(
@@ -47,6 +74,7 @@ def decide(
     *,
     look: int,
     majority: Ratings | None = None,
+    table: Mapping[str, Ratings] | None = None,
     nominal: bool = False,
     refusal: str = "",
 ) -> Decision:
@@ -60,7 +88,9 @@ def decide(
         look: How many versions were tested on this split, this one included: the k-th look spends
             .05 / (k (k + 1)) of the error level, so that all looks together spend at most .05.
         majority: Those of the most frequent grade: a judge that is not shown to beat it is called so, whoever its
-            rival is.
+            rival is, and one that is shown below it on ``FLOORS`` is not promoted.
+        table: The other rows of its own table; the rivals when left out. One that stands below any of them is never
+            called better.
         nominal: The grades are classes without an order.
         refusal: Why it must not be promoted whatever the numbers say, or empty.
     """
@@ -73,35 +103,110 @@ def decide(
     difference = found.estimate(len(compiled.expert))
     detectable = detectable_difference(found)
     better = _better(found)
-    measured = (
-        f"{objective.name} {_signed(difference)} against {rival.replace('_', ' ')} "
-        f"({how.level:.1%} interval, look {look} at this test split)"
-    )
-    if unscored := int(((compiled.judge == UNSCORED) & (compiled.judge_accept == UNSCORED)).sum()):
-        measured += f", {unscored} of {len(compiled.judge)} unscored counting against it"
-    reason = f"{refusal} ({measured})" if refusal else _verdict(measured, difference, detectable, better=better)
-    if not better and majority is not None and rival != "majority":
-        over = _difference(compiled, majority, objective, how)
-        if not _better(over):
-            reason += f"; no better than the majority grade ({objective.name} {_signed(over.estimate(0))})"
+    measured = _measured(compiled, objective, difference, rival, how.level, look)
+    by_statistic = differences(compiled, rivals[rival], how, nominal=nominal)
+    worse = {name: by_statistic[name] for name in GUARDS if _is_below(by_statistic[name])}
+    below = {} if majority is None else below_majority(compiled, majority, resampling, nominal=nominal)
+    above = _above(compiled, rivals if table is None else table, objective)
+    reason = _praise(measured, rival, worse, above) if better else _doubt(measured, difference, detectable)
+    if refusal or below:
+        reason = f"{refusal or f'never promoted below the majority grade: {shortfalls(below)}'} ({measured})"
+    if not better and not below and majority is not None and rival != "majority":
+        reason += _no_better_than(compiled, majority, objective, how)
     return Decision(
-        promoted=better and not refusal,
+        promoted=better and not worse and not below and not refusal,
         reason=reason,
         rival=rival,
         difference=difference,
         detectable=detectable,
-        by_statistic=differences(compiled, rivals[rival], how, nominal=nominal),
+        by_statistic=by_statistic,
         look=look,
+        below_majority=below,
+        above=above,
     )
 
 
-def _verdict(measured: str, difference: Estimate, detectable: float | None, *, better: bool) -> str:
-    if better:
-        return f"better: {measured}"
+def below_majority(
+    compiled: Ratings, majority: Ratings, resampling: Resampling, *, nominal: bool = False
+) -> dict[str, Shortfall]:
+    """On which of ``FLOORS`` the judge is shown to be below the judge that always gives the most frequent grade.
+
+    At the level of the report, 95 %: a later look makes it harder to be called better, not easier to pass as harmless.
+    """
+    found = differences(compiled, majority, resampling, nominal=nominal)
+    below = {}
+    for name in FLOORS:
+        if _is_below(found[name]):
+            share = parse_objective(OBJECTIVE_OF[name])
+            below[name] = Shortfall(share.value(compiled), share.value(majority), found[name])
+    return below
+
+
+def shortfalls(below: Mapping[str, Shortfall]) -> str:
+    """``exact .76 against .83, difference -.07 [-.11, -.03]``."""
+    return "; ".join(
+        f"{NAMES[name]} {number(one.value)} against {number(one.other)}, difference {show(one.difference)}"
+        for name, one in below.items()
+    )
+
+
+def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> str:
+    """``evidence only stands above it (tau_b .52 against .50)``."""
+    rows = [f"{_plain(name)} {number(other)}" for name, (other, _) in above.items()]
+    own = next(iter(above.values()))[1]
+    stand = "stands" if len(rows) == 1 else "stand"
+    return f"{' and '.join(rows)} {stand} above its {number(own)} ({objective})"
+
+
+def _above(compiled: Ratings, table: Mapping[str, Ratings], objective: Objective) -> dict[str, tuple[float, float]]:
+    own = objective.value(compiled)
+    values = {name: objective.value(ratings) for name, ratings in table.items()}
+    return {name: (value, own) for name, value in values.items() if value > own + SAME}
+
+
+def _is_below(difference: Estimate) -> bool:
+    return bool(difference.value and difference.value < 0 and difference.high is not None and difference.high < 0)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _measured(
+    compiled: Ratings, objective: Objective, difference: Estimate, rival: str, level: float, look: int
+) -> str:
+    measured = (
+        f"{objective.name} {_signed(difference)} against {_plain(rival)} "
+        f"({level:.1%} interval, look {look} at this test split)"
+    )
+    if unscored := int(((compiled.judge == UNSCORED) & (compiled.judge_accept == UNSCORED)).sum()):
+        measured += f", {unscored} of {len(compiled.judge)} unscored counting against it"
+    return measured
+
+
+def _praise(measured: str, rival: str, worse: Mapping[str, Estimate], above: Mapping[str, tuple[float, float]]) -> str:
+    """Of a judge that is better than its rival on the objective."""
+    if worse:
+        lost = ", ".join(f"{NAMES[name]} {show(difference)}" for name, difference in worse.items())
+        return f"not promoted, shown to be worse than {_plain(rival)} on {lost} ({measured})"
+    if above:
+        return f"{measured}; but {standing_above(above, 'in its own table')}"
+    return f"better: {measured}"
+
+
+def _doubt(measured: str, difference: Estimate, detectable: float | None) -> str:
+    """Of a judge that is not shown to be better."""
     if difference.note:
         return f"not shown to be better: {measured}; {difference.note}"
     shown = "" if detectable is None else f"; this test set could have shown {detectable:.2f}"
     return f"not shown to be better: {measured}{shown}"
+
+
+def _no_better_than(compiled: Ratings, majority: Ratings, objective: Objective, how: Resampling) -> str:
+    over = _difference(compiled, majority, objective, how)
+    return (
+        "" if _better(over) else f"; no better than the majority grade ({objective.name} {_signed(over.estimate(0))})"
+    )
 
 
 def _difference(one: Ratings, other: Ratings, objective: Objective, how: Resampling) -> Interval:

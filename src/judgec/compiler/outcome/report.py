@@ -14,7 +14,7 @@ from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.signatures import fingerprint
 from judgec.lm.usage import Spent
-from judgec.records.card import Cost, ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, Cost, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
@@ -133,7 +133,8 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         split_digest=compiled.dataset.split.digests["test"],
         labels=labels.source.get("labels", ""),
         lm=settings.lm.describe(),
-        engine=ENGINE_NOTE if settings.lm.embedded else "",
+        engine=EVIDENCE_ALONE if not compiled.judge.asks_lm else ENGINE_NOTE if settings.lm.embedded else "",
+        evidence_alone=not compiled.judge.asks_lm,
         optimizer=settings.optimizer,
         settings={
             "prompt": compiled.chosen.name,
@@ -160,15 +161,23 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
     difference: dict[str, object] = {"to": decision.rival, **_short(decision.by_statistic)}
     difference["objective"] = decision.difference.to_json()
     difference["detectable"] = decision.detectable
+    below = {
+        name: {"value": one.value, "majority": one.other, "difference": one.difference.to_json()}
+        for name, one in decision.below_majority.items()
+    }
     return {
         "promoted": decision.promoted,
         "reason": decision.reason,
         "verdict": verdict_of(compiled, settings, settings.name).sentence,
+        "evidence_alone": not compiled.judge.asks_lm,
+        "adjudicators": list(dataset.test.experts.adjudicators),
         "task": dataset.labels.task,
         "objective": settings.objective,
         "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)},
         "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
         "difference": difference,
+        "below_majority": below,
+        "above": {name: value for name, (value, _) in decision.above.items()},
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
         "candidates": [

@@ -58,6 +58,7 @@ class Contest:
         settings: What was asked for.
         session: The way to the language models.
         refusal: Why the judge must not be promoted whatever the numbers say, or empty.
+        evidence_alone: The compiled judge asks nothing: it is the judge of evidence alone, not its rival.
     """
 
     dataset: Dataset
@@ -65,14 +66,13 @@ class Contest:
     settings: CompileSettings
     session: Session = field(repr=False)
     refusal: str = ""
+    evidence_alone: bool = False
 
     def decide(self, standing: Standing) -> Decision:
         """Compare the compiled judge with its rivals."""
         settings = self.settings
-        if standing.champion is None:
-            rivals = Rivals(_baselines(self.verification, embedded=settings.lm.embedded))
-        else:
-            rivals = self._champion(standing.champion)
+        baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
+        rivals = Rivals(baselines) if standing.champion is None else self._champion(standing.champion)
         return decide(
             self.verification.ratings["compiled"],
             rivals.ratings,
@@ -80,13 +80,14 @@ class Contest:
             Resampling(resamples=settings.resamples, seed=settings.seed),
             look=standing.look,
             majority=self.verification.ratings["majority"],
+            table=baselines,
             nominal=self.dataset.labels.scale.level == "nominal",
             refusal=self.refusal or rivals.refusal,
         )
 
     def _champion(self, version: int) -> Rivals:
         """The champion's test judgments: those saved with it, and where items are new, its own model's."""
-        baselines = _baselines(self.verification, embedded=self.settings.lm.embedded)
+        baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
         labels, test = self.dataset.labels, self.dataset.test
         name = f"{self.settings.name}@{version}"
         try:
@@ -128,18 +129,19 @@ def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
     return same and same_threshold
 
 
-def _baselines(verification: Verification, *, embedded: bool) -> dict[str, Ratings]:
-    """The other judges of the table.
+def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str, Ratings]:
+    """The other judges of the table, with a language model or without.
 
-    A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival; an uncompiled judge
-    that is the compiled one is its rival: then compiling brought nothing. Without an LM there is none to save, so
-    evidence alone is no rival. A judge of preferences has to beat the longer answer, too.
+    A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival, and so is evidence
+    alone where that is what ships. An uncompiled judge that is the compiled one is its rival: then compiling brought
+    nothing; and so is evidence alone that grades as a judge with a prompt does: then the prompt brought nothing. A
+    judge of preferences has to beat the longer answer, too.
     """
     ratings = verification.ratings
     names = [name for name in (*BASELINES, LONGEST) if name in ratings]
     if _same(ratings["compiled_prompt"], ratings["compiled"]):
         names.remove("compiled_prompt")
-    if embedded and "evidence_only" in names:
+    if evidence_alone and "evidence_only" in names:
         names.remove("evidence_only")
     return {name: ratings[name] for name in names}
 

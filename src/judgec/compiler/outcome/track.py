@@ -17,6 +17,7 @@ from judgec.compiler.outcome.report import Saved
 from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import acceptability
 from judgec.records.agreement import Agreement
+from judgec.records.card import EVIDENCE_ALONE
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.store import programs
@@ -88,7 +89,7 @@ def _model_version(compiled: Compiled, saved: Saved, home: Path) -> ModelVersion
         folder=home / "programs" / card.name / f"{card.version:04d}",
         aliases=tuple(sorted(alias for alias, version in aliases.items() if version == card.version)),
         tags={**tags, "promoted": str(card.promoted).lower(), "labels": card.labels or "experts"},
-        description=card.reason,
+        description=f"{EVIDENCE_ALONE}; {card.reason}" if card.evidence_alone else card.reason,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgec.agreement.ceiling import ONE_ANNOTATOR, expert_panel, judge_panel
+from judgec.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
 from judgec.agreement.measure import Resampling, measure, with_aspects
 from judgec.compiler.assemble import Bench, calibrated, evidence_only
 from judgec.compiler.dataset import Dataset, Part
@@ -50,11 +50,13 @@ def judge_test(
     """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own."""
     test = bench.dataset.test
     judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
-    if bench.evidence is not None:
+    if bench.evidence is not None and judge.asks_lm:
         judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
     judged["uncompiled"] = bench.raw(uncompiled, test)
     judged["compiled_prompt"] = bench.raw(chosen, test)
     judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
+    if not judge.asks_lm:
+        judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
     if chosen.name == uncompiled.name:
         return judged, judged["compiled"]
     return judged, calibrated(bench, uncompiled).judge(test.items, bench.ask)
@@ -73,18 +75,21 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
         parts = {aspect: ratings_of(dataset, test, judgments[name], j) for j, aspect in enumerate(labels.aspects)}
         whole = measure(ratings[name], resampling, nominal=nominal)
         agreements[name] = with_aspects(whole, parts, resampling, nominal=nominal)
-    experts = {aspect: _experts(dataset, aspect) for aspect in (None, *range(len(labels.aspects)))}
-    compiled = {aspect: _compiled(dataset, judgments["compiled"], aspect) for aspect in experts}
-    for name, panels in (("compiled_loo", compiled), ("ceiling", experts)):
-        if not panels[None]:
-            agreements[name] = nothing(ONE_ANNOTATOR)
-            continue
-        by_aspect = {aspect: panels[j] for j, aspect in enumerate(labels.aspects) if panels[j]}
-        whole = measure(panels[None], resampling, nominal=nominal)
-        agreements[name] = with_aspects(whole, by_aspect, resampling, nominal=nominal)
+    beside = ceiling(
+        test.experts,
+        test.others,
+        labels.scale,
+        labels.aspects,
+        resampling,
+        accept_only=labels.accept_only,
+        judgments=judgments["compiled"],
+    )
+    agreements |= beside or dict.fromkeys(("compiled_loo", "ceiling"), nothing(ONE_ANNOTATOR))
     if labels.task == "preference":
-        beside = {"compiled_loo": compiled[None], "ceiling": experts[None]}
-        agreements = with_preference_columns(agreements, dataset, judgments, resampling, beside)
+        experts = expert_panel(test.experts, test.others, labels.scale, accept_only=False)
+        judge = judge_panel(test.experts, test.others, judgments["compiled"], labels.scale, accept_only=False)
+        panels = {"compiled_loo": judge, "ceiling": experts}
+        agreements = with_preference_columns(agreements, dataset, judgments, resampling, panels)
         ratings[LONGEST] = ratings_of(dataset, test, longest(test.items, labels.scale))
     return Verification(agreements, ratings, judgments)
 
@@ -119,18 +124,6 @@ def nothing(note: str) -> Agreement:
     """The column of a judge that there is not."""
     missing = {name: Estimate(value=None, note=note) for name in STATISTICS}
     return Agreement(missing, BlandAltman(None, None, None), None, None, 0, 0, 0)
-
-
-def _experts(dataset: Dataset, aspect: int | None) -> list[Ratings]:
-    labels, test = dataset.labels, dataset.test
-    return expert_panel(test.experts, test.others, labels.scale, accept_only=labels.accept_only, aspect=aspect)
-
-
-def _compiled(dataset: Dataset, judgments: Judgments, aspect: int | None) -> list[Ratings]:
-    labels, test = dataset.labels, dataset.test
-    return judge_panel(
-        test.experts, test.others, judgments, labels.scale, accept_only=labels.accept_only, aspect=aspect
-    )
 
 
 def labelled(part: Part, target: IntArray) -> bool:

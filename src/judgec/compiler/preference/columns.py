@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from judgec.agreement.measure import NOTHING_SCORED, Resampling, measure, panel_statistic
+from judgec.agreement.measure import NOTHING_SCORED, Resampling, compared_rows, measure, panel_statistic
 from judgec.compiler.dataset import Dataset
 from judgec.judges.pairwise import TIE
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
-from judgec.records.label import UNLABELLED, IntArray, Item
+from judgec.records.label import IntArray, Item
 from judgec.records.ratings import Ratings, pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.statistic import SHARE, mean
@@ -48,7 +48,8 @@ def with_preference_columns(
     everyone = {**judgments, LONGEST: longest(test.items, scale)}
     columns = {name: replace(column, estimates={**column.estimates, **_UNKNOWN}) for name, column in agreements.items()}
     for name, panel in (panels or {}).items():
-        decided = {"accuracy_decided": _decided(panel, scale.position(TIE), how)}
+        beside = next((other for key, other in (panels or {}).items() if key != name and other and panel), ())
+        decided = {"accuracy_decided": _decided(panel, scale.position(TIE), how, beside)}
         columns[name] = replace(columns[name], estimates={**columns[name].estimates, **decided})
     for name, judged in everyone.items():
         ratings = pair(test.experts, judged, scale, accept_only=False)
@@ -80,13 +81,13 @@ def longest(items: Sequence[Item], scale: Scale) -> Judgments:
     )
 
 
-def _decided(panel: Sequence[Ratings], tie: int, how: Resampling) -> Estimate:
-    decided = [r.where((r.expert != UNLABELLED) & (r.expert != tie) & (r.judge != UNSCORED)) for r in panel]
-    statistic = panel_statistic("exact", decided)
+def _decided(panel: Sequence[Ratings], tie: int, how: Resampling, beside: Sequence[Ratings] = ()) -> Estimate:
+    decided, others = ([r.where(r.expert != tie) for r in ratings] for ratings in (panel, beside))
+    statistic = panel_statistic("exact", decided, others)
     if statistic is None:
         return Estimate(value=None, note=NOTHING_SCORED, level=how.level)
     found = interval(statistic, level=how.level, resamples=how.resamples, seed=how.seed)
-    return found.estimate(sum(len(r.expert) for r in decided))
+    return found.estimate(sum(len(compared_rows("exact", r).expert) for r in decided))
 
 
 def _flip_rate(judged: Judgments, cluster: IntArray, how: Resampling) -> Estimate:

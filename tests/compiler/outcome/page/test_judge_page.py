@@ -2,14 +2,17 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any  # any field of a decision
 
 import numpy as np
 import pytest
 
 from judgec.agreement.page.worst import MOST
 from judgec.compiler.outcome.page.judge_page import page_of, page_path, put_audits, verdict_of
+from judgec.compiler.outcome.promote import Shortfall
 from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate
 from tests.agreement.page.html import Page
@@ -108,6 +111,50 @@ def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> No
     assert f"{value:.2f}".replace("0.", ".", 1) in text
     for name in ("majority", "evidence only", "uncompiled", "compiled prompt", "compiled", "compiled loo", "ceiling"):
         assert name in text
+
+
+FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
+
+
+@pytest.mark.parametrize(
+    ("decided", "stamp", "sentence"),
+    [
+        ({"promoted": True, "reason": "better: tau_b +.2"}, "", "small@1 "),
+        (
+            {"reason": "not shown to be better: tau_b +.01"},
+            "NOT PROMOTED. This version was not shown to be better than what there was.",
+            "small@1 ",
+        ),
+        (
+            {"reason": "never promoted: 9 test queries, 10 are needed (tau_b +.3)"},
+            "NOT PROMOTED. Never promoted: 9 test queries, 10 are needed (tau_b +.3).",
+            "small@1 ",
+        ),
+        (
+            {"reason": "never promoted below the majority grade: exact", "below_majority": {"exact": FALL}},
+            "NOT PROMOTED. Never promoted below the majority grade: exact.",
+            "less often than their most frequent grade does: exact .76 against .83, difference -.07 [-.11, -.03].",
+        ),
+        (
+            {"promoted": True, "reason": "tau_b +.2 against champion", "above": {"uncompiled": (0.52, 0.5)}},
+            "",
+            "; uncompiled .52 stands above its .50 (tau_b).",
+        ),
+    ],
+    ids=["promoted", "not shown", "refused", "below the majority", "below another row"],
+)
+def test_first_sentences_of_the_page_are_true_whatever_was_decided(
+    outcome: Outcome, decided: dict[str, Any], stamp: str, sentence: str
+) -> None:
+    decision = replace(outcome.compiled.decision, **{"promoted": False, "below_majority": {}, "above": {}, **decided})
+    compiled = replace(outcome.compiled, decision=decision)
+    card = outcome.saved.card.model_copy(update={"promoted": decision.promoted, "reason": decision.reason})
+    text = Page(page_of(compiled, outcome.settings, card)).text
+    assert sentence in text
+    assert sentence in verdict_of(compiled, outcome.settings, "small@1").sentence
+    assert stamp in text
+    assert ("NOT PROMOTED" in text) is bool(stamp)
+    assert ("not shown to be better" in text) is decision.reason.startswith("not shown")
 
 
 def test_page_compares_the_first_prompt_with_the_uncompiled_one(outcome: Outcome, page: str) -> None:

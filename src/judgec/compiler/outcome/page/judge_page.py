@@ -19,12 +19,13 @@ from judgec.agreement.page.worst import worst_disagreements
 from judgec.agreement.render import NAMES, number, show
 from judgec.compiler.compile import Compiled
 from judgec.compiler.outcome.page.groups import by_group
+from judgec.compiler.outcome.promote import shortfalls, standing_above
 from judgec.compiler.search.candidates import UNCOMPILED
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import JudgecError
 from judgec.judges.judge import acceptability
 from judgec.records.audit import Finding
-from judgec.records.card import ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
 from judgec.store import programs
 from judgec.store.programs import dump_module
@@ -53,7 +54,16 @@ def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) ->
         Resampling(resamples=settings.resamples, seed=settings.seed),
     )
     constructed = labels.source.get("labels") == "constructed"
-    return judge_verdict(card_name, agreements, difference, statistic=statistic, constructed=constructed)
+    decision = compiled.decision
+    return judge_verdict(
+        card_name if compiled.judge.asks_lm else f"{card_name} ({EVIDENCE_ALONE})",
+        agreements,
+        difference,
+        statistic=statistic,
+        constructed=constructed,
+        below=shortfalls(decision.below_majority),
+        above=standing_above(decision.above, settings.objective) if decision.above else "",
+    )
 
 
 def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> str:
@@ -112,6 +122,8 @@ def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:
 def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     decision = compiled.decision
     facts = [f"{'Promoted' if card.promoted else 'Kept as a challenger'}: {card.reason}."]
+    if card.evidence_alone:
+        facts.append("Evidence alone, no prompt: judging asks no language model; the prompt below is kept, not used.")
     if decision.detectable is not None:
         smallest = number(decision.detectable)
         facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
