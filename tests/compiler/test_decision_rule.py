@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from judgec.compiler.calibrate import fit_calibrator, fit_out_of_fold
+from judgec.compiler.calibrate_choice import Data
 from judgec.compiler.decision_rule import fit_cuts, fit_sureness, value_of_tables
 from judgec.judges.decision import DecisionRule, above
 from judgec.records.label import FloatArray, IntArray
@@ -150,20 +151,8 @@ def test_fit_out_of_fold_accept_only_labels_never_contradict_the_grade() -> None
     rng = np.random.default_rng(4)
     evidence = rng.normal(size=(300, 5))
     accept = (evidence[:, 0] + rng.normal(0, 1.0, 300) > 0.6).astype(np.int64)
-    fitted, said = fit_out_of_fold(
-        verdicts=None,
-        evidence=evidence,
-        target=accept,
-        cluster=np.arange(300) // 2,
-        scale=ACCEPT_SCALE,
-        accept=accept,
-        names=tuple("abcde"),
-        seed=0,
-        lm_incumbent=False,
-        objective=parse_objective("kappa"),
-        stated=None,
-        own_accept=False,
-    )
+    data = Data(None, evidence, accept, np.arange(300) // 2, ACCEPT_SCALE, accept)
+    fitted, said = fit_out_of_fold(data, names=tuple("abcde"), objective=parse_objective("kappa"))
     assert fitted.accept_threshold is None
     assert said.accept.tolist() == said.grade.tolist()
 
@@ -171,20 +160,7 @@ def test_fit_out_of_fold_accept_only_labels_never_contradict_the_grade() -> None
 def test_fit_out_of_fold_confidence_is_how_often_the_shipped_grade_is_right() -> None:
     """For the raw verdict of a weak judge too, whose own certainty means nothing."""
     verdicts, expert, cluster = skewed(900, 8, noise=1.0)
-    fitted, said = fit_out_of_fold(
-        verdicts=verdicts,
-        evidence=None,
-        target=expert,
-        cluster=cluster,
-        scale=FIVE,
-        accept=None,
-        names=(),
-        seed=0,
-        lm_incumbent=True,
-        objective=parse_objective("tau_b"),
-        stated=None,
-        own_accept=False,
-    )
+    fitted, said = fit_out_of_fold(Data(verdicts, None, expert, cluster, FIVE, (expert >= 3).astype(np.int64)))
     right = said.grade == expert
     assert fitted.sureness is not None
     assert said.confidence.mean() == pytest.approx(right.mean(), abs=0.02)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from judgec.compiler.calibrate import OutOfFold, fit_out_of_fold
+from judgec.compiler.calibrate_choice import Data
 from judgec.compiler.dataset import Dataset, Part, joined
 from judgec.compiler.preference.ties import tie_band_of
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
@@ -112,21 +113,24 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
         if not known.size:
             said.append((known, None))
             continue
-        calibrators[aspect], out_of_fold = fit_out_of_fold(
+        data = Data(
             verdicts=None if raw is None else raw.probabilities[known, j],
             evidence=None if features is None else features[known],
             target=target[known, j],
             cluster=part.experts.cluster[known],
             scale=bench.scale,
             accept=part.experts.accept[known, j],
+            own_accept=bench.own_accept,
+            stated=None if raw is None else raw.grade[known, j],
+        )
+        calibrators[aspect], found = fit_out_of_fold(
+            data,
             names=() if bench.evidence is None else bench.evidence.names,
             seed=bench.seed,
             lm_incumbent=bench.language_model,
             objective=bench.objective,
-            stated=None if raw is None else raw.grade[known, j],
-            own_accept=bench.own_accept,
         )
-        said.append((known, out_of_fold))
+        said.append((known, found))
     judgments = _judgments(bench, part, said)
     return CompiledJudge(
         candidate.module, bench.scale, bench.aspects, bench.evidence, calibrators, out_of_fold=judgments

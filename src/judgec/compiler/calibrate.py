@@ -109,44 +109,26 @@ def fit_calibrator(
     Raises:
         ValueError: When there is neither verdict nor evidence, no labelled row to use, or not one name a feature.
     """
+    if accept is None:
+        known = (target >= 0) & (scale.accept_index is not None)
+        accept = np.where(known, target >= (scale.accept_index or 0), UNLABELLED).astype(np.int64)
+    data = Data(verdicts, evidence, target, cluster, scale, accept, own_accept, stated)
     return fit_out_of_fold(
-        verdicts=verdicts,
-        evidence=evidence,
-        target=target,
-        cluster=cluster,
-        scale=scale,
-        accept=accept,
-        names=names,
-        seed=seed,
-        evidence_digest=evidence_digest,
-        lm_incumbent=lm_incumbent,
-        objective=objective,
-        stated=stated,
-        own_accept=own_accept,
+        data, names=names, seed=seed, evidence_digest=evidence_digest, lm_incumbent=lm_incumbent, objective=objective
     )[0]
 
 
 def fit_out_of_fold(
+    everything: Data,
     *,
-    verdicts: FloatArray | None,
-    evidence: FloatArray | None,
-    target: IntArray,
-    cluster: IntArray,
-    scale: Scale,
-    accept: IntArray | None,
-    names: Sequence[str],
-    seed: int,
+    names: Sequence[str] = (),
+    seed: int = 0,
     evidence_digest: str = "",
-    lm_incumbent: bool,
-    objective: Objective | None,
-    stated: IntArray | None,
-    own_accept: bool,
+    lm_incumbent: bool = True,
+    objective: Objective | None = None,
 ) -> tuple[Calibrator, OutOfFold]:
-    """As ``fit_calibrator``, with what the calibrator says of each row out of fold."""
-    if accept is None:
-        known = scale.accept_index is not None
-        accept = np.where((target >= 0) & known, target >= (scale.accept_index or 0), UNLABELLED).astype(np.int64)
-    everything = Data(verdicts, evidence, target, cluster, scale, accept, own_accept, stated)
+    """As ``fit_calibrator``, with what the calibrator says of each row of ``everything`` out of fold."""
+    scale = everything.scale
     usable = _usable(everything, names)
     data = everything.rows(usable)
     if objective is None:
@@ -160,7 +142,7 @@ def fit_out_of_fold(
         chosen = choose(data, fit, objective, seed, lm_incumbent=lm_incumbent)
         source, family = chosen.key
         # Evidence needs no verdict: rows that the LM left unscored teach it too.
-        final = everything.rows(target >= 0) if source == "evidence" else data
+        final = everything.rows(everything.target >= 0) if source == "evidence" else data
         fitted = dict(_fit_source(final, source, seed, TREES, (family,)))[chosen.key]
     facts: dict[str, object] = {
         "n_labels": len(final.target),
@@ -170,10 +152,10 @@ def fit_out_of_fold(
     }
     if source != "lm":
         facts |= {"feature_names": tuple(names), "evidence_digest": evidence_digest}
-    said = _nothing_said(len(target), data.n_grades)
+    said = _nothing_said(len(usable), data.n_grades)
     if chosen.probabilities is None or chosen.grade is None:
         return fitted.model_copy(update=facts), said
-    if own_accept and (data.accept >= 0).any():
+    if data.own_accept and (data.accept >= 0).any():
         chances = acceptability(chosen.probabilities, scale)
         facts["accept_threshold"] = fit_accept_threshold(chances, data.accept, data.cluster)
     of_grade = chosen.probabilities[np.arange(len(chosen.grade)), chosen.grade]

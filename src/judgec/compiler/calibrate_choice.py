@@ -21,6 +21,7 @@ from judgec.stats.intervals.resampling import jackknife_se
 
 FOLDS = 5
 MAY_FALL = 0.02  # of kappa and QWK below the incumbent's: further down no gain of the objective counts
+KAPPA_WEIGHTS = (0.6, 1.0)  # beside the objective, of further cut points that compete
 GRID = np.linspace(0.02, 0.98, 97)  # accept thresholds tried
 SOFTNESS = 0.05  # width of the smoothed step in probability
 PULL = 5.0  # queries' worth of weight that keep the threshold near one half
@@ -88,12 +89,14 @@ class Option:
         rule: How the grade follows.
         grade: Positions, shape (n,).
         accept: 1 / 0, -1 where nobody said what is accepted, shape (n,).
+        goal: What its cut points are fitted to, where it has any.
     """
 
     key: Key
     rule: RuleName
     grade: IntArray
     accept: IntArray
+    goal: Objective
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumben
     score = predicted[winner.key] @ np.array(data.scale.values)
     if winner.rule == "map" and data.verdicts is not None:
         score = data.verdicts @ np.array(data.scale.values)
-    cuts = _cuts(score, data, objective, seed) if winner.rule in {"map", "cuts"} else ()
+    cuts = _cuts(score, data, winner.goal, seed) if winner.rule in {"map", "cuts"} else ()
     return Chosen(winner.key, DecisionRule(name=winner.rule, cuts=cuts), table, predicted[winner.key], winner.grade)
 
 
@@ -273,16 +276,14 @@ def _options(
     data: Data, probabilities: FloatArray, key: Key, fold: IntArray, objective: Objective, seed: int, *, whole: bool
 ) -> Iterator[Option]:
     """Every rule that reads a family's probabilities alone; only the likeliest grade if not ``whole``."""
-    rules: list[RuleName] = ["likeliest"]
-    if whole and not data.nominal and key[1] != "prior":
-        rules += ["cuts"] if data.n_grades == 2 else ["median", "cuts"]
-    score = probabilities @ np.array(data.scale.values)
+    ordered = whole and not data.nominal and key[1] != "prior"
+    rules: list[RuleName] = ["likeliest", "median"] if ordered and data.n_grades > 2 else ["likeliest"]
     for name in rules:
-        if name == "cuts":
-            grade = _crossed(score, data, fold, objective, seed)
-        else:
-            grade = DecisionRule(name=name).grades(probabilities, data.scale)
-        yield Option(key, name, grade, _accepts(grade, probabilities, data, fold))
+        grade = DecisionRule(name=name).grades(probabilities, data.scale)
+        yield Option(key, name, grade, _accepts(grade, probabilities, data, fold), objective)
+    if ordered:
+        score = probabilities @ np.array(data.scale.values)
+        yield from _cut_options(score, "cuts", key, probabilities, data, fold, objective, seed)
 
 
 def _verdict_rules(
@@ -296,10 +297,32 @@ def _verdict_rules(
 ) -> Iterator[Option]:
     """The raw verdict and its map; ``probabilities`` say how sure they are."""
     stated = stated_grades(verdicts, data.scale) if data.stated is None else data.stated
-    yield Option(key, "raw", stated, _accepts(stated, probabilities, data, fold))
+    yield Option(key, "raw", stated, _accepts(stated, probabilities, data, fold), objective)
     if not data.nominal:
-        grade = _crossed(verdicts @ np.array(data.scale.values), data, fold, objective, seed)
-        yield Option(key, "map", grade, _accepts(grade, probabilities, data, fold))
+        score = verdicts @ np.array(data.scale.values)
+        yield from _cut_options(score, "map", key, probabilities, data, fold, objective, seed)
+
+
+def _cut_options(
+    score: FloatArray,
+    name: RuleName,
+    key: Key,
+    probabilities: FloatArray,
+    data: Data,
+    fold: IntArray,
+    objective: Objective,
+    seed: int,
+) -> Iterator[Option]:
+    """Cut points fitted to the objective; on more than two grades also to the objective and kappa together.
+
+    Cuts that are best for QWK or tau-b alone often give exact agreement away, and kappa's guard then refuses them.
+    """
+    goals = [objective]
+    if data.n_grades > 2 and all(term != "kappa" for _, term in objective.terms):
+        goals += [Objective((*objective.terms, (weight, "kappa"))) for weight in KAPPA_WEIGHTS]
+    for goal in goals:
+        grade = _crossed(score, data, fold, goal, seed)
+        yield Option(key, name, grade, _accepts(grade, probabilities, data, fold), goal)
 
 
 def _crossed(score: FloatArray, data: Data, fold: IntArray, objective: Objective, seed: int) -> IntArray:
