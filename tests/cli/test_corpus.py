@@ -2,11 +2,15 @@
 
 import inspect
 import json
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from judgec.cli.app import main
 from judgec.cli.corpus.answer import Request, answer
 from judgec.cli.corpus.answering import answer_before, run_answers
 from judgec.cli.corpus.compile_agent import Request as Compiling
@@ -134,6 +138,28 @@ def test_compile_agent_saves_a_version_that_answer_can_run(folder: Path) -> None
     assert list(json.loads(judgec(folder, *answered).stdout)["agents"]) == ["ag@1", "rag-bm25"]
     assert "that is a judge" in judgec(folder, *compiling, "--name", "parts", code=2).stderr
     assert "exactly one" in judgec(folder, "compile-agent", "rag-bm25", *inputs, code=2).stderr
+
+
+def test_compiled_agent_leaves_the_built_in_one_of_its_name_alone_and_its_next_command_runs(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(here / "programs" / "parts", tmp_path / "programs" / "parts")
+    few = write(tmp_path / "few.jsonl", QUERIES[:30])
+    compile_an_agent(
+        Compiling(
+            agent="rag-fusion-hybrid", index="index", queries=str(few), judge="parts", unproven=True, home=tmp_path
+        )
+    )
+    said = capsys.readouterr().err.splitlines()
+    following = next(line.removeprefix("Next: ") for line in said if line.startswith("Next: "))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [*shlex.split(following.replace("--index index", f"--index '{here / 'index'}'"))])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    assert {row["agent"] for row in rows_of(tmp_path / "answers.jsonl")} == {"rag-fusion-hybrid", "rag-fusion-hybrid@1"}
+    with pytest.raises(UserError, match="'nobody@2' is not known"):
+        run_answers(asked(agents="nobody@2", index=str(here / "index"), queries=str(few), home=tmp_path))
 
 
 def test_python_system_answers_and_its_failures_are_kept_apart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

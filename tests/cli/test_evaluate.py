@@ -132,6 +132,33 @@ def test_bad_input_is_refused_before_anything_is_judged(
     assert not (home / "refused").exists()
 
 
+def test_qrels_of_documents_measure_chunks_by_document_and_refuse_ids_of_another_form(home: Path) -> None:
+    passages = {"new": [["7#1", "7#2", "51#3"], ["51#1", "51#2"]], "old": [["8", "7#1"], ["9#1", "8", "51#2"]]}
+    rows = [
+        {"query_id": f"t{q}", "agent": agent, "answer": answer(q, 2), "passage_ids": ids}
+        | {"contexts": [f"text of {one}" for one in ids]}
+        for agent, rankings in passages.items()
+        for q, ids in enumerate(rankings)
+    ]
+    (home / "chunked.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    graded = [("t0", "51", 1), ("t0", "7", 0), ("t0", "8", 0), ("t1", "51", 1), ("t1", "9", 0)]
+    lines = {name: "".join(f"{q} 0 {form.format(d)} {g}\n" for q, d, g in graded) for name, form in FORMS.items()}
+    for name, text in lines.items():
+        (home / name).write_text(text, encoding="utf-8")
+    given = ("--queries", "queries.csv", "--answers", "chunked.jsonl", "--judge", "flags", "--unproven")
+    done = run(home, "evaluate", *given, "--qrels", "plain.qrels", "--out", "chunked", "--json")
+    report = json.loads(done.stdout)
+    # new: documents 7, 51 and then 51; old: 8, 7 and then 9, 8, 51.
+    assert report["retrieval"]["new"]["MRR(rel=1)@5"]["value"] == pytest.approx((1 / 2 + 1) / 2)
+    assert report["retrieval"]["old"]["MRR(rel=1)@5"]["value"] == pytest.approx((0 + 1 / 3) / 2)
+    failed = run(home, "evaluate", *given, "--qrels", "prefixed.qrels", "--out", "refused", code=2)
+    assert "'cran-51'" in failed.stderr
+    assert "'7#1'" in failed.stderr
+
+
+FORMS = {"plain.qrels": "{}", "prefixed.qrels": "cran-{}"}
+
+
 @pytest.mark.parametrize(
     ("threshold", "fields", "said"), [(2, ("contexts",), True), (1, ("contexts",), False), (2, (), False)]
 )

@@ -57,6 +57,35 @@ def test_inferred_scale_fills_gaps_and_lists_rare_grades(tmp_path: Path) -> None
     assert has_note(labels, "Only 7 items: under 30")
 
 
+def test_few_whole_numbers_far_apart_are_the_scale_themselves_and_said_so(tmp_path: Path) -> None:
+    labels = read_labels(jsonl(tmp_path, graded(*[3, 57, 100] * 3)))
+    assert labels.scale.grades == (3, 57, 100)
+    assert has_note(labels, "Scale 3, 57, 100: only the grades seen, 3 of the 98 whole numbers from 3 to 100.")
+    assert has_note(labels, "list all in a datasheet")
+
+
+@pytest.mark.parametrize(
+    ("grades", "scale", "said"),
+    [
+        (
+            (0, 1, 10) * 3,
+            tuple(range(11)),
+            "Scale 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, inferred",
+        ),  # 0-10 has gaps at first
+        (range(0, 110, 10), tuple(range(0, 110, 10)), "only the grades seen, 11 of the 101 whole numbers"),
+        (range(0, 101, 2), tuple(range(101)), "Scale 0 to 100 (101 whole numbers), inferred from the grades seen."),
+        ((1, 2, 3, 4, 5, 5, 55), (1, 2, 3, 4, 5, 55), "55 (1)"),  # a slip stands out
+    ],
+)
+def test_wide_scales_are_filled_only_where_most_of_them_is_used(
+    tmp_path: Path, grades: Sequence[int], scale: tuple[int, ...], said: str
+) -> None:
+    labels = read_labels(jsonl(tmp_path, graded(*grades)))
+    assert labels.scale.grades == scale
+    assert has_note(labels, said)
+    assert all(len(note) < 400 for note in labels.notes)
+
+
 def test_inferred_scale_other_than_one_to_five_has_no_threshold(tmp_path: Path) -> None:
     path = jsonl(tmp_path, graded(0, 3, 1))
     labels = read_labels(path)

@@ -9,7 +9,7 @@ from judgec.compiler.search.race import Standing
 from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.search.task import Task
 from judgec.compiler.session import Session
-from judgec.compiler.settings import CompileSettings, Watch
+from judgec.compiler.settings import CompileSettings, Noting, Watch
 from judgec.judges.judge import CompiledJudge
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import Objective
@@ -74,7 +74,7 @@ def choose_prompt(
     watch.stage("baselines", "the uncompiled judge on train")
     verdicts = bench.raw(uncompiled, bench.dataset.train)
     watch.stage("search", f"{settings.optimizer}, on dev, by {objective.name}")
-    notes = _Notes(watch)
+    notes = Noting(watch)
     standings: dict[str, tuple[Candidate, Standing]] = {}
     task = Task(
         module=uncompiled.module,
@@ -108,7 +108,7 @@ def choose_prompt(
     return Choice(chosen, judge, scored, tuple(notes.said))
 
 
-def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: "_Notes") -> Candidate:
+def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: Noting) -> Candidate:
     found = [uncompiled, *optimizer.search(task)]
     raced = task.race(found)
     if raced.stopped:
@@ -138,17 +138,3 @@ def _worth(judge: CompiledJudge) -> float:
 
 def _standing(task: Task, raw: Judgments) -> Standing:
     return Standing(task.value(task.dev, raw), len(task.dev), int((~raw.scored).sum()))
-
-
-class _Notes:
-    """Passes everything on and keeps the notes for the report."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.said: list[str] = []
-        self._watch = watch
-
-    def stage(self, name: str, detail: str = "") -> None:
-        self._watch.stage(name, detail)
-
-    def note(self, text: str) -> None:
-        self.said.append(text)

@@ -106,6 +106,26 @@ class Watch(Protocol):
         """Something that the user should know."""
 
 
+class Noting:
+    """A watch that passes stages on and keeps the notes for the report.
+
+    Attributes:
+        said: The notes, in order.
+    """
+
+    def __init__(self, watch: Watch) -> None:
+        self.said: list[str] = []
+        self._watch = watch
+
+    def stage(self, name: str, detail: str = "") -> None:
+        """Shown."""
+        self._watch.stage(name, detail)
+
+    def note(self, text: str) -> None:
+        """Kept."""
+        self.said.append(text)
+
+
 class Silent:
     """A watch that says nothing."""
 

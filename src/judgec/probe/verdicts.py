@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from judgec.probe.diagnosis import diagnose
+from judgec.probe.judging.facts import states
+from judgec.probe.judging.failures import is_failure
 from judgec.probe.judging.panel import Judge
 from judgec.probe.judging.rules import Judged
 from judgec.queries.terms import TermIndex
 from judgec.records.scenario.outcome import Outcome, Probed, Reply, Verdict
 from judgec.records.scenario.schema import Question
+
+SHOWN = 200  # characters of a system's error message
 
 
 def verdicts(
@@ -20,8 +24,8 @@ def verdicts(
 ) -> list[Probed]:
     """Judge the replies of one system.
 
-    A reply passes when every criterion passes. One that has no answer is an error, and one that the judge gave no
-    grade of is unscored: neither counts as passed or failed.
+    A reply passes when every criterion passes. One that has no answer, or is a system's error message instead of one,
+    is an error whoever judges, and one that the judge gave no grade of is unscored: neither counts as passed or failed.
 
     Args:
         questions: In the order of ``replies``.
@@ -31,12 +35,20 @@ def verdicts(
         terms: The index that the system searched, or None when nobody knows it.
     """
     pairs = list(zip(questions, replies, strict=True))
-    answered = [row for row, (_, reply) in enumerate(pairs) if reply.answer is not None]
+    answered = [row for row, (question, reply) in enumerate(pairs) if _has_answer(question, reply)]
     judged = dict(zip(answered, judge.judge([pairs[row] for row in answered]), strict=True))
     return [
         Probed(question=question, reply=reply, verdict=_verdict(question, reply, judged.get(row), data_set, terms))
         for row, (question, reply) in enumerate(pairs)
     ]
+
+
+def _has_answer(question: Question, reply: Reply) -> bool:
+    if reply.answer is None:
+        return False
+    references = [part.reference for part in question.parts] or [question.reference]
+    right = any(reference and states(reply.answer, reference) for reference in references)
+    return right or not is_failure(reply.answer, question.query)
 
 
 def _verdict(
@@ -52,7 +64,7 @@ def _verdict(
     )
     if judged is None or judged.rejection == "error":
         rejection = "error" if question.must_refuse else None
-        return place.model_copy(update={"rejection": rejection, "reason": reply.error or "no answer"})
+        return place.model_copy(update={"rejection": rejection, "reason": reply.error or _message(reply.answer)})
     criteria = {str(name): passed for name, passed in judged.criteria.items()}
     outcome = outcome_of(criteria, judged.unscored)
     component, why = diagnose(question, reply, terms) if outcome == "fail" else ("", "")
@@ -66,6 +78,10 @@ def _verdict(
         "reason": judged.unscored or judged.reason,
     }
     return place.model_copy(update=update)
+
+
+def _message(answer: str | None) -> str:
+    return " ".join((answer or "no answer").split())[:SHOWN]
 
 
 def outcome_of(criteria: Mapping[str, bool | None], unscored: str) -> Outcome:

@@ -9,6 +9,7 @@ from judgec.queries.sampling import seeded
 
 SIMILAR = 0.8  # Jaccard of character shingles from which two queries count as one
 SHINGLE = 4  # characters
+ROUNDING = 1e-9  # (1 - .8) * 25 is 4.999...
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _NOISE = re.compile(r"[\W_]+")
 
@@ -32,7 +33,7 @@ class Near:
         """True when a text that was added is the same or nearly the same."""
         mine = shingles(text)
         # Two sets that share a Jaccard of t share one of any (1 - t) |A| + 1 shingles of A.
-        enough = int((1 - self._threshold) * len(mine)) + 1
+        enough = int((1 - self._threshold) * len(mine) + ROUNDING) + 1
         rare = sorted(mine, key=lambda shingle: (len(self._where.get(shingle, ())), shingle))[:enough]
         others = {number for shingle in rare for number in self._where.get(shingle, ())}
         figures = frozenset(_FIGURE.findall(text))

@@ -204,7 +204,9 @@ def _labels(
     labels: list[Label] = []
     faults: list[tuple[int, str]] = []
     first_row: dict[tuple[str, str], int] = {}
-    remedy = f"change 'grades' in {sheet.path}" if sheet.scale else "declare another scale in a datasheet"
+    remedy = "declare another scale in a datasheet"
+    if sheet.scale is not None:  # without a path it is a judge's
+        remedy = f"change 'grades' in {sheet.path}" if sheet.path else "name a judge of their scale"
     for index, (row, item, label) in enumerate(zip(table.rows, collected.item_of, raw.rows, strict=True)):
         if label is None:
             continue

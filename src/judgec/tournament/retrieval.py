@@ -59,7 +59,7 @@ def retrieval_table(
 
     A query of which an agent's ranking is unknown is left out of that agent's mean, and so is one with a document
     that the judge could not grade. Under given qrels an ungraded document is not relevant, as TREC has it, and
-    queries without any grade are left out.
+    queries without any grade are left out; chunks of one document that is graded as a whole are one document.
 
     Args:
         entries: With rankings by agent.
@@ -106,7 +106,8 @@ def _values(entries: Entries, relevance: Relevance, agent: str, names: Sequence[
             continue
         if query_id in lost and any((query_id, doc_id) in relevance.unscored for doc_id in ranking):
             continue
-        run[query_id] = {doc_id: float(len(ranking) - rank) for rank, doc_id in enumerate(ranking)}
+        documents = relevance.ranking(ranking)
+        run[query_id] = {doc_id: float(len(documents) - rank) for rank, doc_id in enumerate(documents)}
     parsed = {name: ir_measures.parse_measure(name) for name in names}
     qrels = {query_id: graded[query_id] for query_id in run}
     found: dict[str, dict[str, float]] = {query_id: dict.fromkeys(names, 0.0) for query_id in run}
@@ -150,10 +151,17 @@ def _notes(
     if relevance.unscored:
         notes.append(f"{len(relevance.unscored)} documents got no relevance grade; their queries are left out.")
     if not relevance.judged:
-        cells = [(q, d) for (q, agent), ranking in entries.retrieved.items() for d in ranking[:cutoff]]
+        rankings = [(q, relevance.ranking(retrieved)) for (q, _), retrieved in entries.retrieved.items()]
+        cells = [(q, d) for q, ranking in rankings for d in ranking[:cutoff]]
         seen = sum(cell in relevance.grades for cell in cells)
         notes.append(
             f"{seen} of {len(cells)} documents down to rank {cutoff} are graded in the qrels; "
             "others count as irrelevant."
         )
+        chunks = [d for ranking in entries.retrieved.values() for d in ranking if d in relevance.graded_as]
+        if chunks:
+            notes.append(
+                f"Measures are by document, as the qrels name them: {chunks[0]} is a chunk of "
+                f"{relevance.graded_as[chunks[0]]}; of several chunks of a document the best rank counts, once."
+            )
     return tuple(notes)

@@ -1,5 +1,6 @@
 import inspect
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import gepa
@@ -12,11 +13,12 @@ from judgec.compiler.search.reflection import Gepa, ShareAdapter, lessons
 from judgec.compiler.search.task import Sizes
 from judgec.errors import ServiceError
 from judgec.records.judgment import Judgments
+from tests.compiler.search.test_auto import Said
 from tests.compiler.search.world import World, world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import always
-from tests.service.ranking_world import STRICT, STRICT_PHRASE, grader
-from tests.service.replies import Call, Outcome, Status
+from tests.service.ranking_world import REWRITES, STRICT, STRICT_PHRASE, grader
+from tests.service.replies import Call, Outcome, Status, Text
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +124,48 @@ def test_gepa_over_a_judge_that_becomes_unreachable_raises(server: FakeOpenAI) -
         task = found.task()
         with pytest.raises(ServiceError, match="refused the key"):
             Gepa().search(task)
+
+
+FRAMES = {
+    "chat": "[[ ## reasoning ## ]]\nToo mild.\n\n[[ ## new_instruction ## ]]\n{}\n\n[[ ## completed ## ]]",
+    "fence": "Here is the new instruction:\n```text\n{}\n```\nIt is stricter.",
+    "tag": "<new_instruction>{}</new_instruction>",
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_gepa_reads_rewrites_in_other_formats_than_json(frame: str) -> None:
+    def policy(call: Call) -> Outcome:
+        if "new_instruction" not in {o.name for o in call.prompt.outputs}:
+            return grader(call)
+        return Text(FRAMES[frame].format(REWRITES[STRICT]))
+
+    said = Said()
+    with FakeOpenAI(policy) as other, world(other.base_url, seed=0, optimizer="gepa", items=120) as found:
+        candidates = Gepa().search(replace(found.task(), watch=said))
+        assert found.style_of(candidates[0].module) == STRICT
+    assert STRICT_PHRASE in first_predictor(candidates[0].module).signature.instructions
+    assert said.notes == []
+
+
+def test_gepa_counts_replies_that_nobody_can_read_and_says_so_instead_of_nothing_better() -> None:
+    asked: list[int] = []
+
+    def policy(call: Call) -> Outcome:
+        if "new_instruction" not in {o.name for o in call.prompt.outputs}:
+            return grader(call)
+        asked.append(call.number)
+        return Text("I am sorry, I cannot help with that.")
+
+    said = Said()
+    with FakeOpenAI(policy) as mute, world(mute.base_url, seed=0, optimizer="gepa", items=120) as found:
+        task = replace(found.task(), watch=said)
+        assert Gepa().search(task) == []
+        rounds = Gepa().effort(task.sizes()).reflections
+    assert len(asked) == rounds > 1
+    (note,) = said.notes
+    assert note.startswith(f"gepa: {rounds} of {rounds} replies of the reflection model could not be read")
+    assert "I am sorry, I cannot help with that." in note
 
 
 def test_the_installed_libraries_still_have_what_the_adapter_overrides() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from judgec.lm.embedded.prompt import Prompt, unquote
 from judgec.probe.judging.panel import uncompiled
+from judgec.probe.judging.rules import RuleJudge
 from judgec.probe.verdicts import verdicts
 from judgec.records.scenario.outcome import Reply
 from judgec.records.scenario.schema import CRITERIA, Part, Question
@@ -68,3 +69,18 @@ def test_panel_shows_the_right_option_and_the_source_passage() -> None:
     inputs = asked.prompts[0][1].inputs
     assert unquote(inputs["reference"]) == ("B) 5 m",)
     assert unquote(inputs["contexts"]) == ("It measures 5 m.",)
+
+
+def test_panel_is_not_asked_about_error_messages_which_are_errors_by_rule() -> None:
+    absent = question(1, form="absent", metrics=("rejection",), reference="")
+    model = Asked(lambda *_: {"reason": "r", "outcome": "answered", "confidence": "90"})
+    for judge in (RuleJudge(), uncompiled("m", model)):
+        replies = [
+            Reply(query_id=one.query_id, system="s", answer="Error: context size exceeded")
+            for one in (absent, question(2))
+        ]
+        found = verdicts([absent, question(2)], replies, judge, data_set="d", terms=None)
+        assert [one.verdict.outcome for one in found] == ["error", "error"]
+        assert [one.verdict.rejection for one in found] == ["error", None]
+        assert found[0].verdict.reason == "Error: context size exceeded"
+    assert not model.prompts

@@ -12,7 +12,7 @@ from judgec.agents.compiled import load_agent, settings_of
 from judgec.agents.external import HTTP_FILE, PYTHON, PythonSystem, System, ask_system
 from judgec.agents.http import HttpSystem
 from judgec.agents.rag import RAG, AgentSettings
-from judgec.agents.registry import kind_of, open_agent, reranked
+from judgec.agents.registry import agent_names, kind_of, open_agent, reranked
 from judgec.agents.rerank import python_reranker
 from judgec.cli.corpus.answer import Request
 from judgec.cli.corpus.resuming import Unfinished
@@ -142,10 +142,11 @@ def _open_agents(request: Request, names: Sequence[str], spec: LMSpec) -> dict[s
     index: Index = open_index(request.index, api_base=request.api_base)
     settings = AgentSettings(request.k, request.variations, request.persona, request.citations, feedback=spec.embedded)
     rerank = None if request.rerank is None else python_reranker(request.rerank, Path())
-    families = programs.names(request.home)
+    families, built_in = programs.names(request.home), agent_names()
     agents: dict[str, RAG] = {}
     for name in names:
-        if name.partition("@")[0] in families:
+        family, at, _ = name.partition("@")
+        if family in families and (at or family not in built_in):  # a name alone stays the built-in agent's
             program = programs.load(request.home, name)
             retriever = reranked(kind_of(settings_of(program)[0])[1], index, rerank)
             agents[f"{program.card.name}@{program.card.version}"] = load_agent(program, retriever)

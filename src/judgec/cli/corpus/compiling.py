@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import kind_of
 from judgec.cli.corpus.compile_agent import Request
-from judgec.cli.output import print_table, say
+from judgec.cli.output import command, print_table, say
 from judgec.cli.progress import Bar
 from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import AgentCompile, CompiledAgent, compile_agent
@@ -24,6 +24,7 @@ from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.retrieval.index import location_shown, open_index
 from judgec.retrieval.retrievers import open_retriever
+from judgec.store import programs
 from judgec.store.labels import read_labels
 from judgec.store.rows.columns import as_rename
 from judgec.store.tournament.queries import Query, read_queries
@@ -178,13 +179,27 @@ def _show(saved: SavedAgent, met: Duel | None, settings: AgentCompile, request: 
         games = f"{met.wins} wins, {met.losses} losses, {met.ties} ties{missing}"
         heads = [f"head to head by {met.judge}{whose}: {games}; net {net.value or 0:+.2f}{bounds}"]
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
-    version = "" if card.promoted else f"@{card.version}"
+    compiled = f"{card.name}@{programs.CHAMPION if card.promoted else card.version}"
     say(
         *heads,
         f"{card.name}@{card.version} {verdict}: {card.reason}",
         f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s",
         *[f"note: {note}" for note in found.notes],
         f"report: {saved.report['report_html']}",
-        f"Next: judgec answer --index {location_shown(request.index)} --queries QUERIES "
-        f"--agents {request.agent},{card.name if version else f'{card.name}@champion'}{version} --out answers.jsonl",
+        f"Next: {_next(request, compiled)}",
     )
+
+
+def _next(request: Request, compiled: str) -> str:
+    """The command that lets the agent answer beside the uncompiled one."""
+    shown = {
+        "--index": location_shown(request.index),
+        "--queries": request.queries,
+        "--agents": f"{request.agent},{compiled}",
+        "--lm": None if request.lm == EMBEDDED else request.lm,
+        "--api-base": request.api_base,
+        "--out": "answers.jsonl",
+    }
+    given = [part for option, value in shown.items() if value is not None for part in (option, value)]
+    renamed = [part for pair in request.rename for part in ("--map", pair)]
+    return command("answer", *given, *renamed, home=request.home)

@@ -11,6 +11,7 @@ from judgec.cli.judge.compare import Request
 from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
+from judgec.compiler.gate.held_out import held_out
 from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
@@ -20,7 +21,6 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
 from judgec.stats.intervals.significance import level_for_look
 from judgec.store import programs
-from judgec.store.experts import experts_of
 from judgec.store.programs import Program
 from judgec.store.splits import read_family, split_items, write_whole
 from judgec.tracking.store import tracking_store
@@ -43,13 +43,12 @@ def run(request: Request) -> dict[str, object]:
     if request.out is not None and not request.out.parent.is_dir():
         raise UserError(f"--out {request.out}: no such folder {request.out.parent}; create it, or name another.")
     labels = _read(request, pair)
-    rows = _held_out(labels, pair)
-    bar.stage("items", f"{len(rows)} labelled items that neither was compiled on")
-    items = [labels.items[i] for i in rows]
+    fresh = held_out(labels, request.labels or f"{_named(a)} and {_named(b)}", *pair)
+    items = list(fresh.items)
+    bar.stage("items", f"{len(items)} labelled items that neither was compiled on")
     judged, calls = _judge(request, pair, items, bar)
     bar.close()
-    experts = experts_of(labels, a.seed).rows(rows)
-    found = compared(items, experts, judged[0], judged[1], a.scale, accept_only=labels.accept_only)
+    found = compared(items, fresh.experts, judged[0], judged[1], a.scale, accept_only=fresh.accept_only)
     if request.out is not None:
         lines = [json.dumps(each.to_json(), ensure_ascii=False, allow_nan=False) for each in found.differing]
         write_whole(request.out, "".join(line + "\n" for line in lines))
@@ -80,14 +79,7 @@ def _read(request: Request, pair: tuple[Program, Program]) -> LabelSet:
     if request.labels is not None:
         threshold = None if a.scale.accept_at is None or a.scale.name == "accept" else str(a.scale.accept_at)
         source = as_typed(request.labels, request, request.task or a.task)
-        labels = read_source(replace(source, accept_at=source.accept_at or threshold), store, os.environ)
-        if (labels.scale.grades, labels.aspects) != (a.scale.grades, a.aspects):
-            raise UserError(
-                f"--labels {request.labels}: {', '.join(labels.aspects)} with grades "
-                f"{', '.join(map(str, labels.scale.grades))}; {_named(a)} gives {', '.join(a.aspects)} with "
-                f"{', '.join(map(str, a.scale.grades))}. Give labels on the judge's scale, with its datasheet."
-            )
-        return labels
+        return read_source(replace(source, accept_at=source.accept_at or threshold), store, os.environ, a)
     if a.split_digest != b.split_digest:
         raise UserError(
             f"{_named(a)} and {_named(b)}: tested on different items; the same are needed. "
@@ -96,30 +88,14 @@ def _read(request: Request, pair: tuple[Program, Program]) -> LabelSet:
     recorded = pair[0].report.get("source")
     if not isinstance(recorded, dict) or not recorded.get("path"):
         raise UserError(f"{_named(a)}: its report does not say where its labels are. Give them with --labels FILE.")
-    labels = read_source(LabelSource(**recorded | {"annotators": tuple(recorded["annotators"])}), store, os.environ)
+    source = LabelSource(**recorded | {"annotators": tuple(recorded["annotators"])})
+    labels = read_source(source, store, os.environ, a)
     if split_items(labels.items, str(pair[0].split.get("salt"))).digests["test"] != a.split_digest:
         raise UserError(
             f"{recorded['path']}: its test items are not those that {_named(a)} was tested on; the file has changed. "
             "Restore it, or give labels with --labels FILE."
         )
     return labels
-
-
-def _held_out(labels: LabelSet, pair: tuple[Program, Program]) -> list[int]:
-    """Labelled items of queries that were in neither judge's train or dev split."""
-    assigned = [program.split.get("queries", {}) for program in pair]
-    known = {label.item_id for label in labels.labels}
-    rows = [
-        i
-        for i, item in enumerate(labels.items)
-        if item.item_id in known and all(split.get(item.query_id, "test") == "test" for split in assigned)
-    ]
-    if not rows:
-        raise UserError(
-            f"{_named(pair[0].card)} and {_named(pair[1].card)}: all {len(known)} labelled items were used to "
-            "compile one of them; others are needed. Label further queries."
-        )
-    return rows
 
 
 def _judge(request: Request, pair: tuple[Program, Program], items: list[Item], bar: Bar) -> tuple[list[Judgments], int]:

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from judgec.cli.options import JUDGE, HomeOption, JsonOption, MapOption, OtherLmOption, Spending, command_of
+from judgec.cli.options import (
+    JUDGE,
+    AnnotatorsOption,
+    HomeOption,
+    JsonOption,
+    MapOption,
+    OtherLmOption,
+    Spending,
+    command_of,
+)
 from judgec.errors import UserError
 
 
@@ -63,6 +72,7 @@ class Request(Spending):
     labels: Annotated[
         str | None, typer.Option("--labels", metavar="FILE", help="A random sample of the items, labelled.")
     ] = None
+    annotators: AnnotatorsOption = None
     quiet: JsonOption = False
     home: HomeOption = Path()
 

@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from judgec.cli.options import LabelColumns
+from judgec.compiler.gate.held_out import labels_for, on_scale_of
 from judgec.errors import InputError, UserError
+from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import NAME, Datasheet, read_datasheet
 from judgec.store.labels import label_file, read_labels
@@ -50,13 +52,16 @@ def as_typed(path: str, columns: LabelColumns, task: str | None) -> LabelSource:
     return LabelSource(path, task, as_rename(columns.rename), as_names(columns.annotators), accept_at=columns.accept_at)
 
 
-def read_source(source: LabelSource, store: TrackingStore, environ: Mapping[str, str]) -> LabelSet:
+def read_source(
+    source: LabelSource, store: TrackingStore, environ: Mapping[str, str], card: ProgramCard | None = None
+) -> LabelSet:
     """Read labels from wherever they are.
 
     Args:
         source: What to read.
         store: Where MLflow keeps its traces.
         environ: The environment of the process that reads them.
+        card: Of the judge that the labels are for: they are on its scale, unless their datasheet says otherwise.
 
     Raises:
         UserError: When the assessment's name is missing, or given for a file.
@@ -67,6 +72,15 @@ def read_source(source: LabelSource, store: TrackingStore, environ: Mapping[str,
         wanted = "names the human feedback to read" if mlflow else "is for mlflow:EXPERIMENT"
         advice = "Add --assessment NAME" if mlflow else "Drop it"
         raise UserError(f"{source.path}: --assessment {source.assessment or 'is missing'}; it {wanted}. {advice}.")
+    if source.assessment is None and card is not None:
+        return labels_for(
+            card,
+            source.path,
+            task=source.task,
+            rename=source.rename,
+            annotators=source.annotators,
+            accept_at=source.accept_at,
+        )
     if source.assessment is None:
         return read_labels(
             source.path,
@@ -76,6 +90,8 @@ def read_source(source: LabelSource, store: TrackingStore, environ: Mapping[str,
             accept_at=source.accept_at,
         )
     sheet = _datasheet(source.assessment)
+    if card is not None:
+        sheet = on_scale_of(card, sheet)
     found = read_feedback(store, source.path.removeprefix(MLFLOW_PREFIX), source.assessment, environ)
     table = feedback_table(found.rows, source.path, notes=found.notes, column="grade" if sheet.scale else None)
     try:

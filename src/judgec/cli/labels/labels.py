@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from judgec.agreement.label_report import AnnotatorAgreement, LabelReport
 
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
+MOST_GRADES = 15  # columns that fit a screen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,10 +116,11 @@ def _check(request: Request) -> None:
 def _print_summary(path: str, report: "LabelReport") -> None:
     from judgec.cli.output import print_table
     from judgec.records.scale import Scale
+    from judgec.store.rows.grades import grades_shown
 
     split = report["split"]
     scale = Scale.model_validate({key: value for key, value in report["scale"].items() if key != "inferred"})
-    grades = f"{scale.name}: {', '.join(map(str, scale.grades))}"
+    grades = f"{scale.name}: {grades_shown(scale.grades)}"
     threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
     inferred = "; inferred" if report["scale"]["inferred"] else ""
     print_table(
@@ -153,10 +155,12 @@ def _print_histogram(report: "LabelReport") -> None:
                 rows.append((f"{annotator} {key}", value))
         if all(isinstance(value, int) for value in counts.values()):
             rows.append((annotator, {key: value for key, value in counts.items() if isinstance(value, int)}))
+    grades = tuple(rows[0][1]) if len(rows[0][1]) <= MOST_GRADES else ()
+    apart = "" if grades else f" ({len(rows[0][1])} grades; --json has how often each)"
     print_table(
-        "Grades by annotator" + _hidden(rows),
-        ("annotator", "labels", *rows[0][1]),
-        [(name, str(sum(row.values())), *map(str, row.values())) for name, row in rows[:MOST_ROWS]],
+        "Grades by annotator" + _hidden(rows) + apart,
+        ("annotator", "labels", *grades),
+        [(name, str(sum(row.values())), *(str(row[grade]) for grade in grades)) for name, row in rows[:MOST_ROWS]],
     )
 
 

@@ -33,7 +33,7 @@ from judgec.store.tournament.runs import read_qrels
 from judgec.tournament.gate import parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import PairPlayer, Player, ScorePlayer, as_games, compares, play_tournament
-from judgec.tournament.pooling import Relevance, Showing, given, judge_pool
+from judgec.tournament.pooling import Relevance, Showing, by_document, judge_pool
 from judgec.tournament.report.aspects import aspect_tests
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
 from judgec.tournament.report.page import page
@@ -197,7 +197,7 @@ def _relevance(
     opened: Callable[[Program], tuple[CompiledJudge, Session]],
 ) -> Relevance | None:
     if sources.qrels:
-        return given(read_qrels(sources.qrels, sources.rename))
+        return by_document(read_qrels(sources.qrels, sources.rename), entries, sources.qrels)
     if request.relevance_judge is None:
         return None
     program, _ = _load(request, "--relevance-judge", request.relevance_judge)

@@ -88,6 +88,8 @@ def prepared(request: Request) -> Estimated | None:
     """
     statistic, labels = request.estimate, request.labels
     if statistic is None:
+        if request.annotators is not None:
+            raise UserError(f"--annotators {request.annotators}: columns of --labels, which are missing. Drop it.")
         if labels is not None:
             raise UserError(f"--labels {labels}: used by --estimate alone. Add --estimate {ACCEPT_RATE}, or drop it.")
         return None
@@ -183,7 +185,8 @@ def _shown(estimate: object) -> str:
 
 
 def _labelled(request: Request, labels: str, program: Program) -> HeldOut:
-    return held_out(program, HeldOutLabels(labels=labels, rename=request.rename, home=request.home))
+    wanted = HeldOutLabels(labels=labels, rename=request.rename, annotators=request.annotators, home=request.home)
+    return held_out(program, wanted)
 
 
 def _of_aspect(

@@ -2,13 +2,12 @@
 
 import os
 
-from judgec.cli.judge.source import LabelSource, read_source
+from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.options import HeldOutLabels
-from judgec.compiler.gate.held_out import HeldOut, labels_for
+from judgec.compiler.gate.held_out import HeldOut
 from judgec.compiler.gate.held_out import held_out as without_learned
 from judgec.errors import UserError
 from judgec.store.programs import Program
-from judgec.store.rows.columns import as_names, as_rename
 from judgec.tracking.store import tracking_store
 
 
@@ -27,13 +26,7 @@ def held_out(program: Program, wanted: HeldOutLabels) -> HeldOut:
                 "Give labels with --labels FILE."
             )
         source = LabelSource(**recorded | {"annotators": tuple(recorded["annotators"])})
-        store = tracking_store(wanted.home, wanted.tracking_uri, os.environ)
-        return without_learned(read_source(source, store, os.environ), source.path, program)
-    labels = labels_for(
-        card,
-        wanted.labels,
-        rename=as_rename(wanted.rename),
-        annotators=as_names(wanted.annotators),
-        accept_at=wanted.accept_at,
-    )
-    return without_learned(labels, wanted.labels, program)
+    else:
+        source = as_typed(wanted.labels, wanted, card.task)
+    store = tracking_store(wanted.home, wanted.tracking_uri, os.environ)
+    return without_learned(read_source(source, store, os.environ, card), source.path, program)

@@ -16,7 +16,7 @@ from judgec.compiler.agents.reflection import rewritten
 from judgec.compiler.outcome.promote import MIN_TEST_QUERIES
 from judgec.compiler.outcome.rivals import Standing
 from judgec.compiler.session import Session
-from judgec.compiler.settings import Watch
+from judgec.compiler.settings import Noting, Watch
 from judgec.errors import BudgetError, UserError
 from judgec.records.estimate import Estimate
 from judgec.retrieval.retrievers import Retriever
@@ -205,6 +205,8 @@ def standing_of(settings: AgentCompile) -> Standing:
 def _search(task: AgentTask, settings: AgentCompile, notes: list[str]) -> tuple[AgentCandidate, dict[str, float]]:
     """The candidate with the highest mean on dev; of equals the one tried first, the uncompiled agent before all."""
     uncompiled = AgentCandidate(UNCOMPILED, task.module)
+    noting = Noting(task.watch)
+    task = replace(task, watch=noting)
     chosen, dev = uncompiled, {UNCOMPILED: 0.0}
     try:
         task.watch.stage("train", f"{len(task.train)} queries")
@@ -227,6 +229,7 @@ def _search(task: AgentTask, settings: AgentCompile, notes: list[str]) -> tuple[
                 chosen = candidate
     except BudgetError as error:
         notes.append(f"the search stopped early: {error}")
+    notes += noting.said
     if chosen is uncompiled:
         notes.append("no prompt was better than the uncompiled agent's on dev")
     return chosen, dev

@@ -13,11 +13,15 @@ from typing import Any, Generic, TypeVar
 import dspy
 import gepa
 from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
+from dspy.teleprompt.gepa.instruction_proposal import InstructionProposer
+from dspy.utils.exceptions import AdapterParseError
 from gepa import EvaluationBatch
 
+from judgec.compiler.driving.reply import FORMATS, AnyFormat
 from judgec.compiler.driving.stopping import Stop
 from judgec.compiler.settings import Watch
 
+SHOWN = 80  # characters of a reply that could not be read
 PERFECT = 1e9  # no score is perfect: a share may exceed 1, and more may always be asked for
 
 Given = TypeVar("Given")
@@ -54,13 +58,25 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
     Attributes:
         stop: Why nothing more is asked.
         rounds: Rewrites asked for so far.
+        read: Replies that could be read.
+        unreadable: Replies that could not.
     """
 
     def __init__(self, module: dspy.Module, reflection: dspy.LM | None, seed: int) -> None:
         rng = random.Random(seed)
-        super().__init__(module, metric_fn=_unused, feedback_map={}, rng=rng, reflection_lm=reflection)
+        super().__init__(
+            module,
+            metric_fn=_unused,
+            feedback_map={},
+            rng=rng,
+            reflection_lm=reflection,
+            custom_instruction_proposer=InstructionProposer(adapter=AnyFormat()),
+        )
         self.stop = Stop()
         self.rounds = 0
+        self.read = 0
+        self.unreadable: list[str] = []
+        self._refused: tuple[object, AdapterParseError] | None = None
         self._seed = seed
         self._valued: list[tuple[float, Texts]] = []
 
@@ -117,8 +133,23 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
                 logger=_Quiet(),
                 seed=self._seed,
             )
+        self._tell(watch)
         unique = {tuple(sorted(texts.items())): (value, texts) for value, texts in self._valued if texts != start}
-        return [texts for _, texts in sorted(unique.values(), key=lambda found: -found[0])[:keep]]
+        best = [texts for _, texts in sorted(unique.values(), key=lambda found: -found[0])[:keep]]
+        if self.read and not best:
+            watch.note(f"gepa: none of {self.read} rewritten instructions was better than what it was written from")
+        return best
+
+    def _tell(self, watch: Watch) -> None:
+        """Say how many replies could not be read: they are no sign that nothing better can be written."""
+        if self.unreadable:
+            asked = self.read + len(self.unreadable)
+            first = " ".join(self.unreadable[0].split())
+            shown = first if len(first) <= SHOWN else f"{first[:SHOWN]}…"
+            watch.note(
+                f"gepa: {len(self.unreadable)} of {asked} replies of the reflection model could not be read as an "
+                f"instruction ({FORMATS} is valid); the first: {shown!r}. Try another --reflection-lm."
+            )
 
     def evaluate(
         self,
@@ -157,9 +188,17 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         components_to_update: list[str],
     ) -> Texts:
         """Ask the reflection model; GEPA goes on to the next minibatch when its reply cannot be read."""
+        if self._refused is not None and self._refused[0] == (candidate, reflective_dataset):
+            raise self._refused[1]  # GEPA tries the same again, and the same reply would come from the journal
         self.rounds += 1
-        with self.stop.noting():
-            texts: Texts = super().propose_new_texts(candidate, reflective_dataset, components_to_update)
+        try:
+            with self.stop.noting():
+                texts: Texts = super().propose_new_texts(candidate, reflective_dataset, components_to_update)
+        except AdapterParseError as error:
+            self.unreadable.append(str(error.lm_response))
+            self._refused = (dict(candidate), reflective_dataset), error
+            raise
+        self.read += 1
         return {name: self.kept(name, text) for name, text in texts.items()}
 
 

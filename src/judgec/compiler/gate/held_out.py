@@ -9,7 +9,7 @@ from judgec.errors import UserError
 from judgec.records.card import ProgramCard
 from judgec.records.label import UNLABELLED, Experts, Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
-from judgec.store.datasheet import read_datasheet
+from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.experts import experts_of
 from judgec.store.labels import label_file
 from judgec.store.programs import Program
@@ -39,15 +39,17 @@ def labels_for(
     card: ProgramCard,
     path: str,
     *,
+    task: str | None = None,
     rename: Mapping[str, str] | None = None,
     annotators: Sequence[str] = (),
     accept_at: str | None = None,
 ) -> LabelSet:
-    """Read labels for a judge: on its scale, unless a datasheet says otherwise; few labels may not use every grade.
+    """Read labels for a judge; parameters and errors as ``read_labels``, the scale as ``on_scale_of``.
 
     Args:
         card: The judge's.
         path: The file.
+        task: As ``read_labels``; the judge's when None.
         rename: As ``read_labels``.
         annotators: As ``read_labels``.
         accept_at: The lowest accepted grade, where it is not the judge's.
@@ -55,12 +57,23 @@ def labels_for(
     Raises:
         InputError: As ``read_labels``.
     """
-    sheet = read_datasheet(path)
-    if sheet.scale is None and card.scale.name != ACCEPT_SCALE.name:
-        sheet = replace(sheet, scale=card.scale)
+    sheet = on_scale_of(card, read_datasheet(path))
     return label_file(
-        read_table(path), sheet, task=card.task, rename=rename, annotators=annotators, accept_at=accept_at
+        read_table(path), sheet, task=task or card.task, rename=rename, annotators=annotators, accept_at=accept_at
     ).labels
+
+
+def on_scale_of(card: ProgramCard, sheet: Datasheet) -> Datasheet:
+    """The datasheet of labels that a judge is held against: its scale, where they declare no other.
+
+    The grades that a few labels happen to use are no scale: of 0, 1, 2 they may lack the 2. Labels that declare the
+    same grades without a threshold have the judge's.
+    """
+    if card.scale.name == ACCEPT_SCALE.name:
+        return sheet
+    declared = sheet.scale
+    silent = declared is None or (declared.grades == card.scale.grades and declared.accept_at is None)
+    return replace(sheet, scale=card.scale) if silent else sheet
 
 
 def held_out(labels: LabelSet, source: str, *judges: Program) -> HeldOut:

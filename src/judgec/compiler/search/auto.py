@@ -35,10 +35,7 @@ class Auto:
         start = Candidate(UNCOMPILED, task.module)
         contenders = [start, *sets]
         best = contenders[task.race(contenders).chosen] if sets else start
-        rewritten = Gepa().improve(task, best)
-        if not rewritten:
-            task.watch.note("auto: reflection wrote no instructions that were better on train")
-        return [*([] if best is start else [best]), *rewritten]
+        return [*([] if best is start else [best]), *Gepa().improve(task, best)]
 
     @staticmethod
     def _shared(sizes: Sizes) -> tuple[int, Effort]:

@@ -7,6 +7,7 @@ from judgec.evidence.answer_features import refuses, without_courtesies
 from judgec.evidence.numerals import is_number
 from judgec.evidence.text import FUNCTION_STEMS
 from judgec.probe.judging.facts import read
+from judgec.probe.judging.failures import is_failure
 
 LEAST_CLAIM = 3  # content words of a sentence that claims something
 _DESCRIBES = re.compile(
@@ -41,10 +42,10 @@ def rejection_outcome(answer: str | None, query: str = "") -> str:
     manual lists a price of 499 EUR" describes nothing.
 
     Args:
-        answer: None or blank where the system gave none: an error.
+        answer: None, blank or an error message where the system gave none: an error.
         query: What was asked; its figures are no claims.
     """
-    if answer is None or not answer.strip():
+    if answer is None or not answer.strip() or is_failure(answer, query):
         return "error"
     refused = described = answered = False
     given = set(read(query).stems)

@@ -29,7 +29,7 @@ _UNIT = re.compile(
     r"hours?|days?|weeks?|months?|years?|per ?cent|percent|million|billion|thousand|kilomet(?:re|er)s?|met(?:re|er)s?|"
     r"miles?|feet|inch(?:es)?|pounds?|dollars?|euros?|people|times|degrees?|N?m\b|V DC|mm|cm|km|kg|mA|dB)(?!\w)"
 )
-_NAME = re.compile(r"\b[A-Z][\w'-]+(?: (?:of |the |de |van |von )?[A-Z0-9][\w'-]*){1,3}")
+NAME = re.compile(r"\b[A-Z][\w'-]+(?: (?:of |the |de |van |von )?[A-Z0-9][\w'-]*){1,3}")
 _PASSIVE = re.compile(
     r"^(?P<subject>(?:The |A |An )?[\w'’-]+(?: [\w'’()-]+){0,7}) (?P<verb>was|were) (?P<rest>[^,;:()]+?) "
     r"(?P<how>on|in) " + re.escape(BLANK)
@@ -83,7 +83,7 @@ def kind_of(value: str) -> Kind | None:
         return "date"
     if NUMBER.search(value):
         return "number"
-    return "name" if _NAME.fullmatch(value) else None
+    return "name" if NAME.fullmatch(value) else None
 
 
 def _cells(chunk: Passage) -> Iterator[Fact]:
@@ -149,7 +149,7 @@ def _spans(sentence: str) -> Iterator[tuple[Kind, int, int]]:
             continue
         unit = _UNIT.match(sentence, end)
         yield "number", begin, unit.end() if unit else end
-    for match in _NAME.finditer(sentence):
+    for match in NAME.finditer(sentence):
         dated = any(low < match.end() and match.start() < high for low, high in dates)
         if match.start() > 0 and not dated:
             yield "name", match.start(), match.end()

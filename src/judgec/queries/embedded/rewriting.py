@@ -9,29 +9,6 @@ ERROR_SHARE = 0.25  # of the words that may carry an error
 SHORTEST = 5  # letters of a word that may
 _WORD = re.compile(r"(?<![\w'-])[a-z]+(?![\w'-])")
 
-ABSENT = (  # what a document could tell and hardly does; each is verified against the whole index
-    "carbon footprint",
-    "customs tariff number",
-    "insured value",
-    "annual electricity bill",
-    "favourite colour",
-    "Bluetooth range",
-    "crash-test rating",
-    "patent licence fee",
-    "recycling quota",
-    "stock-exchange ticker",
-    "telephone extension",
-    "horoscope sign",
-    "calorie count",
-    "resale price in euros",
-    "library shelf mark",
-    "mean time between failures",
-    "Wi-Fi password",
-    "shoe size",
-    "parking permit",
-    "vaccination schedule",
-)
-
 _SITUATIONS = (
     "I am new in the team and have to brief a colleague this afternoon. {}",
     "I am writing a report and my reviewer wants every statement checked. {}",

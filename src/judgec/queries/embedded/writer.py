@@ -5,10 +5,11 @@ questions are easier to retrieve for than people's, since they repeat the passag
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from judgec.queries.embedded.facts import BLANK, Fact, facts_of
-from judgec.queries.embedded.rewriting import ABSENT, german, noisy, situation
+from judgec.queries.embedded.rewriting import german, noisy, situation
+from judgec.queries.embedded.unanswerable import absent_years, has_subject, unanswerable
 from judgec.queries.sampling import Draw, seeded
 from judgec.queries.scenarios.drafts import Draft
 from judgec.records.scenario.schema import Form, Part, Scenario, Turn
@@ -24,7 +25,7 @@ class EmbeddedWriter:
     """Writes questions from facts that rules find.
 
     Args:
-        chunks: The corpus, where wrong options and false premises come from.
+        chunks: The corpus, where wrong options and false premises come from, and what is in none of its documents.
     """
 
     name = NAME
@@ -34,9 +35,9 @@ class EmbeddedWriter:
         self._shapes: dict[str, list[str]] | None = None
 
     def usable(self, scenario: Scenario, passage: Passage) -> bool:
-        """True where a rule finds a fact to ask about, or the title to ask something else about."""
+        """True where a rule finds a fact to ask about, or a subject to ask something else about."""
         if scenario.form == "absent":
-            return bool(passage.title)
+            return has_subject(passage)
         wanted = _wanted(scenario)
         return any(wanted in {"none", fact.kind} for fact in _facts(passage))
 
@@ -46,7 +47,7 @@ class EmbeddedWriter:
 
     def _write(self, scenario: Scenario, draw: Draw) -> Draft | str:
         if scenario.form == "absent":
-            return _absent(draw)
+            return unanswerable(draw, _facts(draw.chunks[0]), self._years)
         if scenario.form == "several":
             return _several(draw)
         facts = _shuffled(draw, draw.chunks[0], _wanted(scenario))
@@ -67,6 +68,10 @@ class EmbeddedWriter:
             "language": lambda: Draft(german(fact), fact.value),
         }
         return rewrite.get(scenario.form, lambda: plain)()
+
+    @cached_property
+    def _years(self) -> tuple[int, ...]:
+        return absent_years(self._chunks)
 
     def _rivals(self, fact: Fact, draw: Draw) -> list[str]:
         """Values of the same shape from elsewhere that the passage does not hold, seeded order."""
@@ -149,11 +154,3 @@ def _several(draw: Draw) -> Draft | str:
     asked = " ".join(f"{number}) {part.query}" for number, part in enumerate(parts, 1))
     answers = " ".join(f"{number}) {part.reference}" for number, part in enumerate(parts, 1))
     return Draft(f"I have {len(parts)} questions. {asked}", answers, parts=tuple(parts))
-
-
-def _absent(draw: Draw) -> Draft | str:
-    title = draw.chunks[0].title
-    if not title:
-        return "the document has no title"
-    focus = seeded(draw.seed, "absent").choice(ABSENT)
-    return Draft(f"What is the {focus} of the {title}?", "", focus=focus, subject=title)

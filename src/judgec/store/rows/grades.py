@@ -12,7 +12,10 @@ from judgec.store.rows.columns import BY_ASPECT, TASKS, aspect_columns, listed
 from judgec.store.tables import Row, Table
 
 RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
-WIDEST = 100  # a wider range of whole numbers is a slip or a percentage, not a scale
+WIDEST = 100  # a wider range of whole numbers is a slip or an amount, not a scale
+FILLED = 10  # up to this range (0-10) grades between the used ones are taken to be valid
+DENSE = 0.5  # in a wider range, when this share of its whole numbers is used
+SHOWN = 12  # grades that are listed one by one
 ONE_TO_FIVE = (1, 2, 3, 4, 5)
 ONE_TO_FIVE_ACCEPT = 4  # vRAG-Eval: 4-5 accept, 1-3 reject
 
@@ -152,7 +155,7 @@ def settle_scale(
         notes.append("Grades 4 and 5 count as accepted, as usual on 1-5; --accept-at changes it.")
     elif scale.accept_at is None and scale.level == "ordinal" and not said:
         notes.append(
-            f"No accept threshold is known on the scale {listed(scale.grades)}: accept statistics "
+            f"No accept threshold is known on the scale {grades_shown(scale.grades)}: accept statistics "
             "stay empty. "
             "Give one with --accept-at GRADE, or accept_at in the datasheet."
         )
@@ -209,7 +212,8 @@ def _inferred(table: Table, task: Task, used: Counter[Grade]) -> Scale:
                     )
                 ]
             )
-        numbers = list(range(low, high + 1))
+        if high - low <= FILLED or len(whole) >= DENSE * (high - low + 1):
+            numbers = list(range(low, high + 1))
     if len(numbers) < 2:
         raise InputError([one_class(table, numbers[0], used[numbers[0]])])
     return Scale(name="quality" if task == "answer" else task, grades=tuple(numbers))
@@ -235,10 +239,27 @@ def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers:
     ]
 
 
+def grades_shown(grades: Sequence[Grade]) -> str:
+    """Grades for people: listed, or where there are many their ends and how many there are."""
+    if len(grades) <= SHOWN:
+        return listed(grades)
+    first, last = grades[0], grades[-1]
+    whole = isinstance(first, int) and isinstance(last, int) and len(grades) == last - first + 1
+    return f"{first} to {last} ({len(grades)} {'whole numbers' if whole else 'grades'})"
+
+
 def _inference(scale: Scale, used: Counter[Grade]) -> str:
+    first, last = scale.grades[0], scale.grades[-1]
+    note = f"Scale {grades_shown(scale.grades)}, inferred from the grades seen."
+    if isinstance(first, int) and isinstance(last, int) and len(scale.grades) < last - first + 1:
+        note = (
+            f"Scale {grades_shown(scale.grades)}: only the grades seen, {len(scale.grades)} of the {last - first + 1} "
+            f"whole numbers from {first} to {last}. If others are valid too, list all in a datasheet "
+            "([scale] with grades = [...])."
+        )
     rare = [f"{grade} ({used[grade]})" for grade in scale.grades if used[grade] < RARE]
-    note = f"Scale {listed(scale.grades)}, inferred from the grades seen."
-    return note + (f" Used fewer than {RARE} times: {listed(rare)}." if rare else "")
+    more = f" and {len(rare) - SHOWN} more" if len(rare) > SHOWN else ""
+    return note + (f" Used fewer than {RARE} times: {listed(rare[:SHOWN])}{more}." if rare else "")
 
 
 def one_class(table: Table, grade: Grade, count: int) -> str:

@@ -20,9 +20,12 @@ def cost_of(row: Row) -> Cost:
 
 
 def context_ids(row: Row, contexts: Sequence[str]) -> tuple[str, ...]:
-    """An id for each context: the row's ``passage_ids`` where it has as many, else a hash of the text."""
+    """An id for each context: the row's ``passage_ids`` where it has as many, else a hash of the text.
+
+    An id may come again: these are then several chunks of one document.
+    """
     given = () if is_missing(row.get("passage_ids")) else as_texts(row["passage_ids"])[0]
-    if len(given) == len(contexts) and len(set(given)) == len(given):
+    if len(given) == len(contexts):
         return tuple(map(as_id, given))
     return tuple(digest(context)[:16] for context in contexts)
 

@@ -34,6 +34,7 @@ class Entries:
         shared: Document ids by query id, where nobody says which agent retrieved them.
         notes: What reading assumed or mended, one sentence each.
         costs: What answers took, by (query id, agent), where a file says so.
+        own_ids: The id in its file of a document that has another here, because one id stood for several texts.
     """
 
     queries: Mapping[str, str]
@@ -44,6 +45,7 @@ class Entries:
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     costs: Mapping[tuple[str, str], Cost] = field(default_factory=dict)
+    own_ids: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def agents(self) -> tuple[str, ...]:

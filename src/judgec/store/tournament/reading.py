@@ -141,6 +141,7 @@ class _Reader:
         self._shared: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
         self._costs: dict[tuple[str, str], Cost] = {}
+        self._own_ids: dict[str, str] = {}
 
     def read_queries(self, path: str) -> None:
         for where, row in self._rows(path, ("query_id", "query")):
@@ -181,11 +182,19 @@ class _Reader:
         self._answers[key] = (text, where)
         contexts = () if is_missing(row.get("contexts")) else as_texts(row["contexts"])[0]
         self._costs[key] = cost_of(row)
-        for doc_id, context in dict(zip(context_ids(row, contexts), contexts, strict=True)).items():
-            taken = self._documents.setdefault(doc_id, context) != context  # two indexes may use one id
-            name = digest(context)[:16] if taken else doc_id
-            self._documents[name] = context
-            self._retrieved.setdefault(key, []).append(name)
+        for doc_id, context in zip(context_ids(row, contexts), contexts, strict=True):
+            name = self._named(doc_id, context)
+            ranking = self._retrieved.setdefault(key, [])
+            if name not in ranking:
+                ranking.append(name)
+
+    def _named(self, doc_id: str, text: str) -> str:
+        """The id of a text: another than its file's where that stands for another text (chunks, two indexes)."""
+        if self._documents.setdefault(doc_id, text) == text:
+            return doc_id
+        name = digest([doc_id, text])[:16]
+        self._documents[name], self._own_ids[name] = text, doc_id
+        return name
 
     def read_documents(self, path: str) -> None:
         rows = list(self._rows(path, ("doc_id", "document")))
@@ -199,6 +208,8 @@ class _Reader:
             doc_id = as_id(row.get("doc_id", ""))
             query_id = "" if is_missing(row.get("query_id")) else as_id(row["query_id"])
             name = f"{query_id}/{doc_id}" if doc_id in reused else doc_id
+            if name != doc_id:
+                self._own_ids[name] = doc_id
             text = as_text(row.get("document") or "")
             if self._documents.setdefault(name, text) != text:
                 self._faults.append(f"{where}: document {doc_id} has two texts; one is valid. Rename one.")
@@ -254,6 +265,7 @@ class _Reader:
             shared={query_id: tuple(ids) for query_id, ids in self._shared.items()},
             notes=tuple(self._notes),
             costs={key: cost for key, cost in self._costs.items() if cost != Cost()},
+            own_ids=self._own_ids,
         )
 
     def _query(self, where: str, query_id: str, row: Row) -> None:
