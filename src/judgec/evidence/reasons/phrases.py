@@ -91,11 +91,18 @@ def answer_phrases(found: Findings, asked_for: tuple[str, float] | None) -> Phra
         phrases |= _reference(found.reference)
     if found.contexts is not None:
         phrases |= _contexts(found.contexts)
-    if phrases["refusal"][0] in {FAULT, PLAIN}:  # that it says nothing else follows from it
-        for topic in ("recall", "numbers", "names", "sentences", "strangers", "question"):
-            code, said = phrases.get(topic, (SILENT, ""))
-            phrases[topic] = (max(code, BAD), said)
+    if phrases["refusal"][0] in {FAULT, PLAIN}:
+        _follow(phrases, "recall", "numbers", "names", "sentences", "strangers", "question")
+    elif phrases["question"][0] == FAULT:
+        _follow(phrases, "recall", "numbers", "names")
     return phrases
+
+
+def _follow(phrases: Phrases, *topics: str) -> None:
+    """What follows from another fault need not be named beside it."""
+    for topic in topics:
+        code, said = phrases.get(topic, (SILENT, ""))
+        phrases[topic] = (max(code, BAD), said)
 
 
 def _refusal(found: Findings) -> tuple[int, str]:
@@ -172,7 +179,8 @@ def _recall(found: AgainstReference) -> tuple[int, str]:
 
 def _things(part: Share, others: Sequence[str], things: str) -> tuple[int, str]:
     if not part.missing:
-        return GOOD, counted(part, things)
+        said = counted(part, things)
+        return (EITHER, f"{said}, and the answer has {listed(others)} too") if others else (GOOD, said)
     if others:
         one = len(part.missing) == 1
         does = "does" if one else "do"

@@ -16,6 +16,8 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
 
 BY_SHARES = "The evidence told no grade from another while compiling: the grade that the labels have most."
+BY_EVIDENCE = "the evidence"
+BY_CALIBRATION = "what such verdicts are worth, with the evidence,"  # the evidence alone points the other way
 NO_REASON = "The verdict was {verdict}, without a reason."
 
 
@@ -81,29 +83,30 @@ class Reasons:
             if calibrator.family == "prior":
                 return [BY_SHARES] * len(scored)
             rows = np.arange(len(scored))
-            return self._sentences(aspect, seen, rows, grade, self._upward(grade, judgments.probabilities[scored, j]))
+            upward = self._upward(grade, judgments.probabilities[scored, j])
+            return self._sentences(aspect, seen, rows, grade, upward)[0]
         stated, own = raw.grade[scored, j], [raw.rationale[row] for row in scored]
         known = (stated != UNSCORED) & (grade != UNSCORED)
         changed = known & (stated != grade)
         silent = known & np.array([not reason for reason in own], dtype=bool)
         rows = np.flatnonzero(changed | silent)
-        sentences = [""] * len(rows)
+        sentences, agrees = [""] * len(rows), np.zeros(len(rows), dtype=bool)
         if reads and len(rows) and calibrator is not None and calibrator.family != "prior":
             upward = self._upward(grade[rows], judgments.probabilities[scored[rows], j])
-            ordered = self._scale.level != "nominal"
-            if ordered:  # what is explained is the change
+            if self._scale.level != "nominal":  # what is explained is the change
                 upward = np.where(changed[rows], grade[rows] > stated[rows], upward)
-            sentences = self._sentences(aspect, seen, rows, grade[rows], upward, (changed & ordered)[rows])
+            sentences, agrees = self._sentences(aspect, seen, rows, grade[rows], upward)
         out = [""] * len(scored)
         for place, row in enumerate(rows.tolist()):
-            out[row] = self._beside(int(stated[row]), int(grade[row]), bool(silent[row]), sentences[place])
+            by = BY_EVIDENCE if agrees[place] else BY_CALIBRATION
+            out[row] = self._beside(int(stated[row]), int(grade[row]), bool(silent[row]), by, sentences[place])
         return out
 
-    def _beside(self, stated: int, grade: int, silent: bool, sentence: str) -> str:
+    def _beside(self, stated: int, grade: int, silent: bool, by: str, sentence: str) -> str:
         """What stands beside a verdict's own reason; nothing where the verdict alone decided, however mapped."""
         grades = self._scale.grades
         if stated != grade and sentence:
-            return f"The verdict was {grades[stated]}; the evidence made it {grades[grade]}. {sentence}"
+            return f"The verdict was {grades[stated]}; {by} made it {grades[grade]}. {sentence}"
         if not silent:
             return ""
         text = NO_REASON.format(verdict=grades[stated])
@@ -128,24 +131,9 @@ class Reasons:
         return np.array(self._scale.values)
 
     def _sentences(
-        self,
-        aspect: str,
-        seen: Seen,
-        rows: IntArray,
-        grade: IntArray,
-        upward: NDArray[np.bool_],
-        agreeing: NDArray[np.bool_] | None = None,
-    ) -> list[str]:
-        """Sentences of some of the scored items.
-
-        Args:
-            aspect: The aspect.
-            seen: What calibration saw.
-            rows: Which of the scored items.
-            grade: Their grades.
-            upward: What comes first.
-            agreeing: Those that get a sentence only when their evidence as a whole points the same way.
-        """
+        self, aspect: str, seen: Seen, rows: IntArray, grade: IntArray, upward: NDArray[np.bool_]
+    ) -> tuple[list[str], NDArray[np.bool_]]:
+        """Sentences of some of the scored items, and whether the evidence as a whole points the way they begin."""
         assert seen.parts is not None  # asked only then
         parts = [seen.parts[row] for row in rows.tolist()]
         if self._pairs or self._scale.level != "nominal":
@@ -153,10 +141,8 @@ class Reasons:
             if seen.turned is not None:
                 moved = (moved - self._contributions(aspect, 0).of(seen.turned[aspect], rows)) / 2.0
             said = sentences_of(parts, moved, upward, OF_PAIRS if self._pairs else OF_GRADES)
-            if agreeing is not None:
-                against = agreeing & ((moved.sum(axis=1) > 0) != upward)
-                said = ["" if not_so else text for text, not_so in zip(said, against.tolist(), strict=True)]
-            return said
+            return said, (moved.sum(axis=1) > 0) == upward
+        agrees = np.ones(len(rows), dtype=bool)
         out = [""] * len(rows)
         for chosen in np.unique(grade).tolist():
             these = np.flatnonzero(grade == chosen)
@@ -166,7 +152,8 @@ class Reasons:
             plain = [_without_sides(parts[i]) for i in these.tolist()]
             for i, text in zip(these.tolist(), sentences_of(plain, moved, upward[these], words), strict=True):
                 out[i] = text
-        return out
+            agrees[these] = moved.sum(axis=1) > 0
+        return out, agrees
 
     def _contributions(self, aspect: str, grade: int) -> Contributions:
         key = (aspect, grade)
