@@ -110,7 +110,7 @@ def test_reason_of_an_unsupported_sentence_quotes_it(sensors: tuple[CompiledJudg
 
 def test_reason_of_a_wrong_number_names_both(sensors: tuple[CompiledJudge, list[Item]]) -> None:
     judge, blank = sensors
-    known = [(item, figure.group()) for item in blank if (figure := FIGURE.search(item.text("reference")))]
+    known = [(item, found.group()) for item in blank if (found := FIGURE.search(item.text("reference")))]
     known = [(item, one) for item, one in known if f"{item.text('query')} {item.text('reference')}".count(one) == 1]
     known = known[:12]
     assert len(known) == 12
@@ -250,7 +250,7 @@ def verdict_of(stated: IntArray, items: Sequence[Item], reason: str) -> Judgment
         aspects=("grade",),
         probabilities=np.eye(5)[stated][:, None, :],
         grade=stated[:, None],
-        score=stated[:, None] + 1.0,
+        score=stated[:, None].astype(np.float64) + 1.0,
         accept=np.full((n, 1), -1),
         confidence=np.full((n, 1), np.nan),
         rationale=(reason,) * n,
