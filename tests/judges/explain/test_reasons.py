@@ -37,15 +37,14 @@ def fitted(
     family: Family = "mix",
 ) -> CompiledJudge:
     """A judge with few trees, of the evidence alone or of verdicts too; ``target`` has a column an aspect."""
-    evidence, source = EvidenceModel.fit(items), "evidence" if verdicts is None else "both"
+    evidence = EvidenceModel.fit(items)
     read: Source = "evidence" if verdicts is None else "both"
-    features, n = evidence.transform(items), len(scale.grades)
+    features, unknown = evidence.transform(items), np.full(len(items), -1)
     calibrators = {}
     for j, aspect in enumerate(aspects):
-        data = Data(verdicts, features, target[:, j], np.arange(len(items)), n, nominal=scale.level == "nominal")
+        data = Data(verdicts, features, target[:, j], np.arange(len(items)), scale, accept=unknown)
         one = dict(_fit_source(data, read, 0, TREES, (family,)))[read, family]
         calibrators[aspect] = one.model_copy(update={"feature_names": evidence.names})
-    assert source == read
     fields = sorted({name for item in items for name in item.inputs})
     return CompiledJudge(judge_module(task, scale, aspects, fields), scale, aspects, evidence, calibrators)
 
