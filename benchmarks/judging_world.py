@@ -20,6 +20,7 @@ from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
 from judgec.records.card import Cost, ProgramCard
 from judgec.records.label import FloatArray, IntArray, Item
+from judgec.records.scale import Scale
 from judgec.store.experts import experts_of
 from judgec.store.labels import read_labels
 from judgec.store.programs import Program, dump_module, save, set_aliases
@@ -73,7 +74,7 @@ def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...]
     judge = CompiledJudge(module, labels.scale, labels.aspects)
     if calibrated:
         evidence = EvidenceModel.fit(labels.items)
-        calibrator = _trees(target, evidence.transform(labels.items), evidence.names, len(labels.scale.grades))
+        calibrator = _trees(target, evidence.transform(labels.items), evidence.names, labels.scale)
         judge = replace(judge, evidence=evidence, calibrators={"grade": calibrator})
     card = ProgramCard(
         name=NAME,
@@ -100,11 +101,12 @@ def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...]
     return labels.items, judge
 
 
-def _trees(target: IntArray, features: FloatArray, names: Sequence[str], n_grades: int) -> Calibrator:
+def _trees(target: IntArray, features: FloatArray, names: Sequence[str], scale: Scale) -> Calibrator:
     """The dearest calibrator there is, on verdict and evidence; the verdicts it learns from are right half the time."""
     chance = np.random.default_rng(0)
-    stated = np.where(chance.random(len(target)) < 0.5, target, chance.integers(0, n_grades, len(target)))
-    data = Data(np.eye(n_grades)[stated], features, target, np.arange(len(target)), n_grades, nominal=False)
+    n, n_grades = len(target), len(scale.grades)
+    stated = np.where(chance.random(n) < 0.5, target, chance.integers(0, n_grades, n))
+    data = Data(np.eye(n_grades)[stated], features, target, np.arange(n), scale, accept=np.full(n, -1))
     fitted = dict(_fit_source(data, "both", 0, TREES, ("mix",)))["both", "mix"]
     return fitted.model_copy(update={"feature_names": tuple(names), "accept_threshold": 0.5})
 

@@ -164,7 +164,8 @@ def test_compare_of_judges_that_differ_names_the_command_that_writes_where(
     shutil.copytree(home.folder, folder)
     calibration = folder / "programs" / "world" / "0002" / "calibration.json"
     bare = json.loads(calibration.read_text())
-    bare["calibrators"]["grade"] |= {"family": "prior", "prior": [1.0, 0.0, 0.0, 0.0, 0.0]}
+    worst = {"family": "prior", "prior": [1.0, 0.0, 0.0, 0.0, 0.0], "rule": {"name": "likeliest", "cuts": []}}
+    bare["calibrators"]["grade"] |= worst
     calibration.write_text(json.dumps(bare))
     options = ["--api-base", home.server.base_url]
     _, stderr = run("compare", "world@1", "world@2", *options, "--home", str(folder))
@@ -303,7 +304,10 @@ def test_compile_with_a_promise_shows_the_reserve_to_neither_search_nor_calibrat
     assert not held & {item.query_id for item in dataset.train.items}
     assert not held & {query for found in home.first.scored for query in found.candidate.queries}
     fitted = home.first.judge.calibrators["grade"].n_labels
-    assert fitted <= len(dataset.train)
+    assert fitted <= len(dataset.train) + len(dataset.dev)
+    learned = home.first.judge.out_of_fold
+    assert learned is not None
+    assert not {item.item_id for item in dataset.reserve.items} & set(learned.item_ids)
 
 
 def test_learning_curve_grows_from_few_labels_and_ends_at_the_compiled_judge(home: Home) -> None:

@@ -156,7 +156,8 @@ def read_answer(text: str, library: Library) -> Answer:
     bare = without_courtesies(text)
     claims = passage if bare == text else read(bare)
     if bare != text or any(refused):
-        claims = Passage((line for line in claims.lines if not refuses(line[0])), 0)
+        kept = [i for i, (line, _) in enumerate(claims.lines) if not refuses(line)]
+        claims = Passage((claims.lines[i] for i in kept), 0, (claims.quotes[i] for i in kept))
     return Answer(text, passage, claims, 1.0 - ratio(len(bare.strip()), len(text.strip()), 1.0), refused)
 
 
@@ -218,3 +219,13 @@ def _gives(reply: Passage, question: Passage) -> tuple[float, float, float]:
         (1.0 if name else -1.0) if any(word in asked for word in _PERSON_OR_PLACE) else 0.0,
         (1.0 if reply.stems[0] in {"yes", "no"} else -1.0) if polar else 0.0,
     )
+
+
+def asked_for(reply: Passage, question: Passage) -> tuple[str, float] | None:
+    """What the question asks for, and 1 where a reply of at least one word gives it, else -1; None of other
+    questions.
+    """
+    for thing, given in zip(("a number", "a name", "a yes or no"), _gives(reply, question), strict=True):
+        if given:
+            return thing, given
+    return None

@@ -13,6 +13,9 @@ from judgec.errors import ArtifactError
 from judgec.evidence.answer_features import ANSWER_NAMES, Answer, answer_features, read_answer
 from judgec.evidence.context_features import CONTEXT_NAMES, context_features
 from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
+from judgec.evidence.reasons.pair_phrases import pair_phrases
+from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
+from judgec.evidence.reasons.phrases import Phrases
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
 from judgec.evidence.text import Library, Passage
 from judgec.records.label import FloatArray, Item
@@ -96,6 +99,17 @@ class EvidenceModel:
 
     def transform(self, items: Sequence[Item]) -> FloatArray:
         """Features of ``items``, shape (n_items, n_features), all finite, in the order of ``names``."""
+        return self._read(items, None)
+
+    def observe(self, items: Sequence[Item]) -> tuple[FloatArray, list[bytes]]:
+        """Features as ``transform`` gives them and, of the same texts, the parts that reasons point at.
+
+        The parts depend on the item and the families alone; ``evidence.parts`` reads them.
+        """
+        packed: list[bytes] = [b""] * len(items)
+        return self._read(items, packed), packed
+
+    def _read(self, items: Sequence[Item], packed: list[bytes] | None) -> FloatArray:
         library = Library()
         out = np.zeros((len(items), len(self.names)))
         # Items that share their contexts come one after another: each text is analysed once.
@@ -103,16 +117,33 @@ class EvidenceModel:
         for i, item in enumerate(items):
             groups.setdefault((item.texts("contexts"), item.text("query")), []).append(i)
         for i in (i for group in groups.values() for i in group):
+            sides = ("answer_a", "answer_b") if self.pairs else ("answer",)
+            answers = [read_answer(items[i].text(side), library) for side in sides]
             if self.pairs:
-                sides = (np.array(self._row(items[i], side, library)) for side in ("answer_a", "answer_b"))
-                out[i] = next(sides) - next(sides)
+                one, other = (np.array(self._row(items[i], answer, library)) for answer in answers)
+                out[i] = one - other
             else:
-                out[i] = self._row(items[i], "answer", library)
+                out[i] = self._row(items[i], answers[0], library)
+            if packed is not None:
+                packed[i] = pack(self._phrases(items[i], answers, library))
         return out
 
-    def _row(self, item: Item, side: str, library: Library) -> list[float]:
+    def _phrases(self, item: Item, answers: Sequence[Answer], library: Library) -> Phrases:
         question = library.read(item.text("query"))
-        answer = read_answer(item.text(side), library)
+        phrases: Phrases = {}
+        if "document" in self.families:
+            phrases |= document_parts(question, library.read(_document(item)))
+        if "answer" in self.families:
+            contexts = library.read(_contexts(item))
+            reference = item.text("reference")
+            found = [
+                answer_findings(answer, question, reference, contexts, library, own=self.pairs) for answer in answers
+            ]
+            phrases |= pair_phrases(*found) if self.pairs else phrases_of(found[0], answers[0], question)
+        return phrases
+
+    def _row(self, item: Item, answer: Answer, library: Library) -> list[float]:
+        question = library.read(item.text("query"))
         row: list[float] = []
         for family in self.families:
             values = self._family(family, item, question, answer, library)
@@ -137,8 +168,7 @@ class EvidenceModel:
             reference = item.text("reference")
             given = any(library.read(text).stems for text in alternatives(reference))
             return reference_features(answer, question, reference, library, weight) if given else ()
-        passages = item.texts("contexts") or item.texts("passage")
-        contexts, trusted = library.read(passages), library.read(item.text("reference"))
+        contexts, trusted = library.read(_contexts(item)), library.read(item.text("reference"))
         return context_features(answer, question, contexts, trusted, weight) if contexts.stems else ()
 
     @cached_property
@@ -181,6 +211,10 @@ class EvidenceModel:
                 f"{', '.join(_NAMES)} is needed. Compile the judge again with this release."
             )
         return model
+
+
+def _contexts(item: Item) -> tuple[str, ...]:
+    return item.texts("contexts") or item.texts("passage")
 
 
 def _document(item: Item) -> str:

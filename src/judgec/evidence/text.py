@@ -186,11 +186,13 @@ class Passage:
     Args:
         lines: Each sentence with a word in it: its lower-case text, and its words as written.
         size: Characters of the source, for the cache's budget.
+        quotes: Each of these sentences as written, for whoever wants to quote one.
     """
 
-    def __init__(self, lines: Iterable[tuple[str, tuple[str, ...]]], size: int) -> None:
+    def __init__(self, lines: Iterable[tuple[str, tuple[str, ...]]], size: int, quotes: Iterable[str] = ()) -> None:
         self.lines = tuple(lines)
         self.size = size
+        self.quotes = tuple(quotes)
         self.sentences: tuple[list[str], ...] = tuple(
             [_stems[word] for word in fold_number_words([_folds[word] for word in words])] for _, words in self.lines
         )
@@ -221,6 +223,15 @@ class Passage:
         """Stems of words written with a capital, a sentence's first word and function words aside."""
         written = (word for _, words in self.lines for word in words[1:] if word[0].isupper())
         return {name: None for name in map(stem, written) if name not in FUNCTION_STEMS and not is_number(name)}
+
+    @cached_property
+    def written(self) -> dict[str, str]:
+        """For each stem the word as first written; a number that was written in words has none."""
+        found: dict[str, str] = {}
+        for _, words in self.lines:
+            for word in words:
+                found.setdefault(_stems[_folds[word]], word)
+        return found
 
     @cached_property
     def masks(self) -> dict[str, int]:
@@ -290,10 +301,12 @@ class Library:
         parts = [self.read(text) for text in texts]
         if len(parts) == 1:
             return parts[0]
-        return Passage((line for part in parts for line in part.lines), sum(part.size for part in parts))
+        quotes = (quote for part in parts for quote in part.quotes)
+        return Passage((line for part in parts for line in part.lines), sum(part.size for part in parts), quotes)
 
 
 def read(text: str) -> Passage:
     """``text`` analysed, without keeping it."""
-    lines = ((part.lower(), tuple(_WORD.findall(part))) for part in _SENTENCE_END.split(clean(text)))
-    return Passage((line for line in lines if line[1]), len(text) + 1)
+    lines = ((part, tuple(_WORD.findall(part))) for part in _SENTENCE_END.split(clean(text)))
+    known = [line for line in lines if line[1]]
+    return Passage(((part.lower(), words) for part, words in known), len(text) + 1, (part for part, _ in known))

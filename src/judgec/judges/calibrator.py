@@ -2,14 +2,16 @@
 out.
 """
 
+from dataclasses import dataclass, field
 from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judgec.judges.decision import DecisionRule, RuleName, Sureness
 from judgec.judges.forest import Forest
-from judgec.records.label import FloatArray
+from judgec.records.label import FloatArray, IntArray
 
 Source = Literal["lm", "evidence", "both"]
 Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix"]
@@ -83,6 +85,28 @@ class Choice(_Frozen):
     chosen: bool = False
 
 
+@dataclass(slots=True)
+class Trace:
+    """How a calibrator came to its probabilities, kept for what explains them.
+
+    Args:
+        kept: The rows that were calibrated, ascending; the arrays below have a row for each of these.
+        scaled: The standardized columns of the linear part, or None without one.
+        reached: The leaf that each row reached in each tree, shape (n_kept, n_trees), or None without trees.
+    """
+
+    kept: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    scaled: FloatArray | None = None
+    reached: NDArray[np.int32] | None = None
+
+    def places(self, rows: IntArray) -> IntArray:
+        """Where the rows are in ``kept``; -1 for one that is not."""
+        if not len(self.kept):
+            return np.full(len(rows), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.kept, rows), len(self.kept) - 1)
+        return np.where(self.kept[at] == rows, at, -1)
+
+
 class Calibrator(_Frozen):
     """Maps verdicts and evidence to probabilities of the experts' grades; saved as JSON, applied in numpy.
 
@@ -151,12 +175,13 @@ class Calibrator(_Frozen):
             raise ValueError("calibrator: parts that do not fit together; the calibration file is damaged.")
         return self
 
-    def apply(self, verdicts: FloatArray | None, evidence: FloatArray | None) -> FloatArray:
+    def apply(self, verdicts: FloatArray | None, evidence: FloatArray | None, trace: Trace | None = None) -> FloatArray:
         """Probabilities of the experts' grades, shape (n_items, n_grades); rows sum to 1.
 
         Args:
             verdicts: The LM's probabilities of the grades, shape (n_items, n_grades), NaN rows where it gave none.
             evidence: Features, shape (n_items, n_features).
+            trace: Filled with how the probabilities came about.
 
         Returns:
             Rows are NaN where the verdict is NaN and the calibrator reads verdicts; an evidence-only calibrator gives
@@ -174,7 +199,9 @@ class Calibrator(_Frozen):
         out = np.full((n, self.n_grades), np.nan)
         if scored.any():
             inputs = [None if array is None else array[scored] for array in (verdicts, evidence)]
-            out[scored] = self._probabilities(inputs[0], inputs[1], int(scored.sum()))
+            out[scored] = self._probabilities(inputs[0], inputs[1], int(scored.sum()), trace)
+        if trace is not None:
+            trace.kept = np.flatnonzero(scored)
         return out
 
     def score(self, spread: FloatArray, verdicts: FloatArray | None, values: FloatArray) -> FloatArray:
@@ -204,7 +231,9 @@ class Calibrator(_Frozen):
         if verdicts is None and evidence is None:
             raise ValueError("calibrator: neither verdicts nor evidence; at least one is needed.")
 
-    def _probabilities(self, verdicts: FloatArray | None, evidence: FloatArray | None, n: int) -> FloatArray:
+    def _probabilities(
+        self, verdicts: FloatArray | None, evidence: FloatArray | None, n: int, trace: Trace | None
+    ) -> FloatArray:
         if self.family == "none" and verdicts is not None:
             passed_on: FloatArray = verdicts / verdicts.sum(axis=1, keepdims=True)
             return passed_on
@@ -218,8 +247,13 @@ class Calibrator(_Frozen):
             n_verdict = 0 if self.source == "evidence" else self.n_grades - 1
             scaled = standardize(columns, np.array(self.center), np.array(self.spread), n_verdict)
             parts.append(linear_probabilities(self.linear, scaled, self.n_grades, ordinal=self.ordinal))
+            if trace is not None:
+                trace.scaled = scaled
         if self.forest is not None:
-            parts.append(self.forest.probabilities(columns))
+            reached = None if trace is None else np.empty((len(columns), len(self.forest.roots)), dtype=np.int32)
+            parts.append(self.forest.probabilities(columns, reached))
+            if trace is not None:
+                trace.reached = reached
         return self._smooth(np.mean(parts, axis=0))
 
     def _smooth(self, probabilities: FloatArray) -> FloatArray:

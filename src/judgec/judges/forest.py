@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from judgec.records.label import FloatArray, IntArray
 
 ROWS_AT_ONCE = 512  # rows that walk down together: their arrays fit into the second-level cache
-LEVELS_AT_ONCE = 4  # steps down between two looks at who has arrived
+LEVELS_AT_ONCE = 6  # steps down between two looks at who has arrived
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class _Nodes:
 
     leaf: NDArray[np.bool_]
     column: IntArray
-    threshold: FloatArray
+    threshold: NDArray[np.float32]
     children: IntArray  # left at 2i, right at 2i + 1; a leaf is its own child
     share: IntArray
     shares: FloatArray
@@ -73,10 +73,14 @@ class Forest(BaseModel):
         children[0::2] = np.where(leaf, nodes, nodes + 1)
         children[1::2] = np.where(leaf, nodes, right)
         counts = np.array(self.counts, dtype=np.float64)
+        exact = np.array(self.threshold, dtype=np.float64)
+        # A number in single precision is at most a threshold just when it is at most the next one below in single.
+        single = exact.astype(np.float32)
+        single = np.where(single > exact, np.nextafter(single, np.float32(-np.inf)), single)
         return _Nodes(
             leaf=leaf,
             column=np.where(leaf, 0, feature),
-            threshold=np.array(self.threshold, dtype=np.float64),
+            threshold=single,
             children=children,
             share=np.where(leaf, right, 0),
             shares=counts / counts.sum(axis=1, keepdims=True),
@@ -86,16 +90,52 @@ class Forest(BaseModel):
         """True when the trees read no column beyond ``width`` and every leaf counts ``n_grades`` grades."""
         return max(self.feature) < width and all(len(row) == n_grades for row in self.counts)
 
-    def probabilities(self, columns: FloatArray) -> FloatArray:
-        """Mean of the leaves' shares of each grade, shape (n_items, n_grades)."""
+    def probabilities(self, columns: FloatArray, keep: NDArray[np.int32] | None = None) -> FloatArray:
+        """Mean of the leaves' shares of each grade, shape (n_items, n_grades).
+
+        Args:
+            columns: Shape (n_items, n_columns).
+            keep: Filled with the leaf (row of ``counts``) that each item reaches in each tree, shape (n_items,
+                n_trees).
+        """
         single = np.ascontiguousarray(columns, dtype=np.float32)
         shares = self._arrays.shares
         out = np.empty((len(single), shares.shape[1]))
         for start in range(0, len(single), ROWS_AT_ONCE):
             chunk = single[start : start + ROWS_AT_ONCE]
             reached = self._walk(chunk).reshape(len(chunk), len(self.roots))
+            if keep is not None:
+                keep[start : start + len(chunk)] = reached
             for grade in range(shares.shape[1]):
                 out[start : start + len(chunk), grade] = shares[:, grade].take(reached).mean(axis=1)
+        return out
+
+    def path_steps(self, axis: FloatArray, width: int) -> FloatArray:
+        """What each column adds to the mean of ``axis`` on the way from the root to each leaf, shape (n_leaves,
+        width); each leaf's mean is its root's and its row.
+
+        Args:
+            axis: What each grade is worth, shape (n_grades,).
+            width: Columns.
+        """
+        nodes, n = self._arrays, len(self.feature)
+        sizes, sums = np.zeros(n), np.zeros(n)
+        counts = np.array(self.counts, dtype=np.float64)[nodes.share]
+        sizes[nodes.leaf], sums[nodes.leaf] = counts.sum(axis=1)[nodes.leaf], (counts @ axis)[nodes.leaf]
+        levels = [np.array(self.roots, dtype=np.int64)]
+        while (inner := levels[-1][~nodes.leaf[levels[-1]]]).size:
+            levels.append(np.concatenate([nodes.children[2 * inner], nodes.children[2 * inner + 1]]))
+        above = [level[~nodes.leaf[level]] for level in levels]
+        for inner in reversed(above):
+            for column in (sizes, sums):
+                column[inner] = column[nodes.children[2 * inner]] + column[nodes.children[2 * inner + 1]]
+        means, steps = sums / np.maximum(sizes, 1.0), np.zeros((n, width))
+        for inner in above:
+            for children in (nodes.children[2 * inner], nodes.children[2 * inner + 1]):
+                steps[children] = steps[inner]
+                steps[children, nodes.column[inner]] += means[children] - means[inner]
+        out = np.zeros((len(self.counts), width))
+        out[nodes.share[nodes.leaf]] = steps[nodes.leaf]
         return out
 
     def _walk(self, chunk: NDArray[np.float32]) -> IntArray:
@@ -106,8 +146,9 @@ class Forest(BaseModel):
         reached, walker = np.empty(len(at), dtype=np.int64), np.arange(len(at))
         while walker.size:
             for _ in range(LEVELS_AT_ONCE):  # a leaf is its own child, so that arriving early does no harm
-                value = values.take(row + nodes.column.take(at))
-                at = nodes.children.take(2 * at + (value > nodes.threshold.take(at)))
+                # Every index is valid; "wrap" is how take is told not to look.
+                value = values.take(row + nodes.column.take(at, mode="wrap"), mode="wrap")
+                at = nodes.children.take(2 * at + (value > nodes.threshold.take(at, mode="wrap")), mode="wrap")
             arrived = nodes.leaf.take(at)
             reached[walker[arrived]] = nodes.share.take(at[arrived])
             onward = np.flatnonzero(~arrived)

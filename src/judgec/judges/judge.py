@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import dspy
 import numpy as np
@@ -11,7 +12,8 @@ from pydantic import ValidationError
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.bulk import Ask
-from judgec.judges.calibrator import Calibrator
+from judgec.judges.calibrator import Calibrator, Trace
+from judgec.judges.explain.reasons import Reasons, Seen
 from judgec.judges.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
@@ -24,8 +26,8 @@ from judgec.records.scale import Scale
 from judgec.store.programs import Json, Program, load_module
 from judgec.store.stream.pieces import Piece
 
-_Features = Callable[[IntArray, bool], FloatArray]
-"""Features of the items in these rows, or of their mirror images."""
+_Observe = Callable[[IntArray, bool], tuple[FloatArray, list[bytes]]]
+"""Features and parts of the items in these rows, or of their mirror images."""
 
 EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 
@@ -117,12 +119,14 @@ class CompiledJudge:
         for piece, samples in held:
             n = len(piece.item_ids) // (1 + pairwise)
 
-            def features(rows: IntArray, turned: bool, piece: Piece = piece, n: int = n) -> FloatArray:
+            def observe(
+                rows: IntArray, turned: bool, piece: Piece = piece, n: int = n
+            ) -> tuple[FloatArray, list[bytes]]:
                 assert evidence is not None  # asked only then
-                return recall.features(evidence, piece, (rows + n * turned).tolist())
+                return recall.observed(evidence, piece, (rows + n * turned).tolist())
 
             raws = [joined(raw, self.scale) if raw and pairwise else raw for raw in samples]
-            yield [self._judgments(piece.item_ids[:n], raw, features) for raw in raws]
+            yield [self._judgments(piece.item_ids[:n], raw, observe) for raw in raws]
 
     def calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
         """The judgments that follow from raw verdicts, or from evidence alone where ``raw`` is None.
@@ -132,26 +136,42 @@ class CompiledJudge:
             raw: From ``pairwise.verdicts`` with this judge's module.
         """
 
-        def features(rows: IntArray, turned: bool) -> FloatArray:
+        def observe(rows: IntArray, turned: bool) -> tuple[FloatArray, list[bytes]]:
             assert self.evidence is not None  # asked only then
-            return self.evidence.transform([mirrored(items[i]) if turned else items[i] for i in rows])
+            if turned:
+                return self.evidence.transform([mirrored(items[i]) for i in rows]), []
+            return self.evidence.observe([items[i] for i in rows])
 
-        return self._judgments(tuple(item.item_id for item in items), raw, features)
+        return self._judgments(tuple(item.item_id for item in items), raw, observe)
 
-    def _judgments(self, item_ids: tuple[str, ...], raw: Judgments | None, features: _Features) -> Judgments:
+    @cached_property
+    def _reasons(self) -> Reasons:
+        return Reasons(self.calibrators, self.scale, pairs=is_pairwise(self.module))
+
+    def _judgments(self, item_ids: tuple[str, ...], raw: Judgments | None, observe: _Observe) -> Judgments:
         reads = self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
         rows: IntArray = np.arange(len(item_ids)) if raw is None else np.flatnonzero(raw.scored)
-        forward = self._calibrated(item_ids, raw, features(rows, False) if reads else None)
-        if not is_pairwise(self.module):
-            return forward
-        mirrors = None if raw is None else mirror(raw, self.scale)
-        turned = self._calibrated(item_ids, mirrors, features(rows, True) if reads else None)
-        calibrator = self.calibrators.get(self.aspects[0])
-        stated = calibrator is not None and calibrator.rule.name == "raw"
-        both = symmetric(forward, turned, raw, self.scale, stated=stated)
-        return both if calibrator is None else replace(both, confidence=calibrator.sure(both.confidence))
+        features, parts = observe(rows, False) if reads else (None, None)
+        traces = {aspect: Trace() for aspect in self.calibrators}
+        judged, seen = self._calibrated(item_ids, raw, features, traces), Seen(parts, traces)
+        if is_pairwise(self.module):
+            mirrors = None if raw is None else mirror(raw, self.scale)
+            turned = {aspect: Trace() for aspect in self.calibrators}
+            other = self._calibrated(item_ids, mirrors, observe(rows, True)[0] if reads else None, turned)
+            calibrator = self.calibrators.get(self.aspects[0])
+            stated = calibrator is not None and calibrator.rule.name == "raw"
+            judged, seen = symmetric(judged, other, raw, self.scale, stated=stated), Seen(parts, traces, turned)
+            if calibrator is not None:
+                judged = replace(judged, confidence=calibrator.sure(judged.confidence))
+        return replace(judged, rationale=self._reasons.of(judged, raw, seen))
 
-    def _calibrated(self, item_ids: tuple[str, ...], raw: Judgments | None, features: FloatArray | None) -> Judgments:
+    def _calibrated(
+        self,
+        item_ids: tuple[str, ...],
+        raw: Judgments | None,
+        features: FloatArray | None,
+        traces: Mapping[str, Trace],
+    ) -> Judgments:
         """``features`` are those of the scored items, in order."""
         shape = (len(item_ids), len(self.aspects))
         scored = np.ones(len(item_ids), dtype=bool) if raw is None else raw.scored
@@ -173,7 +193,7 @@ class CompiledJudge:
                 _keep_verdict(result, raw, j)
                 continue
             verdicts = None if raw is None else raw.probabilities[scored, j]
-            spread = calibrator.apply(verdicts, features)
+            spread = calibrator.apply(verdicts, features, traces[aspect])
             stated = None if raw is None else raw.grade[scored, j]
             grade = calibrator.rule.grades(spread, self.scale, verdicts, stated)
             result.probabilities[scored, j] = spread

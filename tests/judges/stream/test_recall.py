@@ -21,6 +21,7 @@ from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.store.journal import Journal
+from judgec.store.journaled.facts import Facts
 from judgec.store.stream.pieces import ROWS, Piece, pieces_of
 from tests.judges.engine import Answer, ScriptedEngine, json_reply, reply
 from tests.judges.test_judge import passing
@@ -226,6 +227,27 @@ def test_features_are_computed_once_and_come_back_exactly(tmp_path: Path) -> Non
             Recall(journal, None, "judge").features(other, Piece(piece.item_ids, piece.digests, refuse), [7])
     assert np.array_equal(first, evidence.transform(asked))
     assert np.array_equal(again, first[[7, 3]])
+
+
+def test_parts_are_kept_with_the_features_and_features_without_parts_are_computed_anew(tmp_path: Path) -> None:
+    asked = items(20)
+    evidence = EvidenceModel.fit(asked)
+    (piece,) = pieces_of(asked)
+    features, parts = evidence.observe(asked)
+    with Journal(tmp_path / "j.db") as journal:  # as a release that knew no parts left it
+        old = Facts(journal, "features", bytes.fromhex(evidence.digest), "judge")
+        old.put_many([(digest, row.tobytes()) for digest, row in zip(piece.digests, features + 1.0, strict=True)])
+        first = Recall(journal, None, "judge").observed(evidence, piece, range(20))
+
+    def refuse() -> tuple[Item, ...]:
+        raise AssertionError("the items are not needed")
+
+    with Journal(tmp_path / "j.db") as journal:
+        known = Piece(piece.item_ids, piece.digests, refuse)
+        again = Recall(journal, None, "judge").observed(evidence, known, range(20))
+    for found in (first, again):
+        assert np.array_equal(found[0], features)
+        assert found[1] == parts
 
 
 def test_stream_of_a_judge_equals_judging_the_list(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from judgec import __version__
 from judgec.evidence.model import EvidenceModel
+from judgec.evidence.reasons.parts import VERSION as PARTS_VERSION
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.door import Door
 from judgec.lm.frozen import FrozenPrompt
@@ -58,27 +59,40 @@ class Recall:
         return Verdicts(facts, len(aspects), len(scale.grades), self._door)
 
     def features(self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int]) -> FloatArray:
-        """Features of some items of a piece, shape (n_rows, n_features); those not known yet are computed and kept.
+        """Features of some items of a piece, shape (n_rows, n_features); see ``observed``."""
+        return self.observed(evidence, piece, rows)[0]
+
+    def observed(self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int]) -> tuple[FloatArray, list[bytes]]:
+        """Features and parts of some items of a piece; those not known yet are computed and kept.
+
+        A fact is an item's features, then its parts. It is kept under the version of both, so that features of a
+        release that knew no parts are not mistaken for it.
 
         Args:
             evidence: One and the same in every call.
             piece: The items.
             rows: Which of them, in the order of the result.
+
+        Returns: As ``EvidenceModel.observe``.
         """
         if self._features is None:
-            digest = bytes.fromhex(evidence.digest)
+            digest = hashlib.sha256(f"{evidence.digest} parts {PARTS_VERSION}".encode()).digest()
             self._features = Facts(self._journal, "features", digest, f"{self._name}, {len(evidence.names)} features")
         wanted = [piece.digests[row] for row in rows]
         known = self._features.get_many(wanted)
         missing = [(row, digest) for row, digest in zip(rows, wanted, strict=True) if digest not in known]
         if missing:
             items = piece.read()
-            computed = evidence.transform([items[row] for row, _ in missing])
-            made = [(digest, row.tobytes()) for (_, digest), row in zip(missing, computed, strict=True)]
+            computed, parts = evidence.observe([items[row] for row, _ in missing])
+            made = [
+                (digest, row.tobytes() + packed)
+                for (_, digest), row, packed in zip(missing, computed, parts, strict=True)
+            ]
             self._features.put_many(made)
             known |= dict(made)
-        joined = b"".join(known[digest] for digest in wanted)
-        return np.frombuffer(joined, dtype=np.float64).reshape(len(wanted), len(evidence.names))
+        values, cut = [known[digest] for digest in wanted], FLOAT_BYTES * len(evidence.names)
+        features = np.frombuffer(b"".join([value[:cut] for value in values]), dtype=np.float64)
+        return features.reshape(len(values), len(evidence.names)), [value[cut:] for value in values]
 
 
 class Verdicts:

@@ -26,6 +26,8 @@ def is_missing(value: object) -> bool:
 def as_text(value: object) -> str:
     """Any value as text: booleans as JSON writes them, bytes decoded, lists and objects as JSON."""
     if isinstance(value, str):
+        if value.isascii():
+            return value
         try:
             value.encode()  # far faster than searching
         except UnicodeEncodeError:
@@ -55,7 +57,7 @@ def as_texts(value: object) -> tuple[tuple[str, ...], int]:
         value = parsed if isinstance(parsed, list) else value
     parts = value if isinstance(value, list | tuple) else [value]
     present = [part for part in parts if not is_missing(part)]
-    return tuple(map(as_text, present)), sum(not isinstance(part, str) for part in present)
+    return tuple(map(as_text, present)), sum([not isinstance(part, str) for part in present])
 
 
 def as_grade(value: object) -> Grade | None:

@@ -55,7 +55,7 @@ def collect_items(table: Table, task: Task) -> Collected:
         inputs, converted = _inputs(row, fields)
         if index == 0 or table.lines[index] != table.lines[index - 1]:  # raters of one row count it once
             not_text += converted
-            empty += any(inputs.get(name) == "" for name in _GRADED)
+            empty += "" in map(inputs.get, _GRADED)
         item = _item(row, inputs)
         known = items.setdefault(item.item_id, item)
         if known is item:

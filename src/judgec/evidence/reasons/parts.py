@@ -1,0 +1,90 @@
+"""The parts of items that reasons point at: a phrase a topic, packed so that a journal can keep them.
+
+Packed, an item is one byte a topic (what its phrase speaks for), then the phrases, a line each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgec.evidence.answer_features import Answer, asked_for
+from judgec.evidence.reasons.findings import Findings, against_contexts, against_reference, findings, share, shorten
+from judgec.evidence.reasons.phrases import FAULT, SILENT, Phrases, answer_phrases, document_phrases
+from judgec.evidence.reasons.topics import TOPICS
+from judgec.evidence.reference_features import alternatives
+from judgec.evidence.text import Library, Passage
+
+VERSION = 1  # of the phrases: raised whenever an item would get other ones
+
+
+def pack(phrases: Phrases) -> bytes:
+    """Phrases as bytes; ``speaks`` and ``said`` read them."""
+    codes, lines = bytearray(), []
+    for topic in TOPICS:
+        code, line = phrases.get(topic, (SILENT, ""))
+        codes.append(code % 256)
+        lines.append(" ".join(line.split()))
+    return bytes(codes) + "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+def speaks(packed: Sequence[bytes]) -> NDArray[np.int8]:
+    """What the phrases speak for, shape (n_items, n_topics)."""
+    codes = b"".join([one[: len(TOPICS)] for one in packed])
+    return np.frombuffer(codes, dtype=np.int8).reshape(len(packed), len(TOPICS))
+
+
+def said(packed: bytes) -> list[str]:
+    """The phrase of each topic."""
+    return packed[len(TOPICS) :].decode("utf-8", "surrogatepass").split("\n")
+
+
+def answer_findings(
+    answer: Answer, question: Passage, reference: str, contexts: Passage, library: Library, *, own: bool = False
+) -> Findings:
+    """Findings of an answer beside everything that its item has.
+
+    Args:
+        answer: The answer.
+        question: What was asked.
+        reference: With its alternatives, or empty.
+        contexts: Without words where there are none.
+        library: Where texts are read.
+        own: Whether the answer's own words are wanted.
+    """
+    found = findings(answer, question, own=own)
+    if not answer.passage.stems:
+        return found
+    texts = map(library.read, alternatives(reference))
+    beside = [against_reference(answer, question, wanted) for wanted in texts if wanted.stems]
+    return replace(
+        found,
+        reference=max(beside, key=lambda one: (one.verbatim, one.recall.value), default=None),
+        contexts=against_contexts(answer, question, contexts) if contexts.stems else None,
+    )
+
+
+def phrases_of(found: Findings, answer: Answer, question: Passage) -> Phrases:
+    """Phrases of one answer."""
+    return answer_phrases(found, asked_for(answer.passage, question) if found.words else None)
+
+
+def document_parts(query: Passage, document: Passage) -> Phrases:
+    """Phrases of a document beside its query."""
+    if not document.stems:
+        return {"texts": (FAULT, "the document is empty")}
+    if not query.stems:
+        return {"texts": (FAULT, "the query is empty")}
+    terms = list(query.content) or list(query.vocabulary)
+    wanted = frozenset(terms)
+    known = [wanted.intersection(sentence) for sentence in document.sentences]
+    best = max(range(len(known)), key=lambda i: (len(known[i]), -i))
+    place = "the only sentence" if len(known) == 1 else "the best sentence"
+    return document_phrases(
+        share(terms, document.vocabulary, query.written),
+        share(terms, known[best], query.written),
+        shorten(document.quotes[best]),
+        place,
+        document,
+    )
