@@ -68,11 +68,15 @@ class Data:
 
     def rows(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "Data":
         """The rows where ``keep`` is true."""
-        columns = {
-            name: None if (column := getattr(self, name)) is None else column[keep]
-            for name in ("verdicts", "evidence", "target", "cluster", "accept", "stated")
-        }
-        return replace(self, **columns)
+        return replace(
+            self,
+            verdicts=None if self.verdicts is None else self.verdicts[keep],
+            evidence=None if self.evidence is None else self.evidence[keep],
+            target=self.target[keep],
+            cluster=self.cluster[keep],
+            accept=self.accept[keep],
+            stated=None if self.stated is None else self.stated[keep],
+        )
 
 
 Key = tuple[Source, Family]
@@ -269,7 +273,7 @@ def _guards(grade: IntArray, data: Data) -> FloatArray:
     """Kappa and, where grades have an order, QWK; undefined counts as 0."""
     table = contingency(data.target, grade, data.n_grades)
     values = [float(kappa_table(table))] + ([] if data.nominal else [float(qwk_table(table))])
-    return np.nan_to_num(np.array(values), nan=0.0)
+    return np.array([0.0 if np.isnan(value) else value for value in values])
 
 
 def _options(
