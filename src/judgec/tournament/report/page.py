@@ -19,6 +19,7 @@ NAMES = {
     "tau_b": "tau-b",
     "tau_b_score": "tau-b of the score",
     "spearman": "Spearman",
+    "auc": "AUC",
     "exact": "same grade",
     "accept_agreement": "accept agreement",
     "kappa": "kappa",
