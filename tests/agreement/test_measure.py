@@ -48,6 +48,7 @@ def test_area_under_the_curve_of_binary_labels_is_that_of_scikit_learn(per_query
     found = measure(r, HOW).estimates["auc"]
     known = r.judge >= 0
     assert found.value == pytest.approx(roc_auc_score(r.expert[known], r.score[known]), abs=1e-12)
+    assert found.value is not None
     assert found.low is not None
     assert found.high is not None
     assert 0 < found.low < found.value < found.high < 1

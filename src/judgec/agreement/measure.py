@@ -1,6 +1,6 @@
 """Every statistic of a report, for one judge or a panel of graders, with intervals clustered by query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import Ratings
 from judgec.stats.agreement.pair_statistic import coarse_clusters
 from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
@@ -34,7 +34,13 @@ NOT_BINARY = "the labels are not binary"
 ONE_CLASS = "all labels are of one class"
 WITH_P = frozenset({"tau_b", "tau_b_score", "spearman"})
 ORDINAL = frozenset({"tau_b", "tau_b_score", "spearman", "auc", "qwk"})
-OF_SCORE = MappingProxyType({"tau_b_score": tau_b_score, "spearman": spearman_score, "auc": auc_score})
+OF_SCORE: Mapping[str, Callable[[IntArray, FloatArray, IntArray, int], Statistic]] = MappingProxyType(
+    {
+        "tau_b_score": lambda expert, score, cluster, n: tau_b_score(expert, score, cluster, n_clusters=n),
+        "spearman": lambda expert, score, cluster, n: spearman_score(expert, score, cluster, n_clusters=n),
+        "auc": lambda expert, score, cluster, n: auc_score(expert, score, cluster, n_clusters=n),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +120,7 @@ def statistic_of(name: str, ratings: Ratings) -> Statistic:
         expert, judge, n_grades = r.expert, r.judge, r.n_grades
     if name in OF_SCORE:
         cluster, n_clusters = coarse_clusters(r.cluster, r.n_clusters)
-        statistic: Statistic = OF_SCORE[name](expert, r.score, cluster, n_clusters=n_clusters)
-        return statistic
+        return OF_SCORE[name](expert, r.score, cluster, n_clusters)
     return table_statistic(name, expert, judge, r.cluster, n_grades=n_grades, n_clusters=r.n_clusters)
 
 
