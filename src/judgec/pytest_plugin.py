@@ -10,6 +10,8 @@
     def test_system(judgec_outcome) -> None:
         print(judgec_outcome.failure_rate)
 
+A test that fails says ``GATE FAILED`` (the contrary of a demand is shown) or ``GATE NOT SHOWN`` (neither is: label
+more), with the numbers; ``judgec_outcome.sentence`` has the same of a gate that passed.
 The arguments are those of ``judgec.compiler.gate.gate.Gate``. Paths are relative to ``home``, which is the folder of
 pytest's configuration unless it is given. Nothing of judgec is imported until a marked test runs.
 """
@@ -32,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{MARKER}(judge, *, labels=None, answers=None, home=rootdir, min_tau_b=None, max_failure_rate=None, "
-        "not_worse_than=None, margin=0, lm=None, api_base=None, budget=None): fail unless the compiled judge meets "
+        "not_worse_than=None, margin=0.1, lm=None, api_base=None, budget=None): fail unless the compiled judge meets "
         "these bounds: lower bound of tau-b, share of failures, paired difference to another judge",
     )
 
@@ -49,7 +51,10 @@ def judgec_outcome(request: pytest.FixtureRequest) -> "Outcome":
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Check the markers of a test, then run it."""
-    reasons = [reason for outcome in _outcomes(item) for reason in outcome.reasons]
+    outcomes = _outcomes(item)
+    for outcome in outcomes:
+        item.add_report_section("call", "judgec", outcome.sentence)  # shown by -rP, and in JUnit files
+    reasons = [reason for outcome in outcomes for reason in outcome.reasons]
     if reasons:
         pytest.fail("\n".join(reasons), pytrace=False)
     return (yield)

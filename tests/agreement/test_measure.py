@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from judgec.agreement.difference import differences
 from judgec.agreement.measure import (
@@ -36,6 +36,36 @@ def ratings(n: int = 60, per_query: int = 1, *, unscored: int = 0, seed: int = 0
     return Ratings(expert, judge, score, (expert >= 1).astype(np.int64), accept, cluster, VALUES, n // per_query)
 
 
+def binary(r: Ratings) -> Ratings:
+    """The same with accepts in place of grades, by experts and judge."""
+    judge = np.where(r.judge < 0, -1, r.judge // 2)
+    return replace(r, expert=(r.expert >= 2).astype(np.int64), judge=judge, values=(0.0, 1.0))
+
+
+@pytest.mark.parametrize("per_query", [1, 3])
+def test_area_under_the_curve_of_binary_labels_is_that_of_scikit_learn(per_query: int) -> None:
+    r = binary(ratings(per_query=per_query, unscored=7))
+    found = measure(r, HOW).estimates["auc"]
+    known = r.judge >= 0
+    assert found.value == pytest.approx(roc_auc_score(r.expert[known], r.score[known]), abs=1e-12)
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < found.value < found.high < 1
+    assert (found.n, found.n_clusters, found.p) == (53, len(np.unique(r.cluster[known])), None)
+    other = replace(r, score=-r.score)
+    gained = differences(r, other, HOW)["auc"]
+    assert gained.value == pytest.approx(2 * found.value - 1)  # of the reversed order it is 1 - AUC
+
+
+def test_area_under_the_curve_of_one_class_or_of_classes_is_undefined_and_says_why() -> None:
+    r = binary(ratings())
+    accepted = measure(replace(r, expert=np.ones_like(r.expert)), HOW).estimates["auc"]
+    assert (accepted.value, accepted.low, accepted.note) == (None, None, "all labels are of one class")
+    assert measure(r, HOW, nominal=True).estimates["auc"].note == "the classes have no order"
+    assert differences(ratings(), ratings(seed=1), HOW)["auc"].note == "the labels are not binary"
+
+
 @pytest.mark.parametrize(("per_query", "unscored"), [(1, 0), (1, 7), (3, 7)])
 def test_every_statistic_equals_scipy_and_sklearn_on_the_scored_rows(per_query: int, unscored: int) -> None:
     r = ratings(per_query=per_query, unscored=unscored)
@@ -51,7 +81,9 @@ def test_every_statistic_equals_scipy_and_sklearn_on_the_scored_rows(per_query: 
         "kappa": cohen_kappa_score(expert, judge),
         "qwk": cohen_kappa_score(expert, judge, weights="quadratic", labels=range(4)),
     }
-    assert tuple(found.estimates) == STATISTICS == tuple(wanted)
+    assert tuple(found.estimates) == STATISTICS
+    assert [name for name in STATISTICS if name != "auc"] == list(wanted)
+    assert (found.estimates["auc"].value, found.estimates["auc"].note) == (None, "the labels are not binary")
     for name, value in wanted.items():
         estimate = found.estimates[name]
         assert estimate.value == pytest.approx(value, abs=1e-12), name

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from judgec.audit.effect import status_of
 from judgec.audit.injection import TAGS
 from judgec.audit.registry import AUDITS, audits_named, run_audits
 from judgec.errors import UserError
 from judgec.judges.fencing import fence
 from judgec.records.audit import Finding
+from judgec.records.estimate import Estimate
 from judgec.records.label import Item
 from tests.audit.judges import PREFERENCE, Grader, better, items, noisy, pairs, quality, subject
 
@@ -199,10 +201,47 @@ def test_verdicts_that_an_edit_costs_are_counted_and_in_no_effect() -> None:
     assert found.status == "pass"
 
 
-def test_few_items_leave_an_audit_uncertain_instead_of_passed() -> None:
+def test_few_items_leave_an_audit_not_shown_and_say_how_many_more_would_do() -> None:
     found = audited("repeat", fair, items(6))
-    assert found.status == "warn"
-    assert "too few to be sure" in found.sentence
+    assert found.status == "not shown"
+    assert found.more_items is not None
+    assert f"; about {found.more_items} more items of other queries, like these 6, would settle it." in found.sentence
+    assert audited("repeat", fair, items(6 + found.more_items)).status == "pass"
+    assert audited("repeat", fair, items(6 + found.more_items - 1)).status == "not shown"
+
+
+@pytest.mark.parametrize("queries", [20, 60, 200, 1000])
+def test_wrong_reference_that_45_percent_of_good_grades_survive_never_passes(queries: int) -> None:
+    def half_blind(item: Item, run: int) -> int:
+        """Grades by the reference, but has a good word for 8 questions of 20 whatever it says."""
+        number = int(re.sub(r"\D", "", item.query_id) or 0)
+        return 4 if number % 20 < 8 else quality(item)
+
+    found = audited("reference", half_blind, items(queries))
+    assert 0.38 < (found.effect.value or 0) < 0.5
+    assert found.status in {"not shown", "fail"}
+    assert "within the bound of" not in found.sentence or "not shown" in found.sentence
+
+
+def test_pass_is_said_only_where_the_interval_is_within_the_bound() -> None:
+    def effect(low: float, high: float) -> Estimate:
+        return Estimate(value=(low + high) / 2, low=low, high=high, n=60, n_clusters=60)
+
+    assert status_of(effect(0.0, 0.1), 0.1) == "pass"
+    assert status_of(effect(0.0, 0.101), 0.1) == "not shown"
+    assert status_of(effect(0.1, 0.3), 0.1) == "not shown"
+    assert status_of(effect(0.101, 0.3), 0.1) == "fail"
+    assert status_of(effect(-0.3, 0.0), 0.1) == "pass"
+    assert status_of(effect(-0.3, 0.0), 0.1, two_sided=True) == "not shown"
+    assert status_of(effect(-0.3, -0.2), 0.1, two_sided=True) == "fail"
+    assert status_of(effect(-0.1, 0.1), 0.1, two_sided=True) == "pass"
+    assert status_of(Estimate(value=0.0), 0.1) == "not shown"
+
+
+def test_finding_on_an_older_card_that_says_warn_is_not_shown() -> None:
+    written = audited("repeat", fair, items(6)).model_dump() | {"status": "warn"}
+    del written["more_items"]
+    assert Finding.model_validate(written).status == "not shown"
 
 
 def test_audits_named_keeps_the_order_of_the_table_and_refuses_unknown_names() -> None:

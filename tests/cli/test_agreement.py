@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from judgec.records.agreement import STATISTICS
 from tests.cli.process import ROOT, judgec
@@ -20,6 +20,21 @@ def table(path: Path, header: list[str], rows: list[list[object]]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows])
     return path
+
+
+def test_area_under_the_curve_stands_beside_tau_and_rho_for_binary_labels(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    expert = rng.integers(0, 2, 80)
+    score = np.clip(expert + rng.normal(0, 0.8, 80), -1, 2).round(6)
+    rows: list[list[object]] = [
+        [f"q{k // 2}", int(e), int(s > 0.5), f"{s:.6f}"] for k, (e, s) in enumerate(zip(expert, score, strict=True))
+    ]
+    table(tmp_path / "judged.csv", ["query_id", "expert", "judge", "score"], rows)
+    columns = ["--expert", "expert", "--judge", "judge", "--score", "score", "--cluster", "query_id"]
+    found = json.loads(judgec(tmp_path, "agreement", "judged.csv", *columns, "--json").stdout)
+    assert found["auc"]["value"] == pytest.approx(roc_auc_score(expert, score))
+    assert 0.5 < found["auc"]["low"] < found["auc"]["value"] < found["auc"]["high"] < 1
+    assert "AUC" in judgec(tmp_path, "agreement", "judged.csv", *columns).stdout
 
 
 def test_json_equals_scipy_and_sklearn_on_odd_columns_with_clusters_and_unscored_rows(tmp_path: Path) -> None:
@@ -47,8 +62,9 @@ def test_json_equals_scipy_and_sklearn_on_odd_columns_with_clusters_and_unscored
         "kappa": cohen_kappa_score(e, j),
         "qwk": cohen_kappa_score(e, j, weights="quadratic", labels=[1, 2, 3, 4, 5]),
     }
-    assert {name: found[name]["value"] for name in STATISTICS} == pytest.approx(wanted)
-    assert all(found[name]["low"] < wanted[name] < found[name]["high"] for name in STATISTICS)
+    assert {name: found[name]["value"] for name in STATISTICS if name != "auc"} == pytest.approx(wanted)
+    assert all(found[name]["low"] < wanted[name] < found[name]["high"] for name in wanted)
+    assert found["auc"] == {"value": None, "low": None, "high": None, "note": "the labels are not binary"}
     assert found["bland_altman"]["bias"] == pytest.approx((j - e).mean())
     assert found["reject_rate"] == pytest.approx({"expert": (e < 4).mean(), "judge": (j < 4).mean()})
     clusters = {k // 3 for k in range(90) if not lost[k]}

@@ -93,9 +93,50 @@ def test_evaluate_json_is_one_object_and_the_folder_holds_the_report(home: Path)
 @pytest.mark.full
 def test_gate_exits_1_with_its_reason_after_writing_everything(home: Path) -> None:
     done = run(home, "evaluate", *GIVEN, "flags", "--out", "gated", "--gate", "bad>=new+v2-30", code=1)
-    assert "worse: bad - new+v2 = -" in done.stderr or "too few queries: bad - new+v2" in done.stderr
+    assert "GATE NOT SHOWN: --gate bad>=new+v2-30: worse: bad - new+v2 = -" in done.stderr
     assert (home / "gated" / "report.html").is_file()
     assert "agent" in done.stdout
+
+
+def test_gate_says_its_verdict_in_capitals_and_only_passed_exits_0(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three releases of one answer file: the same answers, all right ones, all wrong ones; 25 queries."""
+    rows = [f"t{q},Which colours has flag {q}?,{reference(q)}" for q in range(25)]
+    (home / "gate_queries.csv").write_text("\n".join(["qid,query,reference", *rows]) + "\n", encoding="utf-8")
+    worth = {"main": 3, "same": 3, "right": 4, "wrong": 0}
+    answers = [f"t{q},{agent},{answer(q, quality)}" for q in range(25) for agent, quality in worth.items()]
+    (home / "gate_answers.csv").write_text("\n".join(["qid,agent,answer", *answers]) + "\n", encoding="utf-8")
+    monkeypatch.chdir(home)
+
+    def gated(demand: str) -> tuple[int, str, dict[str, object], list[str]]:
+        given = ["--queries", "gate_queries.csv", "--answers", "gate_answers.csv", "--judge", "flags", "--json"]
+        arguments = ["judgec", "evaluate", *given, "--out", "gated", "--gate", demand, "--home", str(home)]
+        monkeypatch.setattr(sys, "argv", arguments)
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        shown = capsys.readouterr()
+        report = json.loads(shown.out)
+        assert report == json.loads((home / "gated" / "report.json").read_text(encoding="utf-8"))
+        return code, shown.err, report["gate"], report["notes"]
+
+    code, said, gate, notes = gated("same>=main-30")
+    assert (code, gate["verdict"]) == (1, "not shown")
+    assert "GATE NOT SHOWN: --gate same>=main-30: too few queries: about " in said
+    assert "same - main = +0 Elo, at least -61, at most +61, margin -30" in said
+    assert not any("over 100" in note for note in notes)
+    assert "GATE NOT SHOWN" in (home / "gated" / "report.html").read_text(encoding="utf-8")
+    code, said, gate, notes = gated("same>=main-400")
+    assert (code, gate["verdict"]) == (0, "passed")
+    assert "GATE PASSED: --gate same>=main-400: same - main = +0 Elo" in said
+    assert any("a margin of -400 Elo is over 100" in note for note in notes)
+    code, said, gate, _ = gated("wrong>=main-30")
+    assert (code, gate["verdict"]) == (1, "failed")
+    assert "GATE FAILED: --gate wrong>=main-30: worse: wrong - main = -" in said
+    assert gated("right>=main-30")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,10 @@ def test_probe_writes_its_reports_and_tests_the_upper_bound(
     monkeypatch.chdir(tmp_path)
     Path("systems_of_probe.py").write_text(SYSTEM)
     systems = ("python:systems_of_probe:refuses", "python:systems_of_probe:talks")
-    with pytest.raises(GateError, match=r"S6 x refuses x catalogue: the failure rate may be as high as 0\.46"):
+    with pytest.raises(
+        GateError,
+        match=r"^GATE FAILED: --max-failure: S6 x refuses x catalogue: the failure rate may be as high as 0\.46",
+    ):
         run(request_of(tmp_path, scenarios=("S1,S4", "S6"), systems=systems, n=6, max_failure=("S6=0.2",)))
     report = json.loads(capsys.readouterr().out)
     cells = {(cell["scenario"], cell["system"]): cell for cell in report["results"]}
@@ -96,6 +99,7 @@ def test_probe_writes_its_reports_and_tests_the_upper_bound(
     assert cells["S6", "talks"]["rejection"]["answered"] == 6
     assert report["systems_failing"]["S6"] == {"failing": 1, "of": 2}
     assert len(report["gate"]) == 2
+    assert report["gate_verdict"] == "failed"  # talks answered all six that it should have refused
     assert report["mlflow_run_id"]
     assert json.loads((tmp_path / "out" / "report.json").read_text()) == report
     assert ET.parse(tmp_path / "out" / "junit.xml").getroot().get("tests") == "36"  # noqa: S314 - our own

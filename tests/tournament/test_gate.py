@@ -2,7 +2,9 @@ import pytest
 
 from judgec.errors import UserError
 from judgec.records.estimate import Estimate
-from judgec.tournament.gate import Gate, parse_gate
+from judgec.records.game import Game, Games, Winner
+from judgec.tournament.gate import Gate, held, parse_gate
+from judgec.tournament.leaderboard import make_leaderboard
 
 
 @pytest.mark.parametrize(
@@ -51,3 +53,42 @@ def test_gate_never_opens_on_fewer_queries_than_a_clean_sweep_would_need() -> No
     opened, said = gate.verdict(difference(10.0, 5.0, queries=4))
     assert not opened
     assert said.startswith("too few queries: about 5 needed, there are 4")
+
+
+def duel(results: list[Winner]) -> Games:
+    """Both orders of ``new`` and ``old`` on a query for each result."""
+    turned: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
+    rows = [Game(f"q{i}", "new", "old", result) for i, result in enumerate(results)]
+    rows += [Game(f"q{i}", "old", "new", turned[result]) for i, result in enumerate(results)]
+    return Games.of(rows)
+
+
+@pytest.mark.parametrize(
+    ("results", "margin", "verdict"),
+    [
+        (["tie"] * 25, -30, "not shown"),
+        (["tie"] * 25, -60, "passed"),  # 25 ties leave room for 49 points
+        (["tie"] * 100, -30, "passed"),
+        (["tie"] * 100, 0, "not shown"),
+        (["tie"] * 24 + ["a"], -30, "not shown"),
+        (["a"] * 25, -30, "passed"),
+        (["b"] * 25, -30, "failed"),
+        (["b"] * 19 + ["a"] * 6, -30, "failed"),
+        (["b"] * 3, -30, "not shown"),  # worse, but three queries show nothing
+        (["b"] * 13 + ["a"] * 12, -30, "not shown"),
+    ],
+)
+def test_gate_passes_or_fails_only_where_it_is_shown(results: list[Winner], margin: float, verdict: str) -> None:
+    found = held(Gate("new", "old", margin), make_leaderboard(duel(results), source="test"))
+    assert found.verdict == verdict, found.sentence
+    assert f"margin {margin:+g}" in found.sentence
+    report = found.to_json()
+    assert (report["verdict"], report["margin"], report["queries"]) == (verdict, margin, len(results))
+
+
+@pytest.mark.parametrize(("margin", "warns"), [(-30.0, False), (-100.0, False), (-101.0, True), (150.0, True)])
+def test_gate_with_a_margin_over_100_warns_with_its_meaning(margin: float, warns: bool) -> None:
+    warning = Gate("new", "old", margin).warning
+    assert bool(warning) is warns
+    if margin == -101.0:
+        assert "more than 36% of the points" in warning  # 1 / (1 + 10^(101 / 400))

@@ -4,7 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgec.agreement.measure import NO_ACCEPTS, NO_ORDER, NOTHING_SCORED, ORDINAL, Resampling, statistic_of
+from judgec.agreement.measure import (
+    NO_ACCEPTS,
+    NO_ORDER,
+    NOTHING_SCORED,
+    ORDINAL,
+    Resampling,
+    statistic_of,
+    why_no_area,
+)
 from judgec.records.agreement import STATISTICS
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
@@ -87,6 +95,8 @@ def _difference(name: str, a: Ratings, b: Ratings, how: Resampling, nominal: boo
     one, other = a.where(known), b.where(known)
     if not len(one.expert):
         note = NO_ACCEPTS if name == "accept_agreement" else NOTHING_SCORED
+        return Estimate(value=None, note=note, level=how.level)
+    if name == "auc" and (note := why_no_area([one])):
         return Estimate(value=None, note=note, level=how.level)
     found = difference_interval(
         _statistic(name, one),

@@ -1,7 +1,8 @@
 """Every statistic of a report, for one judge or a panel of graders, with intervals clustered by query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from scipy.stats import t as student
@@ -9,13 +10,14 @@ from scipy.stats import t as student
 from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import Ratings
 from judgec.stats.agreement.pair_statistic import coarse_clusters
 from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
 from judgec.stats.agreement.statistic import (
     Statistic,
     WeightedSum,
+    auc_score,
     bland_altman,
     spearman_score,
     table_statistic,
@@ -28,8 +30,17 @@ NO_ACCEPTS = "nobody's accept or reject is known"
 NOTHING_SCORED = "no row has both an expert's grade and a judgment"
 ONE_ROW = "limits of agreement need two rows"
 NO_ORDER = "the classes have no order"
+NOT_BINARY = "the labels are not binary"
+ONE_CLASS = "all labels are of one class"
 WITH_P = frozenset({"tau_b", "tau_b_score", "spearman"})
-ORDINAL = frozenset({"tau_b", "tau_b_score", "spearman", "qwk"})
+ORDINAL = frozenset({"tau_b", "tau_b_score", "spearman", "auc", "qwk"})
+OF_SCORE: Mapping[str, Callable[[IntArray, FloatArray, IntArray, int], Statistic]] = MappingProxyType(
+    {
+        "tau_b_score": lambda expert, score, cluster, n: tau_b_score(expert, score, cluster, n_clusters=n),
+        "spearman": lambda expert, score, cluster, n: spearman_score(expert, score, cluster, n_clusters=n),
+        "auc": lambda expert, score, cluster, n: auc_score(expert, score, cluster, n_clusters=n),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +118,9 @@ def statistic_of(name: str, ratings: Ratings) -> Statistic:
         expert, judge, n_grades = r.expert_accept, r.judge_accept, 2
     else:
         expert, judge, n_grades = r.expert, r.judge, r.n_grades
-    if name in {"tau_b_score", "spearman"}:
-        build = tau_b_score if name == "tau_b_score" else spearman_score
+    if name in OF_SCORE:
         cluster, n_clusters = coarse_clusters(r.cluster, r.n_clusters)
-        statistic: Statistic = build(expert, r.score, cluster, n_clusters=n_clusters)
-        return statistic
+        return OF_SCORE[name](expert, r.score, cluster, n_clusters)
     return table_statistic(name, expert, judge, r.cluster, n_grades=n_grades, n_clusters=r.n_clusters)
 
 
@@ -159,6 +168,13 @@ def compared_rows(name: str, ratings: Ratings) -> Ratings:
     return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
 
 
+def why_no_area(panel: Sequence[Ratings]) -> str:
+    """Why a panel has no area under the ROC curve, or empty: it needs a scale of two grades, and both in use."""
+    if any(r.n_grades != 2 for r in panel):
+        return NOT_BINARY
+    return "" if any(len(np.unique(r.expert)) == 2 for r in panel) else ONE_CLASS
+
+
 def _scored(ratings: Ratings) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray((ratings.judge != UNSCORED) | (ratings.judge_accept != UNSCORED))
 
@@ -180,6 +196,8 @@ def _estimate(
         note = NO_ACCEPTS if not no_threshold else NO_ORDER if nominal else NO_THRESHOLD
     elif n == 0:
         note = NOTHING_SCORED
+    elif name == "auc":
+        note = why_no_area(panel)
     if note:
         return Estimate(value=None, note=note, level=how.level)
     whole = panel_statistic(name, graders, beside)

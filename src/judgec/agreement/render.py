@@ -6,6 +6,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from judgec.agreement.measure import NOT_BINARY
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
 
@@ -13,6 +14,7 @@ NAMES = {
     "tau_b": "tau-b",
     "tau_b_score": "tau-b of the score",
     "spearman": "Spearman",
+    "auc": "AUC",
     "exact": "exact",
     "accept_agreement": "accept agreement",
     "kappa": "kappa",
@@ -20,7 +22,7 @@ NAMES = {
 }
 
 
-BRIEF = ("tau_b", "exact", "accept_agreement", "kappa", "qwk")  # what fits beside a headline on a terminal
+BRIEF = ("tau_b", "auc", "exact", "accept_agreement", "kappa", "qwk")  # what fits beside a headline on a terminal
 
 
 def show(estimate: Estimate | None) -> str:
@@ -114,7 +116,7 @@ def notes(judges: Mapping[str, Agreement]) -> list[str]:
     missing: dict[tuple[str, str], list[str]] = {}
     for judge, agreement in judges.items():
         for name, estimate in agreement.estimates.items():
-            if estimate.value is None and estimate.note:
+            if estimate.value is None and estimate.note not in {"", NOT_BINARY}:  # of graded labels nobody expects it
                 missing.setdefault((judge.replace("_", " "), estimate.note), []).append(NAMES.get(name, name))
     return [f"{judge}: no {', '.join(names)}: {note}" for (judge, note), names in missing.items()]
 

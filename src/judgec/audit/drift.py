@@ -228,9 +228,10 @@ def _as_gated(found: Finding) -> Finding:
     if found.effect.value is None:
         return found
     beyond = abs(found.effect.value) > found.bound
-    seen, _, verdict = found.sentence.rpartition(": ")
-    plain = verdict.removesuffix(".").partition(",")[0]
-    return found.model_copy(update={"status": "fail" if beyond else "pass", "sentence": f"{seen}: {plain}."})
+    seen = found.sentence.rpartition(": ")[0]
+    plain = f"{'beyond' if beyond else 'within'} the bound of {'±' if found.two_sided else ''}{found.bound:.0%}"
+    status = "fail" if beyond else "pass"
+    return found.model_copy(update={"status": status, "sentence": f"{seen}: {plain}.", "more_items": None})
 
 
 def _frozen_judgments(anchor: Anchor, like: Judgments) -> Judgments:

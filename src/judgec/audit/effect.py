@@ -1,4 +1,4 @@
-"""From changed verdicts to a finding: effect, interval over queries, pass / warn / fail, a plain sentence."""
+"""From changed verdicts to a finding: effect, interval over queries, pass / not shown / fail, a plain sentence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import within_unit
 
 LEVEL = 0.95
-SURE_WITHIN = 2.0  # an audit passes when the effect is shown to be within this many bounds
+MOST_TIMES = 1000  # as many items as were audited; beyond that no number is named
+SETTLED = frozenset({"pass", "fail"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ class Measure:
 def status_of(effect: Estimate, bound: float, *, two_sided: bool = False) -> Status:
     """What an effect means against its bound.
 
-    A judge whose true effect is at the bound fails in at most half of (1 - level) of all audits, one without the
-    effect far more rarely.
+    ``pass`` where the whole interval is within the bound, ``fail`` where all of it is beyond. A judge whose true effect
+    is at the bound fails, or passes, in at most half of (1 - level) of all audits.
 
     Args:
         effect: With its interval.
@@ -56,13 +57,50 @@ def status_of(effect: Estimate, bound: float, *, two_sided: bool = False) -> Sta
     if effect.value is None:
         return "skipped"
     if effect.low is None or effect.high is None:
-        return "warn"
+        return "not shown"
     beyond = max(effect.low, -effect.high) if two_sided else effect.low
     reach = max(effect.high, -effect.low) if two_sided else effect.high
-    size = abs(effect.value) if two_sided else effect.value
     if beyond > bound:
         return "fail"
-    return "pass" if size <= bound and reach <= SURE_WITHIN * bound else "warn"
+    return "pass" if reach <= bound else "not shown"
+
+
+def more_items(measure: Measure, bound: float, level: float) -> int | None:
+    """How many more items, like those that were audited, would settle what is not shown.
+
+    The mean and the variance over queries are taken to stay as they were seen. Where the effect is at the bound itself,
+    no number is enough.
+
+    Args:
+        measure: What was measured.
+        bound: What the effect may be.
+        level: Coverage of the interval.
+
+    Returns:
+        None where ``MOST_TIMES`` as many would not settle it.
+    """
+    known = ~np.isnan(measure.values)
+    values, cluster, n = measure.values[known], measure.cluster[known], int(known.sum())
+
+    def settled(more: int) -> bool:
+        return _status(measure, _effect(measure, values, cluster, level, times=(n + more) / n), bound) in SETTLED
+
+    few, many = 0, MOST_TIMES * n
+    if not n or not settled(many):
+        return None
+    while few + 1 < many:
+        middle = (few + many) // 2
+        few, many = (few, middle) if settled(middle) else (middle, many)
+    return many
+
+
+def _effect(measure: Measure, values: FloatArray, cluster: IntArray, level: float, times: float = 1.0) -> Estimate:
+    found = clustered_mean(values, cluster, step=measure.step, level=level, draws=measure.draws, times=times)
+    return within_unit(found) if measure.share else found
+
+
+def _status(measure: Measure, effect: Estimate, bound: float) -> Status:
+    return status_of(effect, bound, two_sided=measure.two_sided)
 
 
 def finding_of(audit: str, measures: Sequence[Measure], bound: float) -> Finding:
@@ -78,25 +116,29 @@ def finding_of(audit: str, measures: Sequence[Measure], bound: float) -> Finding
     statuses: dict[str, Status] = {}
     for measure in measures:
         known = ~np.isnan(measure.values)
-        found = clustered_mean(
-            measure.values[known], measure.cluster[known], step=measure.step, level=level, draws=measure.draws
-        )
-        found = within_unit(found) if measure.share else found
+        found = _effect(measure, measure.values[known], measure.cluster[known], level)
         effects[measure.name] = found
-        statuses[measure.name] = status_of(found, bound, two_sided=measure.two_sided)
+        statuses[measure.name] = _status(measure, found, bound)
     counting = [one for one in measures if not one.detail or statuses[one.name] == "fail"]
     worst = min(counting, key=lambda one: (RANK.index(statuses[one.name]), -_size(effects[one.name], one)))
     effect, status = effects[worst.name], statuses[worst.name]
+    more = [
+        more_items(one, bound, level)
+        for one in measures
+        if statuses[one.name] == "not shown" and (not one.detail or one is worst)
+    ]
+    needed = None if status != "not shown" or None in more else max(number for number in more if number)
     return Finding(
         audit=audit,
         status=status,
         effect=effect,
         bound=bound,
         two_sided=worst.two_sided,
-        sentence=_sentence(worst, effect, status, bound),
+        sentence=_sentence(worst, effect, status, bound, needed),
         part=worst.name,
         parts=effects if len(measures) > 1 else {},
         unscored=int(sum(np.isnan(measure.values).sum() for measure in measures)),
+        more_items=needed,
     )
 
 
@@ -117,7 +159,7 @@ def _size(effect: Estimate, measure: Measure) -> float:
     return abs(value) if measure.two_sided else value
 
 
-def _sentence(measure: Measure, effect: Estimate, status: Status, bound: float) -> str:
+def _sentence(measure: Measure, effect: Estimate, status: Status, bound: float, more: int | None) -> str:
     if effect.value is None:
         return f"Skipped: {effect.note}."
     sign = "+" if measure.two_sided else ""
@@ -125,13 +167,15 @@ def _sentence(measure: Measure, effect: Estimate, status: Status, bound: float) 
     if effect.low is not None and effect.high is not None:
         shown += f" [{effect.low:{sign}.1%}, {effect.high:{sign}.1%}]"
     allowed = f"{'±' if measure.two_sided else ''}{bound:.0%}"
-    size = abs(effect.value) if measure.two_sided else effect.value
     if status == "pass":
         verdict = f"within the bound of {allowed}"
     elif status == "fail":
         verdict = f"beyond the bound of {allowed}"
-    elif size > bound:
-        verdict = f"beyond the bound of {allowed}, which may be chance"
     else:
-        verdict = f"within the bound of {allowed}, but {effect.n_clusters} queries are too few to be sure"
+        enough = (
+            "so near the bound that no number of items can be named that would settle it"
+            if more is None
+            else f"about {more} more items of other queries, like these {effect.n}, would settle it"
+        )
+        verdict = f"not shown to be within the bound of {allowed}; {enough}"
     return f"{measure.says.format(effect=shown)}: {verdict}."

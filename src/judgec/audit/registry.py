@@ -34,7 +34,7 @@ AUDITS: dict[str, Audit] = {
     "style": Audit(0.05, audit_style),
     "authority": Audit(0.10, audit_authority),
     "injection": Audit(0.10, audit_injection),
-    "reference": Audit(0.50, audit_reference),
+    "reference": Audit(0.25, audit_reference),
     "context": Audit(0.50, audit_context),
     "self_preference": Audit(0.05, audit_self_preference, needs_labels=True),
     "repeat": Audit(0.10, audit_repeat),

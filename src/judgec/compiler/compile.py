@@ -16,6 +16,7 @@ from judgec.compiler.outcome.learning_curve import LearningCurve, learning_curve
 from judgec.compiler.outcome.promote import Decision
 from judgec.compiler.outcome.rivals import Contest, Standing, standing_of
 from judgec.compiler.outcome.verify import Verification, judge_test, labelled, ratings_of, verify
+from judgec.compiler.preference.columns import LONGEST, follows_length
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import Plan, plan_compile
 from judgec.compiler.search.registry import Optimizer, find_optimizer
@@ -112,7 +113,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     nominal = labels.scale.level == "nominal"
     bare = ratings_of(dataset, dataset.test, uncompiled_calibrated)
     gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
-    refusal = _refusal(labels, settings, judge)
+    refusal = _refusal(labels, settings, judge, verification)
     contest = Contest(dataset, verification, settings, session, refusal, evidence_alone=not judge.asks_lm)
     earlier = _earlier(dataset, settings, chosen, judge)
     standing = standing_of(settings) if earlier is None else Standing(earlier.looks, earlier.parent)
@@ -246,10 +247,13 @@ def _curve(
     return learning_curve(bench, chosen, raw_test, parse_objective(settings.objective), how)
 
 
-def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge) -> str:
+def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, found: Verification) -> str:
     reads_model = judge.asks_lm and not settings.lm.embedded
     if labels.task == "preference" and not reads_model and "reference" not in fields_of(labels):
-        return "never promoted: a preference judge that reads neither a model's verdict nor a reference learns length"
+        how = Resampling(resamples=settings.resamples, seed=settings.seed)
+        length = follows_length(found.ratings["compiled"], found.ratings[LONGEST], how)
+        why = "a preference judge needs a model's verdict or a reference, and this one reads neither"
+        return f"never promoted: {why}{f'; {length}' if length else ''}"
     return ""
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from judgec.errors import UserError
 from judgec.probe.report.summary import Summary
+from judgec.stats.intervals.gate import GateVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,24 @@ def parse_limits(texts: Sequence[str], known: Sequence[str]) -> tuple[Limit, ...
             )
         limits.append(Limit(name, most))
     return tuple(limits)
+
+
+def outcome(summary: Summary, limits: Sequence[Limit], asked: Sequence[str] = ()) -> GateVerdict:
+    """``passed``: no breach; ``failed``: a failure rate is shown to be above its limit; else ``not shown``.
+
+    Args:
+        summary: As ``breaches``.
+        limits: As ``breaches``.
+        asked: As ``breaches``.
+    """
+    own = {limit.scenario: limit.most for limit in limits}
+    above = [
+        cell.at_worst.low is not None and cell.at_worst.low > own.get(cell.scenario, own.get("", 1.0))
+        for cell in summary.cells
+    ]
+    if any(above):
+        return "failed"
+    return "not shown" if breaches(summary, limits, asked) else "passed"
 
 
 def breaches(summary: Summary, limits: Sequence[Limit], asked: Sequence[str] = ()) -> list[str]:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from judgec.records.estimate import Estimate
 
-Status = Literal["pass", "warn", "fail", "skipped"]
-RANK: tuple[Status, ...] = ("fail", "warn", "pass", "skipped")  # the worst first
+Status = Literal["pass", "not shown", "fail", "skipped"]
+RANK: tuple[Status, ...] = ("fail", "not shown", "pass", "skipped")  # the worst first
 
 
 class Finding(BaseModel):
@@ -16,9 +16,8 @@ class Finding(BaseModel):
 
     Args:
         audit: Its name, for example ``length``.
-        status: ``fail``: the effect is beyond the bound, and not by chance; ``pass``: it is within the bound, and
-            shown to be within twice the bound; ``warn``: neither; ``skipped``: it does not apply, ``sentence`` says
-            why.
+        status: ``fail``: the whole interval is beyond the bound; ``pass``: the whole interval is within it;
+            ``not shown``: neither; ``skipped``: it does not apply, ``sentence`` says why.
         effect: The effect, larger is worse; of several parts the worst. Shares and parts of the scale, so that
             1 is everything.
         bound: What the effect may be.
@@ -27,6 +26,8 @@ class Finding(BaseModel):
         part: Which part ``effect`` is of, or empty.
         parts: The effect of every part, keyed by name, where there are several.
         unscored: Changed items that the judge gave no verdict on; they are in no effect.
+        more_items: Of ``not shown``: how many more items, like these, would settle it; None where it is settled, or no
+            number would do.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,6 +41,13 @@ class Finding(BaseModel):
     part: str = ""
     parts: Mapping[str, Estimate] = {}
     unscored: int = 0
+    more_items: int | None = None
+
+    @field_validator("status", mode="before")
+    @classmethod
+    def _as_it_was_called(cls, status: object) -> object:
+        """Cards that were written when ``not shown`` was called ``warn`` are read as well."""
+        return "not shown" if status == "warn" else status
 
     def to_json(self) -> dict[str, object]:
         """A finding of ``judgec audit --json``."""
@@ -52,6 +60,7 @@ class Finding(BaseModel):
             "part": self.part or None,
             "parts": {name: effect.to_json() for name, effect in self.parts.items()},
             "unscored": self.unscored,
+            "more_items": self.more_items,
             "n": self.effect.n,
             "n_clusters": self.effect.n_clusters,
         }
@@ -90,12 +99,12 @@ class AuditReport(BaseModel):
         """One sentence: how many audits passed, and which did not."""
         named = {
             status: [finding.audit for finding in self.findings if finding.status == status]
-            for status in ("fail", "warn")
+            for status in ("fail", "not shown")
         }
         passed = sum(finding.status == "pass" for finding in self.findings)
         parts = [f"{passed} of {sum(finding.status != 'skipped' for finding in self.findings)} audits passed"]
         parts += [f"failed: {', '.join(named['fail'])}"] if named["fail"] else []
-        parts += [f"uncertain: {', '.join(named['warn'])}"] if named["warn"] else []
+        parts += [f"not shown: {', '.join(named['not shown'])}"] if named["not shown"] else []
         return "; ".join(parts)
 
     def updated(self, new: "AuditReport") -> "AuditReport":

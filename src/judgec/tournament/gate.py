@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from judgec.errors import UserError
 from judgec.records.estimate import Estimate
+from judgec.stats.intervals.gate import GateVerdict
+from judgec.tournament.leaderboard import Leaderboard
 
+WIDE = 100.0  # Elo points; 36 % of the points, more than anybody overlooks between two releases
 MARGIN = re.compile(r"(?P<agent>.*?)\s*(?P<sign>[+-])\s*(?P<points>\d+(\.\d+)?)", re.DOTALL)
 
 
@@ -18,6 +21,31 @@ class Gate:
     agent: str
     other: str
     margin: float
+
+    @property
+    def warning(self) -> str:
+        """Why a margin is too wide to be worth a gate, or empty."""
+        if abs(self.margin) <= WIDE:
+            return ""
+        share = 1.0 / (1.0 + 10.0 ** (-self.margin / 400.0))
+        return (
+            f"--gate: a margin of {self.margin:+g} Elo is over {WIDE:g}: it asks only that {self.agent} gets more than "
+            f"{share:.0%} of the points against {self.other}. A few dozen points are usual."
+            if self.margin < 0
+            else f"--gate: a margin of {self.margin:+g} Elo is over {WIDE:g}: {self.agent} must get more than "
+            f"{share:.0%} of the points against {self.other}, which few releases do. Write {self.agent}>="
+            f"{self.other}-{self.margin:g} for how much worse it may be."
+        )
+
+    def outcome(self, difference: Estimate) -> GateVerdict:
+        """``passed``: ``verdict`` opens the gate; ``failed``: the whole interval is at or below the margin.
+
+        Args:
+            difference: As in ``verdict``.
+        """
+        if self.verdict(difference)[0]:
+            return "passed"
+        return "failed" if difference.high is not None and difference.high <= self.margin else "not shown"
 
     def verdict(self, difference: Estimate) -> tuple[bool, str]:
         """Whether the gate opens, and a sentence for people.
@@ -35,15 +63,52 @@ class Gate:
         if difference.value is None:
             return False, f"too few queries: about {fewest} needed; {difference.note}"
         bound = "no lower bound" if difference.low is None else f"at least {difference.low:+.0f}"
+        bound += "" if difference.high is None else f", at most {difference.high:+.0f}"
         shown = f"{said} = {difference.value:+.0f} Elo, {bound}, margin {self.margin:+g}"
         room = difference.value - self.margin
         if room <= 0:
-            return False, f"worse: {shown}"
+            chance = difference.high is None or difference.high > self.margin
+            return False, f"worse: {shown}{'; it may be chance' if chance else ''}"
         if there >= fewest and difference.low is not None:
             if difference.low > self.margin:
                 return True, shown
             fewest = max(fewest, math.ceil(there * ((difference.value - difference.low) / room) ** 2) + 1)
         return False, f"too few queries: about {max(fewest, there + 1)} needed, there are {there}; {shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What became of a gate.
+
+    Args:
+        gate: What was demanded.
+        verdict: As ``Gate.outcome``.
+        sentence: As ``Gate.verdict``.
+        difference: What it was held against.
+    """
+
+    gate: Gate
+    verdict: GateVerdict
+    sentence: str
+    difference: Estimate
+
+    def to_json(self) -> dict[str, object]:
+        """The part ``gate`` of the report."""
+        return {
+            "agent": self.gate.agent,
+            "other": self.gate.other,
+            "margin": self.gate.margin,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "difference": self.difference.to_json(),
+            "queries": self.difference.n_clusters,
+        }
+
+
+def held(gate: Gate, board: Leaderboard) -> Held:
+    """The gate held against the ratings of a tournament."""
+    difference = board.ratings.difference(gate.agent, gate.other)
+    return Held(gate, gate.outcome(difference), gate.verdict(difference)[1], difference)
 
 
 def _fewest(margin: float, level: float) -> int:

@@ -6,11 +6,11 @@ import pytest
 from judgec.agreement.measure import Resampling
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.outcome.verify import nothing
-from judgec.compiler.preference.columns import LONGEST, longest, with_preference_columns
+from judgec.compiler.preference.columns import LONGEST, follows_length, longest, with_preference_columns
 from judgec.compiler.preference.ties import tie_band_of
 from judgec.records.judgment import Judgments
-from judgec.records.label import Experts, Item, LabelSet
-from judgec.records.ratings import pair
+from judgec.records.label import Experts, IntArray, Item, LabelSet
+from judgec.records.ratings import Ratings, pair
 from judgec.records.scale import Scale
 from judgec.store.experts import experts_of
 from judgec.store.labels import read_labels
@@ -68,6 +68,9 @@ def test_columns_are_those_worked_out_by_hand() -> None:
     assert compiled["exact"].value == pytest.approx(4 / 6)
     assert compiled["flip_rate"].value == pytest.approx(2 / 6)
     assert compiled["tau_b"].value is None
+    # Longest: a b tie b a b; the judge agrees on the first three only.
+    assert compiled["as_longest"].value == pytest.approx(3 / 6)
+    assert found[LONGEST].estimates["as_longest"].value == 1.0
     alone = found["evidence_only"].estimates
     assert alone["accuracy_decided"].value == pytest.approx(2 / 4)
     assert alone["flip_rate"].value is None
@@ -75,6 +78,26 @@ def test_columns_are_those_worked_out_by_hand() -> None:
     assert found[LONGEST].estimates["exact"].value == pytest.approx(
         4 / 6
     )  # a, b, tie right; b for a; b right; a for tie
+
+
+def test_following_length_is_shown_by_data_only() -> None:
+    rng = np.random.default_rng(0)
+    n = 200
+    length, expert = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    none, cluster = np.full(n, -1), np.arange(n) // 2
+
+    def beside(judge: IntArray) -> Ratings:
+        return Ratings(expert, judge, judge.astype(float), none, none, cluster, SCALE.values, n // 2)
+
+    by_length, how = beside(length), Resampling(resamples=200)
+    said = follows_length(by_length, by_length, how)
+    same = (length == expert).mean()
+    assert said.startswith(
+        f"it has learned length: 100% of its test verdicts are for the longer answer, {same:.0%} are"
+    )
+    assert follows_length(beside(expert), by_length, how) == ""
+    assert follows_length(beside(rng.integers(0, 2, n)), by_length, how) == ""
+    assert follows_length(beside(np.full(n, -1)), by_length, how) == ""
 
 
 def test_experts_and_a_judge_left_out_have_the_same_statistics_as_the_others() -> None:

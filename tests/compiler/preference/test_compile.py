@@ -27,6 +27,42 @@ def rows(queries: int) -> list[dict[str, object]]:
     return made
 
 
+def blind(queries: int, *, by_length: bool) -> list[dict[str, object]]:
+    """Pairs without a reference; experts prefer the longer answer, or the one that repeats the question's number."""
+    made: list[dict[str, object]] = []
+    for q in range(queries):
+        right, wrong = f"The valve of pump {q} opens at {q} bar.", "It depends on what one wants from it."
+        right_first, right_longer = q % 2 == 0, q % 4 < 2
+        padding = " In other words that is how it is, and nothing needs to be added to it here."
+        right, wrong = (right + padding, wrong) if right_longer else (right, wrong + padding)
+        a, b = (right, wrong) if right_first else (wrong, right)
+        better = "a" if (len(a) > len(b) if by_length else right_first) else "b"
+        inputs = {"query": f"When opens the valve of pump {q}?", "answer_a": a, "answer_b": b}
+        made.append({"item_id": f"i{q}", "query_id": f"q{q}", **inputs, "preference": better})
+    return made
+
+
+@pytest.mark.parametrize("by_length", [True, False])
+def test_judge_without_reference_is_said_to_follow_length_only_where_it_does(tmp_path: Path, by_length: bool) -> None:
+    settings = CompileSettings("blind", tmp_path, LMSpec.parse("embedded"), "kappa", resamples=200)
+    made = blind(120, by_length=by_length)
+    for row in made[::5]:  # experts err: otherwise nothing would tell length from what they said
+        row["preference"] = "b" if row["preference"] == "a" else "a"
+    labels = read_labels(str(write(tmp_path / "blind.jsonl", made)))
+    with Session(settings.lm, tmp_path) as session:
+        outcome = compile_judge(labels, settings, session, Silent())
+    assert not outcome.decision.promoted
+    reason = outcome.decision.reason
+    assert reason.startswith("never promoted: a preference judge needs a model's verdict or a reference, and this one")
+    share = outcome.verification.agreements["compiled"].estimates["as_longest"].value
+    assert share is not None
+    assert ("length" in reason) is by_length, (reason, share)
+    if by_length:
+        assert f"it has learned length: {share:.0%} of its test verdicts are for the longer answer" in reason
+    else:
+        assert share < 0.7
+
+
 def compiled(folder: Path, weighs: Weighs | None = None) -> Compiled:
     settings = CompileSettings("pairs", folder, LMSpec.parse("embedded"), "kappa", resamples=200, evidence=False)
     labels = read_labels(str(write(folder / "pairs.jsonl", rows(80))))

@@ -6,7 +6,7 @@ import pytest
 
 from judgec.errors import UserError
 from judgec.probe.diagnosis import diagnose
-from judgec.probe.gate import breaches, parse_limits
+from judgec.probe.gate import breaches, outcome, parse_limits
 from judgec.probe.render import matrix_rows, rate_rows, scenario_rows
 from judgec.probe.report.junit import junit
 from judgec.probe.report.page import page
@@ -90,6 +90,21 @@ def test_gate_tests_the_upper_bound_and_counts_errors_as_failures() -> None:
     assert said.startswith("S1 x x x docs: the failure rate may be as high as 0.31 (0 failures, 0 errors")
     errors = summarize([one(n, "error") for n in range(10)], SCENARIOS, judge="j", writer="w")
     assert breaches(errors, parse_limits(["0.9"], ["S1"]))
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [("0.31", "passed"), ("0.3", "not shown"), ("0", "not shown")])
+def test_gate_on_questions_that_all_passed_is_never_failed(limit: str, verdict: str) -> None:
+    summary = summarize([one(n, "pass") for n in range(10)], SCENARIOS, judge="j", writer="w")
+    assert outcome(summary, parse_limits([limit], ["S1"])) == verdict
+
+
+def test_gate_is_failed_only_where_the_whole_interval_is_above_the_limit() -> None:
+    summary = summarize([one(n, "fail" if n < 5 else "pass") for n in range(10)], SCENARIOS, judge="j", writer="w")
+    low = summary.cells[0].at_worst.low
+    assert low is not None
+    assert 0.1 < low < 0.4
+    assert outcome(summary, parse_limits([f"{low - 0.01:.3f}"], ["S1"])) == "failed"
+    assert outcome(summary, parse_limits([f"{low + 0.01:.3f}"], ["S1"])) == "not shown"
 
 
 def test_gate_of_a_scenario_without_a_question_is_a_breach() -> None:

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.gate_coverage import LOST, missed
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
@@ -126,6 +127,60 @@ def test_bradley_terry_resamples_in_several_chunks_are_the_same(monkeypatch: pyt
     whole = bradley_terry(games, resamples=50).resampled
     monkeypatch.setattr("judgec.stats.rating.ratings.LANE_FLOATS", 500)
     assert_allclose(bradley_terry(games, resamples=50).resampled, whole, atol=1e-9)
+
+
+def test_bradley_terry_ties_alone_leave_a_width_that_shrinks_with_queries() -> None:
+    few, many = bradley_terry(_duel("t" * 25)), bradley_terry(_duel("t" * 100))
+    assert few.rating.tolist() == [1000.0, 1000.0]
+    difference = few.difference("x", "y")
+    # With two queries won and two lost the mean result has the variance 4 / 29^2; t(24) at .975 is 2.064; a result
+    # of y moves the difference by 2 y logits: 2 * 173.72 * 2.064 * 2 / 29.
+    assert difference.value == 0.0
+    assert difference.high == pytest.approx(2 * ELO_PER_LOGIT * 2.0639 * 2 / 29, rel=1e-4)
+    assert difference.low == pytest.approx(-(difference.high or 0))
+    assert few.high[0] - 1000 == pytest.approx((difference.high or 0) / 2)  # the mean of two moves half as far
+    assert 0 < (many.difference("x", "y").high or 0) < 30
+    assert -(few.difference("x", "y").low or 0) > 30
+
+
+def test_bradley_terry_ties_leave_a_width_whoever_else_plays() -> None:
+    # x and y tie with each other and share the points against w; z loses to all.
+    games = _duel("t" * 30, xw="ab" * 15, yw="ab" * 15, xz="a" * 30, yz="a" * 30, wz="a" * 30)
+    difference = bradley_terry(games).difference("x", "y")
+    assert difference.value == pytest.approx(0.0, abs=1e-9)
+    assert difference.low is not None
+    assert -100 < difference.low < -30
+    alone = bradley_terry(_duel("t" * 30, xz="a" * 30, yz="a" * 30)).difference("x", "y")
+    assert alone.low is not None
+    assert -100 < alone.low < -30
+
+
+def test_bradley_terry_prior_fades_and_moves_no_rating() -> None:
+    # One point given away among ties, in either order; ratings are those of maximum likelihood: log odds of 12/13.
+    one = bradley_terry(_duel("b" + "t" * 24))
+    assert one.rating[0] - one.rating[1] == pytest.approx(ELO_PER_LOGIT * math.log(12 / 13), abs=1e-9)
+    assert (one.difference("x", "y").high or 0) > 0
+    assert (one.unseen > 0).all()
+    assert (bradley_terry(_duel("ab" * 11 + "t" * 30)).unseen == 0).all()
+
+
+@pytest.mark.parametrize("decisive", [0.0, 1.0, 3.0, 10.0])
+def test_bradley_terry_intervals_cover_at_few_decisive_games(decisive: float) -> None:
+    high, low, _ = missed(120, queries=25, agents=2, decisive=decisive, lost=1.0)
+    assert high + low <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 120)
+    assert high <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 120)  # these would open a gate at the truth
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("agents", [2, 4])
+@pytest.mark.parametrize("decisive", [0.0, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("lost", LOST)
+def test_bradley_terry_intervals_cover_at_few_decisive_games_of_many_leagues(
+    agents: int, decisive: float, lost: float
+) -> None:
+    high, low, _ = missed(1000, queries=50, agents=agents, decisive=decisive, lost=lost)
+    assert high + low <= 0.07
+    assert high <= 0.04
 
 
 @pytest.mark.full

@@ -9,7 +9,7 @@ from judgec.records.audit import Finding
 
 BEGIN, END = "<!--audits-->", "<!--/audits-->"  # no user's text can say so: it is escaped
 BETWEEN = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
-WORDS = {"pass": "✓ pass", "warn": "! warn", "fail": "✗ fail", "skipped": "– skipped"}
+WORDS = {"pass": "✓ pass", "not shown": "? not shown", "fail": "✗ fail", "skipped": "– skipped"}
 
 
 def audits_section(found: Sequence[Finding], judge: str) -> str:
@@ -23,7 +23,7 @@ def audits_section(found: Sequence[Finding], judge: str) -> str:
         rows = [
             [
                 escape(one.audit.replace("_", " ")),
-                f"<span class={escape(one.status)}>{WORDS.get(one.status, escape(one.status))}</span>",
+                f"<span class={one.status.replace(' ', '-')}>{WORDS.get(one.status, escape(one.status))}</span>",
                 shown(one.effect),
                 f"{one.bound:g}",
                 escape(one.sentence),

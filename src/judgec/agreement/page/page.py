@@ -26,7 +26,7 @@ nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0;font-size:.92rem}
 .judges td:nth-child(3){min-width:8rem}.judges tr:nth-child(5){background:var(--soft)}
 .judges td:first-child{white-space:normal;min-width:clamp(8rem,20vw,12.5rem);line-height:1.25}
 .judges th{white-space:normal;vertical-align:bottom}.judges th,.judges td{padding-inline:.35rem}
-table .pass{color:var(--good)}.warn,.fail{color:var(--alarm);font-weight:600}
+table .pass{color:var(--good)}.not-shown,.fail{color:var(--alarm);font-weight:600}
 .audits td:last-child,.audits th:last-child{white-space:normal;text-align:left;min-width:16rem}
 @media(max-width:40rem){.audits thead{display:none}.audits tr{display:grid;grid-template-columns:1fr auto auto;
 border-bottom:1px solid var(--line)}.audits td{border:0}.audits td:nth-child(4){display:none}

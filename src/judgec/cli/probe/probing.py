@@ -19,7 +19,7 @@ from judgec.compiler.session import Session
 from judgec.errors import GateError, ServiceError, UserError
 from judgec.lm.spec import LMSpec
 from judgec.probe.folder import answered, write_probe
-from judgec.probe.gate import breaches, parse_limits
+from judgec.probe.gate import breaches, outcome, parse_limits
 from judgec.probe.judging.panel import Judge
 from judgec.probe.render import matrix_rows, rate_rows, scenario_rows
 from judgec.probe.report.junit import junit
@@ -39,6 +39,7 @@ from judgec.queries.scenarios.prompted import PromptedWriter
 from judgec.queries.terms import content
 from judgec.records.scenario.outcome import Probed
 from judgec.records.scenario.schema import Question, Scenario
+from judgec.stats.intervals.gate import GateVerdict, announced
 from judgec.store.scenarios.reading import files_in, read_questions, read_scenarios
 from judgec.tracking.background import Tracker
 from judgec.tracking.store import tracking_store
@@ -98,11 +99,13 @@ def run(request: Request) -> None:
         bar.stage("track", store.shown)
         logged = tracker.log_compile(run_of(summary, folder=request.out, started=started, ended=ended))
     bar.close()
-    _finish(request, summary, logged.run_id, breaches(summary, limits, asked))
+    held = outcome(summary, limits, asked) if limits else None
+    _finish(request, summary, logged.run_id, held, breaches(summary, limits, asked))
 
 
-def _finish(request: Request, summary: Summary, run_id: str, broken: Sequence[str]) -> None:
-    report = {**summary.to_json(), "out": str(request.out), "gate": list(broken), "mlflow_run_id": run_id}
+def _finish(request: Request, summary: Summary, run_id: str, held: GateVerdict | None, broken: Sequence[str]) -> None:
+    gate = {"gate": list(broken), "gate_verdict": held}
+    report = {**summary.to_json(), "out": str(request.out), **gate, "mlflow_run_id": run_id}
     text = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     write_probe(request.out, {"report.json": f"{text}\n"})
     if request.json:
@@ -118,7 +121,9 @@ def _finish(request: Request, summary: Summary, run_id: str, broken: Sequence[st
             "Check the system, and run the same command again."
         )
     if broken:
-        raise GateError("--max-failure: " + "; ".join(broken) + ".")
+        raise GateError(announced(held or "not shown", "--max-failure: " + "; ".join(broken) + "."))
+    if held is not None:
+        say(announced(held, f"--max-failure {', '.join(request.max_failure)}: every upper bound is within its limit"))
 
 
 def _scenarios(request: Request) -> tuple[Scenario, ...]:

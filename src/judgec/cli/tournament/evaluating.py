@@ -23,6 +23,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
 from judgec.records.card import ProgramCard
 from judgec.records.game import Games
+from judgec.stats.intervals.gate import announced
 from judgec.store import programs
 from judgec.store.programs import Program
 from judgec.store.tournament.entries import Entries
@@ -30,7 +31,7 @@ from judgec.store.tournament.folder import write_folder
 from judgec.store.tournament.preferences import learned_queries, read_preferences
 from judgec.store.tournament.reading import Sources, read_entries
 from judgec.store.tournament.runs import read_qrels
-from judgec.tournament.gate import parse_gate
+from judgec.tournament.gate import held, parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import PairPlayer, Player, ScorePlayer, as_games, compares, play_tournament
 from judgec.tournament.pooling import Relevance, Showing, by_document, judge_pool
@@ -68,6 +69,8 @@ def run_evaluation(request: Request) -> None:
     store = tracking_store(request.home, request.tracking_uri, os.environ)
     with Tracker(store, os.environ) as tracker:
         found = replace(_evaluate(request, program, entries, sources, caps, bar), unproven=unproven)
+        if gate is not None:
+            found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
         ended = time.time()
         _write(request, found, datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"))
         bar.stage("track", store.shown)
@@ -79,11 +82,11 @@ def run_evaluation(request: Request) -> None:
         print_json(report)
     else:
         show(found, out, request.home)
-    if gate is not None:
-        opened, said = gate.verdict(found.board.ratings.difference(gate.agent, gate.other))
-        if not opened:
-            raise GateError(f"--gate {request.gate}: {said}")
-        say(f"--gate {request.gate}: {said}")
+    if found.gate is not None:
+        said = announced(found.gate.verdict, f"--gate {request.gate}: {found.gate.sentence}")
+        if found.gate.verdict != "passed":
+            raise GateError(said)
+        say(said)
 
 
 def _load(request: Request, option: str, reference: str) -> tuple[Program, str]:

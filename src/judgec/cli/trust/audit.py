@@ -24,7 +24,7 @@ class Request(Spending, HeldOutLabels):
     judge: Annotated[str, JUDGE]
     only: Annotated[str | None, typer.Option("--only", metavar="NAME,...", help="Some audits; default: all.")] = None
     items: Annotated[int, typer.Option("--items", min=1, metavar="N", help="Most items that are changed.")] = 60
-    require_pass: Annotated[bool, typer.Option("--require-pass", help="Exit 1 when an audit fails.")] = False
+    require_pass: Annotated[bool, typer.Option("--require-pass", help="Exit 1 unless all audits pass.")] = False
     anchor: Annotated[
         Path | None,
         typer.Option(

@@ -21,8 +21,9 @@ from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
 from judgec.lm.spec import EMBEDDED, LMSpec
-from judgec.records.audit import AuditReport
+from judgec.records.audit import AuditReport, Status
 from judgec.records.card import ProgramCard
+from judgec.stats.intervals.gate import GateVerdict, announced, worst
 from judgec.store import programs
 from judgec.store.programs import Program
 from judgec.store.splits import write_whole
@@ -96,11 +97,29 @@ def _audit(request: Request, program: Program) -> Outcome:
         "mlflow_run_id": logged.run_id,
         "notes": _notes(found, card),
     }
+    held = _held(audit)
+    said = announced(held, _demanded(card, audit))
+    if request.require_pass:
+        report["gate"] = {"verdict": held, "sentence": said}
     if not request.quiet:
         _show(card, audit, report)
-    failed = [finding for finding in audit.findings if finding.status == "fail"]
-    refused = "; ".join(f"{finding.audit}: {finding.sentence}" for finding in failed)
-    return Outcome(report, f"{card.name}@{card.version}: {refused}" if refused else "")
+    if request.require_pass and held == "passed":
+        say(said)
+    return Outcome(report, "" if held == "passed" else said)
+
+
+def _held(audit: AuditReport) -> GateVerdict:
+    """What ``--require-pass`` says: an audit that does not apply asks nothing, but one has to apply."""
+    verdicts: dict[Status, GateVerdict] = {"fail": "failed", "not shown": "not shown", "pass": "passed"}
+    known = [verdicts[finding.status] for finding in audit.findings if finding.status in verdicts]
+    return worst(known) if known else "not shown"
+
+
+def _demanded(card: ProgramCard, audit: AuditReport) -> str:
+    """The audits that did not pass, with their numbers; or that all did."""
+    shut = [finding for finding in audit.findings if finding.status in {"fail", "not shown"}]
+    told = " ".join(f"{finding.audit}: {finding.sentence}" for finding in shut) or f"{audit.summary}."
+    return f"{card.name}@{card.version}: {told}"
 
 
 def _freeze(request: Request, program: Program) -> Outcome:
@@ -176,8 +195,10 @@ def _compare(request: Request, program: Program) -> Outcome:
         same = "-" if agreed.value is None else f"{agreed.value:.3f}"
         same += "" if agreed.low is None or agreed.high is None else f" [{agreed.low:.3f}, {agreed.high:.3f}]"
         say(f"equal grades: {same}; {found.lost} verdicts lost; noise when frozen: {anchor.noise}; {calls} LM calls")
-    refused = f"{request.anchor}: {found.flips.sentence} {found.shift.sentence}" if found.beyond else ""
-    return Outcome(report, refused)
+    said = f"{request.anchor}: {found.flips.sentence} {found.shift.sentence}"
+    if not request.quiet and not found.beyond:
+        say(announced("passed", said))
+    return Outcome(report, announced("failed", said) if found.beyond else "")
 
 
 @contextmanager
@@ -235,7 +256,7 @@ def _notes(found: HeldOut, card: ProgramCard) -> list[str]:
 def _show(card: ProgramCard, audit: AuditReport, report: Report) -> None:
     print(f"Audit of {card.name}@{card.version} on {audit.items} items of {audit.queries} queries, 95 % intervals\n")
     for finding in audit.findings:
-        print(f"{finding.status:<9}{finding.audit:<17}{finding.sentence}")
+        print(f"{finding.status:<11}{finding.audit:<17}{finding.sentence}")
     say(
         audit.summary,
         f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",

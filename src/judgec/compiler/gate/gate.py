@@ -17,9 +17,12 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.ratings import pair
+from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with_unseen, worst
 from judgec.store import programs
 from judgec.store.labels import read_item_file
 from judgec.store.programs import Program
+
+AS_WELL = 0.1  # how much worse is still "not worse" where nobody says: the margin of reports, docs/statistics.md
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +38,9 @@ class Gate:
         min_tau_b: The least lower bound of tau-b's 95 % interval.
         max_failure_rate: The largest share of items without a verdict; with ``answers``, of answers that the judge
             rejects or gives no verdict on.
-        not_worse_than: Another judge; fails when the interval of tau-b of the one minus the other lies below
+        not_worse_than: Another judge; the interval of tau-b of the one minus the other has to lie at or above
             ``-margin``.
-        margin: How much worse is still allowed.
+        margin: How much worse is still allowed, 0.1 by default: what a report calls "as well as".
         lm: Another model than the judge was compiled for.
         api_base: An OpenAI-compatible endpoint.
         budget: Most LM calls.
@@ -50,10 +53,28 @@ class Gate:
     min_tau_b: float | None = None
     max_failure_rate: float | None = None
     not_worse_than: str | None = None
-    margin: float = 0.0
+    margin: float = AS_WELL
     lm: str | None = None
     api_base: str | None = None
     budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One demand of a gate, and what was seen of it.
+
+    Args:
+        verdict: Only ``passed`` opens the gate.
+        sentence: The numbers, and what is demanded of them.
+    """
+
+    verdict: GateVerdict
+    sentence: str
+
+    @property
+    def announced(self) -> str:
+        """``GATE NOT SHOWN: ...``."""
+        return announced(self.verdict, self.sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +82,38 @@ class Outcome:
     """What was measured, and which demands are not met.
 
     Args:
-        reasons: One sentence for each demand that is not met; none opens the gate.
+        demands: Every demand that was made.
         agreement: With the experts, or None when no demand needed it.
         failure_rate: As ``Gate.max_failure_rate``; None when it was not demanded.
         difference: tau-b (for accept-only and unordered labels: ``exact``) of this judge minus the other's.
         facts: What was judged, for people.
     """
 
-    reasons: tuple[str, ...]
+    demands: tuple[Demand, ...]
     agreement: Agreement | None = None
     failure_rate: float | None = None
     difference: Estimate | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
 
     @property
+    def verdict(self) -> GateVerdict:
+        """The worst of all demands."""
+        return worst(demand.verdict for demand in self.demands)
+
+    @property
     def passed(self) -> bool:
         """True when every demand is met."""
-        return not self.reasons
+        return self.verdict == "passed"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """A sentence for each demand that is not met, its verdict in capitals first; none opens the gate."""
+        return tuple(demand.announced for demand in self.demands if demand.verdict != "passed")
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in capitals, then the numbers of every demand."""
+        return announced(self.verdict, "; ".join(demand.sentence for demand in self.demands))
 
 
 def check(gate: Gate) -> Outcome:
@@ -100,50 +136,56 @@ def check(gate: Gate) -> Outcome:
     judged = _judged(gate, program, found.items)
     ratings = pair(found.experts, judged, program.card.scale, accept_only=found.accept_only)
     agreement = measure(ratings, nominal=program.card.scale.level == "nominal")
-    reasons = []
-    tau_b = agreement.estimates["tau_b"]
-    least = 1.0 if tau_b.value == 1.0 else tau_b.low  # nothing was seen of a perfect judge's spread
-    if gate.min_tau_b is not None and (least is None or least < gate.min_tau_b):
-        seen = _shown(tau_b) if tau_b.low is not None else f"has no interval ({tau_b.note})"
-        reasons.append(f"tau-b {seen}; its lower bound has to be at least {gate.min_tau_b:g}")
+    demands = []
+    if gate.min_tau_b is not None:
+        demands.append(_agreeing(agreement.estimates["tau_b"], gate.min_tau_b))
     rate = None
     if gate.max_failure_rate is not None:
-        rate, said = _failure(gate, program, judged)
-        reasons += [said] if rate > gate.max_failure_rate else []
+        rate, demand = _failure(gate, program, judged, gate.max_failure_rate)
+        demands.append(demand)
     difference = None
     if other is not None:
-        difference, said = _difference(gate, program, other, found, judged)
-        reasons += [said] if said else []
+        difference, demand = _difference(gate, program, other, found, judged)
+        demands.append(demand)
     facts = {"items": len(found.items), "labels": found.source, "left_out": found.learned}
-    return Outcome(tuple(reasons), agreement, rate, difference, facts)
+    return Outcome(tuple(demands), agreement, rate, difference, facts)
 
 
 def _answers_only(gate: Gate, program: Program) -> Outcome:
-    rate, said = _failure(gate, program, None)
     assert gate.max_failure_rate is not None  # the only demand left
-    return Outcome((said,) if rate > gate.max_failure_rate else (), failure_rate=rate)
+    rate, demand = _failure(gate, program, None, gate.max_failure_rate)
+    return Outcome((demand,), failure_rate=rate)
 
 
-def _failure(gate: Gate, program: Program, judged: Judgments | None) -> tuple[float, str]:
-    bound = gate.max_failure_rate
+def _agreeing(tau_b: Estimate, least: float) -> Demand:
+    # Nothing was seen of a perfect judge's spread.
+    verdict = "passed" if tau_b.value == 1.0 and least <= 1.0 else verdict_of(tau_b, least)
+    seen = _shown(tau_b) + (f" has no interval ({tau_b.note})" if tau_b.low is None else "")
+    return Demand(verdict, f"tau-b {seen}; its lower bound has to be at least {least:g}")
+
+
+def _failure(gate: Gate, program: Program, judged: Judgments | None, most: float) -> tuple[float, Demand]:
+    """The share among these very items: a count, which no chance is in."""
     if gate.answers is None:
         assert judged is not None  # the labelled items
         rate = float((~judged.scored).mean())
-        return rate, f"{rate:.1%} of {len(judged.item_ids)} labelled items have no verdict; at most {bound:.1%} may"
-    items = read_item_file(str(gate.home / gate.answers), task=program.card.task).items
-    if not items:
-        raise UserError(f"{gate.answers}: no answers; at least one is needed. Name another file.")
-    judged = _judged(gate, program, items)
-    if (judged.accept[judged.scored] < 0).any():
-        raise UserError(f"{gate.judge}: it accepts and rejects nothing. Compile it with --accept-at GRADE.")
-    failed = ~judged.scored | (judged.accept == 0).any(axis=1)
-    rate = float(failed.mean())
-    return rate, f"{rate:.1%} of {len(items)} answers fail (rejected or without a verdict); at most {bound:.1%} may"
+        said = f"{rate:.1%} of {len(judged.item_ids)} labelled items have no verdict; at most {most:.1%} may"
+    else:
+        items = read_item_file(str(gate.home / gate.answers), task=program.card.task).items
+        if not items:
+            raise UserError(f"{gate.answers}: no answers; at least one is needed. Name another file.")
+        judged = _judged(gate, program, items)
+        if (judged.accept[judged.scored] < 0).any():
+            raise UserError(f"{gate.judge}: it accepts and rejects nothing. Compile it with --accept-at GRADE.")
+        failed = ~judged.scored | (judged.accept == 0).any(axis=1)
+        rate = float(failed.mean())
+        said = f"{rate:.1%} of {len(items)} answers fail (rejected or without a verdict); at most {most:.1%} may"
+    return rate, Demand("passed" if rate <= most else "failed", said)
 
 
 def _difference(
     gate: Gate, program: Program, other: Program, found: HeldOut, judged: Judgments
-) -> tuple[Estimate, str]:
+) -> tuple[Estimate, Demand]:
     card = program.card
     if (card.scale.grades, card.aspects) != (other.card.scale.grades, other.card.aspects):
         raise UserError(f"not_worse_than {gate.not_worse_than}: another scale or other aspects. Name a judge like it.")
@@ -152,10 +194,15 @@ def _difference(
     plain = card.scale.level == "nominal" or found.accept_only
     name = "exact" if plain else "tau_b"
     difference = compared.differences[name]
-    if difference.high is None or difference.high >= -gate.margin:
-        return difference, ""
-    said = f"{name}, {gate.judge} minus {gate.not_worse_than}: {_shown(difference)}"
-    return difference, f"{said}; the interval may not lie below {-gate.margin:g}"
+    if (card.name, card.version) == (other.card.name, other.card.version):
+        shown, note = difference, " (the same judge)"
+        verdict = verdict_of(difference.model_copy(update={"low": 0.0, "high": 0.0}), -gate.margin)
+    else:
+        shown = with_unseen(difference)
+        note = f" ({shown.note})" if shown.note else ""
+        verdict = verdict_of(shown, -gate.margin)
+    said = f"{name}, {gate.judge} minus {gate.not_worse_than}: {_shown(shown)}{note}"
+    return shown, Demand(verdict, f"{said}; its lower bound has to be at least {-gate.margin:g}")
 
 
 def _labels(gate: Gate, program: Program, *others: Program) -> HeldOut:

@@ -5,23 +5,32 @@ from dataclasses import replace
 
 import numpy as np
 
-from judgec.agreement.measure import NOTHING_SCORED, Resampling, compared_rows, measure, panel_statistic
+from judgec.agreement.measure import (
+    NOTHING_SCORED,
+    Resampling,
+    compared_rows,
+    measure,
+    panel_statistic,
+    statistic_of,
+)
 from judgec.compiler.dataset import Dataset
 from judgec.judges.pairwise import TIE
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
-from judgec.records.label import IntArray, Item
+from judgec.records.label import UNLABELLED, Experts, IntArray, Item
 from judgec.records.ratings import Ratings, pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.statistic import SHARE, mean
-from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.bootstrap import difference_interval, interval
 
 LONGEST = "longest"
+AS_LONGEST = "as_longest"
 ONE_ORDER = "only one order was asked, or no language model was"
 _UNKNOWN = {
     "accuracy_decided": Estimate(value=None, note=NOTHING_SCORED),
     "flip_rate": Estimate(value=None, note="known of a judge that was asked in both orders"),
+    AS_LONGEST: Estimate(value=None, note="known of a judge"),
 }
 
 
@@ -32,10 +41,11 @@ def with_preference_columns(
     how: Resampling,
     panels: Mapping[str, Sequence[Ratings]] | None = None,
 ) -> dict[str, Agreement]:
-    """Every judge's column with ``accuracy_decided`` and ``flip_rate``, and the baseline ``longest``.
+    """Every judge's column with ``accuracy_decided``, ``flip_rate`` and ``as_longest``, and the baseline ``longest``.
 
     ``accuracy_decided`` is the accuracy where the experts did not tie, a judge's tie being wrong there;
-    ``flip_rate`` the share of pairs whose verdict changed with the order of the answers.
+    ``flip_rate`` the share of pairs whose verdict changed with the order of the answers; ``as_longest`` the share of
+    verdicts that are those of ``longest``.
 
     Args:
         agreements: By judge, on the test items.
@@ -57,9 +67,36 @@ def with_preference_columns(
         extra = {
             "accuracy_decided": _decided([ratings], scale.position(TIE), how),
             "flip_rate": _flip_rate(judged, test.experts.cluster, how),
+            AS_LONGEST: _as_longest(ratings, everyone[LONGEST], test.experts, how),
         }
         columns[name] = replace(column, estimates={**column.estimates, **extra})
     return columns
+
+
+def follows_length(judge: Ratings, by_length: Ratings, how: Resampling) -> str:
+    """What shows that a judge follows length rather than the experts, or empty where nothing does.
+
+    It is shown where more of its verdicts are those of ``longest`` than the experts', paired by query.
+
+    Args:
+        judge: Beside the experts.
+        by_length: ``longest``, of the same rows.
+        how: How the interval is made.
+    """
+    known = (judge.expert != UNLABELLED) & (judge.judge != UNSCORED)
+    as_experts = judge.where(known)
+    if not known.any():
+        return ""
+    as_longest = replace(as_experts, expert=by_length.where(known).judge)
+    shares = [statistic_of("exact", ratings) for ratings in (as_longest, as_experts)]
+    found = difference_interval(*shares, level=how.level, resamples=how.resamples, seed=how.seed)
+    if found.low is None or found.low <= 0:
+        return ""
+    length, experts = (share.point() for share in shares)
+    return (
+        f"it has learned length: {length:.0%} of its test verdicts are for the longer answer, {experts:.0%} are the "
+        f"experts' (difference {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}])"
+    )
 
 
 def longest(items: Sequence[Item], scale: Scale) -> Judgments:
@@ -88,6 +125,13 @@ def _decided(panel: Sequence[Ratings], tie: int, how: Resampling, beside: Sequen
         return Estimate(value=None, note=NOTHING_SCORED, level=how.level)
     found = interval(statistic, level=how.level, resamples=how.resamples, seed=how.seed)
     return found.estimate(sum(len(compared_rows("exact", r).expert) for r in decided))
+
+
+def _as_longest(ratings: Ratings, by_length: Judgments, experts: Experts, how: Resampling) -> Estimate:
+    """Of the labelled pairs that the judge gave a verdict on."""
+    labelled = experts.grade.ravel() != UNLABELLED
+    compared = replace(ratings, expert=by_length.grade.ravel()[labelled])
+    return measure(compared, how, nominal=True).estimates["exact"]
 
 
 def _flip_rate(judged: Judgments, cluster: IntArray, how: Resampling) -> Estimate:

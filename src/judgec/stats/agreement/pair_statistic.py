@@ -13,6 +13,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.tables import ratio
 
 CORRELATION = (-1.0, 1.0)
+AREA = (0.0, 1.0)
 MAX_CELLS = 4_000_000  # floats in one temporary array (32 MB): larger work is done in chunks
 
 
@@ -52,6 +53,40 @@ class PairStatistic:
     @property
     def _pairs(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self.products, self.expert_untied, self.score_untied
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AreaStatistic:
+    """Area under the ROC curve of a continuous score: how often the better of two items has the higher score.
+
+    It is the share of pairs of an accepted and a rejected item, a tied score counting a half:
+    (1 + products / expert_untied) / 2.
+
+    Args:
+        products: As ``PairStatistic``, of a binary expert.
+        expert_untied: As ``PairStatistic``.
+        items: Number of items in each cluster, shape (n_clusters,).
+        bounds: Smallest and largest possible value.
+    """
+
+    products: FloatArray
+    expert_untied: FloatArray
+    items: FloatArray
+    bounds: tuple[float, float] | None = AREA
+
+    def point(self) -> float:
+        """The value on the items as they are."""
+        return float(self.under(np.ones((1, self.items.size)))[0])
+
+    def under(self, weights: FloatArray) -> FloatArray:
+        """The value of each resample, shape (B,); NaN where only one class was drawn."""
+        signed, pairs = (np.einsum("bq,bq->b", weights @ sums, weights) for sums in (self.products, self.expert_untied))
+        return (1.0 + ratio(signed, pairs)) / 2.0
+
+    def without_one(self, weights: FloatArray) -> FloatArray:
+        """Each resample's value without one draw of each cluster."""
+        signed, pairs = (_taken_back(weights, sums) for sums in (self.products, self.expert_untied))
+        return np.where(weights > 0, (1.0 + ratio(signed, pairs)) / 2.0, np.nan)
 
 
 def _taken_back(weights: FloatArray, pairs: FloatArray) -> FloatArray:

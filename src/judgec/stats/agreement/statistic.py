@@ -17,6 +17,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.kappa import balanced_accuracy_table, exact_table, kappa_table, qwk_table
 from judgec.stats.agreement.pair_statistic import (
     CORRELATION,
+    AreaStatistic,
     PairStatistic,
     RankStatistic,
     pair_statistic,
@@ -244,6 +245,26 @@ def spearman_score(
 ) -> RankStatistic:
     """Spearman's rho of a continuous score with the expert's grade; arguments as ``tau_b_score``."""
     return rank_statistic(expert, score, cluster, _checked_pairs(expert, score, cluster, n_clusters))
+
+
+def auc_score(
+    expert: IntArray, score: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+) -> AreaStatistic:
+    """Area under the ROC curve of a continuous score against binary labels; arguments as ``tau_b_score``.
+
+    The probability that of two random items, one of each class, the better one has the higher score; a tie counts a
+    half. .5 is chance, 1 a perfect order, and with one class only it is undefined (NaN). A threshold of the judge plays
+    no part in it.
+
+    Raises:
+        ValueError: As ``tau_b_score``, or when a grade is neither 0 nor 1.
+
+    Source: Hanley and McNeil (1982), Radiology 143(1); equal to sklearn.metrics.roc_auc_score.
+    """
+    if np.max(expert, initial=0) > 1:
+        raise ValueError(f"expert: grade position {np.max(expert)}; 0 and 1 are valid, the labels must be binary.")
+    pairs = pair_statistic(expert, score, cluster, _checked_pairs(expert, score, cluster, n_clusters))
+    return AreaStatistic(pairs.products, pairs.expert_untied, pairs.items)
 
 
 def mean(

@@ -11,7 +11,13 @@ METHOD = "mean, clustered by query, Student's t"
 
 
 def clustered_mean(
-    values: FloatArray, cluster: IntArray, *, step: float = 1.0, level: float = 0.95, draws: int | None = None
+    values: FloatArray,
+    cluster: IntArray,
+    *,
+    step: float = 1.0,
+    level: float = 0.95,
+    draws: int | None = None,
+    times: float = 1.0,
 ) -> Estimate:
     """Mean over items of values between -1 and 1, most of them 0 or another round number; its interval over clusters.
 
@@ -24,6 +30,8 @@ def clustered_mean(
         step: The smallest value other than 0.
         level: Coverage of the interval.
         draws: Clusters that the interval rests on, where these are fewer than all.
+        times: Imagine so many times as many items, of as many more clusters, with the same mean and variance: for
+            how many would be needed.
 
     Returns:
         Without items no value; below three clusters no interval.
@@ -33,11 +41,12 @@ def clustered_mean(
     if not n:
         return plain.model_copy(update={"note": "no item to measure it on"})
     mean = float(values.mean())
-    resting = clusters if draws is None else min(draws, clusters)
+    resting = int((clusters if draws is None else min(draws, clusters)) * times)
     if resting < MIN_CLUSTERS:
         return plain.model_copy(update={"value": mean, "note": f"{resting} queries: no interval"})
     parts = cluster_sums((values - mean) / n, cluster)
-    changed = float((values != 0).mean())
-    variance = float(parts @ parts) * clusters / (clusters - 1) + step**2 * unseen_variance(changed, clusters)
+    changed, imagined = float((values != 0).mean()), clusters * times
+    seen = float(parts @ parts) / times * imagined / (imagined - 1)
+    variance = seen + step**2 * unseen_variance(changed, imagined)
     half = float(stats.t.isf((1 - level) / 2, resting - 1)) * float(np.sqrt(variance))
     return plain.model_copy(update={"value": mean, "low": max(-1.0, mean - half), "high": min(1.0, mean + half)})

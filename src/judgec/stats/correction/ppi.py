@@ -97,7 +97,7 @@ def cluster_sums(parts: FloatArray, cluster: IntArray) -> FloatArray:
     return np.bincount(codes, weights=parts).astype(np.float64)
 
 
-def unseen_variance(share: float, n: int) -> float:
+def unseen_variance(share: float, n: float) -> float:
     """By how much the variance of a share is larger when two successes and two failures are added; at least 0.
 
     Args:

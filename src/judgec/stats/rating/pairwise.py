@@ -59,9 +59,9 @@ def standings(games: Games, ratings: Ratings, alpha: float = 0.05) -> Standings:
     """Order, rank intervals and "not separable" groups of rated agents.
 
     Two agents connected both ways by results are compared by a t-test of the rating difference with its
-    standard error over resampled queries. Others (an agent that lost everything, say) have no finite
-    difference: there p is twice the likelihood ratio of "equally strong", each query counting once; for an
-    agent that lost m games of m queries to equals this is the sign test.
+    standard error over resampled queries, few decisive ones as in ``Ratings.unseen``. Others (an agent that lost
+    everything, say) have no finite difference: there p is twice the likelihood ratio of "equally strong", each query
+    counting once; for an agent that lost m games of m queries to equals this is the sign test.
     """
     n = len(games.agents)
     rated = ~np.isnan(ratings.rating)
@@ -95,6 +95,7 @@ def _p_values(games: Games, ratings: Ratings, rated: np.ndarray[tuple[int], np.d
     if ratings.n_queries >= 2 and len(ratings.resampled) > 1:
         covariance = np.cov(ratings.resampled[:, place], rowvar=False).reshape(len(place), len(place))
         variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2.0 * covariance
+        variance += ratings.unseen[place, None] + ratings.unseen[None, place]
         gap = ratings.rating[place, None] - ratings.rating[None, place]
         # Exactly equal agents have gap 0 in every resample; 0/0 is then p = 1.
         t = np.abs(gap) / np.sqrt(np.maximum(variance, 1e-18))

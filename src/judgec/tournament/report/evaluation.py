@@ -10,6 +10,7 @@ from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.rating.length_control import LengthControlled
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.adaptive import Proposal
+from judgec.tournament.gate import Held
 from judgec.tournament.leaderboard import Leaderboard
 from judgec.tournament.play import Cell, Mark, Played
 from judgec.tournament.pooling import Relevance
@@ -41,6 +42,7 @@ class Evaluation:
         lengths: Ratings at equal length, or None.
         learned: Queries that the judge has learned from.
         notes: What the reader has to know, one sentence each.
+        gate: What became of ``--gate``, or None where none was asked for.
     """
 
     entries: Entries
@@ -58,6 +60,7 @@ class Evaluation:
     lengths: LengthControlled | None = None
     learned: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    gate: Held | None = None
 
     @property
     def skipped(self) -> int:
@@ -90,6 +93,8 @@ class Evaluation:
         report["skipped"] = self.skipped
         report["missing_answers"] = self.entries.missing
         report["flip_rate"] = self.flip_rate
+        if self.gate is not None:
+            report["gate"] = self.gate.to_json()
         if self.aspects:
             report["aspects"] = {name: test.to_json() for name, test in self.aspects.items()}
         if self.corrected is not None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from judgec.agreement.page.skeleton import document
 from judgec.records.estimate import Estimate
+from judgec.stats.intervals.gate import announced
 from judgec.tournament.report.costs import COLUMNS, NOTE, agent_costs, cost_cells
 from judgec.tournament.report.drill import queries_section
 from judgec.tournament.report.evaluation import Evaluation
@@ -18,6 +19,7 @@ NAMES = {
     "tau_b": "tau-b",
     "tau_b_score": "tau-b of the score",
     "spearman": "Spearman",
+    "auc": "AUC",
     "exact": "same grade",
     "accept_agreement": "accept agreement",
     "kappa": "kappa",
@@ -102,7 +104,8 @@ def _judge(found: Evaluation) -> str:
         "" if found.flip_rate is None else f"<p>Verdict changed with the order in {found.flip_rate:.1%} of games.</p>"
     )
     reason = "" if found.unproven else f"<p>{escape(card.reason)}</p>"
-    notes = "".join(f"<li>{escape(note)}" for note in (*found.board.notes, *found.notes))
+    gate = () if found.gate is None else (announced(found.gate.verdict, found.gate.sentence),)
+    notes = "".join(f"<li>{escape(note)}" for note in (*gate, *found.board.notes, *found.notes))
     return (
         f"<section><h2>The judge: {escape(card.name)}@{card.version}</h2>{stamp}"
         f"<p>Task {escape(card.task)}, {escape(model)}. Agreement with {kind}{on}, 95 % intervals over queries:</p>"
