@@ -33,6 +33,7 @@ from judgec.records.label import LabelSet
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.store import programs
 from judgec.store.programs import dump_module, load_module
+from judgec.store.sides.memory import read_memory
 from judgec.store.splits import Family, read_family
 
 
@@ -84,8 +85,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         UserError: When the labels cannot be learned from, or the objective does not fit them.
         ServiceError: When the LM fails for good.
     """
-    family = read_family(settings.home, settings.name)
-    dataset, objective = _prepare(labels, settings, family.salt)
+    dataset, objective = _prepare(labels, settings)
     watch.stage("split", _sizes(dataset))
     module = _module(labels, settings)
     optimizer, plan = _planned(dataset, module, settings)
@@ -115,7 +115,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     refusal = _refusal(labels, settings, judge)
     contest = Contest(dataset, verification, settings, session, refusal, evidence_alone=not judge.asks_lm)
     earlier = _earlier(dataset, settings, chosen, judge)
-    standing = standing_of(settings) if earlier is None else Standing(earlier.looks, earlier.parent)
+    standing = standing_of(settings, dataset) if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
         judge=judge,
@@ -139,7 +139,7 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Pl
     Raises:
         UserError: As ``compile_judge`` before its first call.
     """
-    dataset, _ = _prepare(labels, settings, read_family(settings.home, settings.name).salt)
+    dataset, _ = _prepare(labels, settings)
     module = _module(labels, settings)
     return dataset, _planned(dataset, module, settings)[1]
 
@@ -193,9 +193,10 @@ def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
     return weighing(module, factors=settings.weighs.factors, citations=settings.weighs.citations)
 
 
-def _prepare(labels: LabelSet, settings: CompileSettings, salt: str) -> tuple[Dataset, Objective]:
+def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Objective]:
     objective = parse_objective(settings.objective)
-    dataset = make_dataset(labels, salt, settings.seed, reserve=settings.promise is not None)
+    memory = read_memory(settings.home, settings.name)
+    dataset = make_dataset(labels, settings.seed, memory=memory, reserve=settings.promise is not None)
     if objective.needs_accept and (dataset.test.experts.accept < 0).all():
         raise UserError(
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "

@@ -18,7 +18,7 @@ def part(sizes: list[int]) -> Part:
     )
     labels = tuple(Label(item.item_id, "expert", {"grade": i % 2}) for i, item in enumerate(items))
     whole = LabelSet("grade", Scale(grades=(0, 1)), ("grade",), items, labels, accept_only=False, digest="")
-    train = make_dataset(whole, "s", 0).train
+    train = make_dataset(whole, 0).train
     return Part("all", items, train.experts, train.others, {})
 
 

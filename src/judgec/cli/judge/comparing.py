@@ -22,7 +22,10 @@ from judgec.records.label import Item, LabelSet
 from judgec.stats.intervals.significance import level_for_look
 from judgec.store import programs
 from judgec.store.programs import Program
-from judgec.store.splits import read_family, split_items, write_whole
+from judgec.store.sides.draw import recorded_split
+from judgec.store.sides.looks import looks_at
+from judgec.store.sides.memory import read_memory
+from judgec.store.splits import read_family, write_whole
 from judgec.tracking.store import tracking_store
 
 SHOWN = 5  # differing items on screen
@@ -90,7 +93,7 @@ def _read(request: Request, pair: tuple[Program, Program]) -> LabelSet:
         raise UserError(f"{_named(a)}: its report does not say where its labels are. Give them with --labels FILE.")
     source = LabelSource(**recorded | {"annotators": tuple(recorded["annotators"])})
     labels = read_source(source, store, os.environ, a)
-    if split_items(labels.items, str(pair[0].split.get("salt"))).digests["test"] != a.split_digest:
+    if recorded_split(labels, pair[0].split).digests["test"] != a.split_digest:
         raise UserError(
             f"{recorded['path']}: its test items are not those that {_named(a)} was tested on; the file has changed. "
             "Restore it, or give labels with --labels FILE."
@@ -117,8 +120,11 @@ def _judge(request: Request, pair: tuple[Program, Program], items: list[Item], b
 
 
 def _looks(request: Request, card: ProgramCard) -> dict[str, object]:
-    """How often the family has looked at this test split, and how much of the error level that has spent."""
-    looks = sum(look.test == card.split_digest for look in read_family(request.home, card.name).looks)
+    """How often this test split has been looked at under any name, and how much of the error level that has spent."""
+    memory = read_memory(request.home, card.name)
+    tested = next(version for version in memory.own if version.number == card.version)
+    own = sum(look.test == card.split_digest for look in read_family(request.home, card.name).looks)
+    looks = max(own, looks_at(tested.tested or frozenset(), memory, task=card.task, columns=tested.columns))
     spent = sum(level_for_look(look) for look in range(1, looks + 1))
     return {"looks": looks, "level_spent": spent, "next_level": level_for_look(looks + 1)}
 

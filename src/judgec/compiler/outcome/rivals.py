@@ -23,6 +23,8 @@ from judgec.records.ratings import Ratings
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store import programs
 from judgec.store.labels import item_digest
+from judgec.store.sides.looks import earlier_looks
+from judgec.store.sides.memory import columns_of, read_memory
 from judgec.store.splits import read_family
 
 
@@ -31,8 +33,8 @@ class Standing:
     """Where a family stands: what the next version is compared with, and at which level.
 
     Args:
-        look: Which look at the test split the next version is; a version whose look was lost with the process that
-            made it counts all the same.
+        look: Which look at the test queries the next version is, whatever judges they were tested with before; a
+            version whose look was lost with the process that made it counts all the same.
         champion: The version in use, or None.
     """
 
@@ -114,12 +116,18 @@ class Contest:
         return Rivals({"champion": ratings_of(self.dataset, test, judged)})
 
 
-def standing_of(settings: CompileSettings) -> Standing:
-    """The family as it stands on disk."""
-    looks = len(read_family(settings.home, settings.name).looks)
-    newest = max(programs.versions(settings.home, settings.name), default=0)
+def standing_of(settings: CompileSettings, dataset: Dataset) -> Standing:
+    """The family as it stands on disk, and how often the home has looked at these test queries under any name."""
+    labels = dataset.labels
+    looks = earlier_looks(
+        dataset.test.items,
+        read_memory(settings.home, settings.name),
+        [look.version for look in read_family(settings.home, settings.name).looks],
+        task=labels.task,
+        columns=columns_of(labels, settings.source),
+    )
     champion = programs.aliases(settings.home, settings.name).get(programs.CHAMPION)
-    return Standing(max(looks, newest) + 1, champion)
+    return Standing(looks + 1, champion)
 
 
 def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
