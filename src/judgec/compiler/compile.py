@@ -12,7 +12,7 @@ from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import Scored, choose_prompt
 from judgec.compiler.dataset import Dataset, Part, make_dataset
 from judgec.compiler.outcome.abstain import Abstention, abstention, agreement_of
-from judgec.compiler.outcome.learning_curve import LearningCurve, learning_curve
+from judgec.compiler.outcome.learning_curve import LearningCurve, Sharper, learning_curve, sharper
 from judgec.compiler.outcome.promote import Decision
 from judgec.compiler.outcome.rivals import Contest, Standing, standing_of
 from judgec.compiler.outcome.verify import Verification, judge_test, labelled, ratings_of, verify
@@ -70,6 +70,11 @@ class Compiled:
     abstention: Abstention
     curve: LearningCurve | None
     earlier: ProgramCard | None = None
+
+    @property
+    def sharper(self) -> Sharper:
+        """How many more queries would show a difference worth showing."""
+        return sharper(self.decision.detectable, self.dataset, self.decision.difference.note or "")
 
 
 def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session, watch: Watch) -> Compiled:

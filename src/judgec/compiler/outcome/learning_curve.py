@@ -1,4 +1,4 @@
-"""How agreement grows with labels, and how many more of them would make the measurement twice as sharp."""
+"""How agreement grows with labels, and how many more of them would make the measurement sharper."""
 
 from dataclasses import asdict, dataclass
 
@@ -7,7 +7,7 @@ from scipy.stats import t as student
 
 from judgec.agreement.measure import Resampling
 from judgec.compiler.assemble import Bench, calibration_data, fitted
-from judgec.compiler.dataset import Part
+from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.outcome.verify import labelled, ratings_of
 from judgec.compiler.search.candidates import Candidate
 from judgec.judges.judge import CompiledJudge
@@ -18,6 +18,7 @@ from judgec.stats.intervals.bootstrap import Interval, interval
 
 SMALLEST = 25  # labels of the first point; each further point has twice as many
 DRAWS = 5  # random subsets of each size
+WORTH_SHOWING = 0.08  # a difference in agreement that most people would want to see
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,44 @@ class Halving:
     test_queries: int
     queries_needed: int
     more_labels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sharper:
+    """What would show a difference of ``WORTH_SHOWING``.
+
+    Args:
+        detectable: The smallest difference that the test queries would have shown, or None.
+        test_queries: How many these are.
+        more_queries: Further labelled queries in all; 0 where it would show already, None where nobody can tell.
+        note: Why nobody can tell.
+    """
+
+    detectable: float | None
+    test_queries: int
+    more_queries: int | None
+    note: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """For people, in a line."""
+        worth = f"{WORTH_SHOWING:.2f}".lstrip("0")
+        if self.detectable is None or self.more_queries is None:
+            return f"how many more queries would show a difference of {worth} cannot be told: {self.note}"
+        if not self.more_queries:
+            shown = f"{self.detectable:.2f}".lstrip("0")
+            return f"a difference of {worth} shows already: {self.test_queries} test queries would show {shown}"
+        queries = "query" if self.more_queries == 1 else "queries"
+        return f"with {self.more_queries:,} more {queries} a difference of {worth} would show"
+
+    def to_json(self) -> dict[str, object]:
+        """The report's ``more_queries``."""
+        return {
+            "difference": WORTH_SHOWING,
+            "queries": self.more_queries,
+            "test_queries": self.test_queries,
+            "sentence": self.sentence,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +199,26 @@ def halving(found: Interval, items: int, test_queries: int) -> Halving | None:
         needed += 1
     more = items * (needed - found.n_clusters) / found.n_clusters
     return Halving(found.high - found.low, test_queries, needed, int(np.ceil(more)))
+
+
+def sharper(detectable: float | None, dataset: Dataset, note: str = "") -> Sharper:
+    """How many more labelled queries would show a difference of ``WORTH_SHOWING`` as surely as one is shown now.
+
+    The standard error falls with the root of the number of test queries, of which new ones are taken to become as
+    many as of the old ones.
+
+    Args:
+        detectable: The smallest difference that the test split would have shown, from ``detectable_difference``.
+        dataset: Labels and split.
+        note: Why there is none.
+    """
+    test = dataset.test.n_queries
+    parts = [dataset.train, dataset.dev, dataset.test, *([dataset.reserve] if dataset.reserve else [])]
+    queries = sum(part.n_queries for part in parts)
+    if detectable is None or not test:
+        return Sharper(None, test, None, note or "the test queries do not differ enough to tell how far they vary")
+    needed = test * (detectable / WORTH_SHOWING) ** 2
+    return Sharper(detectable, test, max(0, int(np.ceil((needed - test) * queries / test - 1e-9))))
 
 
 def _by_query(part: Part, usable: np.ndarray, rng: np.random.Generator) -> list[int]:

@@ -181,6 +181,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "difference": difference,
         "below_majority": below,
         "above": {name: value for name, (value, _) in decision.above.items()},
+        "more_queries": compiled.sharper.to_json(),
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
         "candidates": [
