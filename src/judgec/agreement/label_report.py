@@ -19,7 +19,7 @@ from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.store.experts import experts_of, leave_one_out
 from judgec.store.labels import LabelFile
-from judgec.store.sides.draw import FRESH, split_labels
+from judgec.store.sides.draw import FRESH, fold_splits, folds_of, split_labels
 from judgec.store.sides.memory import Memory
 
 FEW_TEST_QUERIES = 10  # below this compile-judge never promotes
@@ -119,7 +119,8 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     """
     labels = file.labels
     experts = experts_of(labels, seed)
-    split = split_labels(labels, memory)
+    folds = folds_of(labels, memory, None)
+    split = split_labels(labels, memory) if folds == 1 else fold_splits(labels, folds, memory)[0]
     test_queries = len({labels.items[i].query_id for i in split.test})
     notes = [*labels.notes, *adjudicator_notes(experts)]
     if test_queries < FEW_TEST_QUERIES:

@@ -96,6 +96,16 @@ class Dataset:
     test: Part
     reserve: Part | None = None
 
+    def with_reserve(self) -> "Dataset":
+        """A fifth of the train queries taken out, by hash."""
+        train = self.train
+        key = {item.item_id: key for item, key in zip(self.labels.items, self.split.keys, strict=True)}
+        by_key = reserved([key[item.item_id] for item in train.items], RESERVED)
+        aside = {item.query_id for item in train.items if key[item.item_id] in by_key}
+        out = [item.query_id in aside for item in train.items]
+        kept, taken = (train.rows([i for i, taken in enumerate(out) if taken is side]) for side in (False, True))
+        return replace(self, train=kept, reserve=replace(taken, name="reserve"))
+
 
 def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH, reserve: bool = False) -> Dataset:
     """Split labels by query and take the experts' consensus.
@@ -108,15 +118,7 @@ def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH, reserve
     """
     labels = with_mirrors_together(labels)
     dataset = with_split(labels, split_labels(labels, memory), seed)
-    if not reserve:
-        return dataset
-    train = dataset.train
-    key = {item.item_id: key for item, key in zip(labels.items, dataset.split.keys, strict=True)}
-    by_key = reserved([key[item.item_id] for item in train.items], RESERVED)
-    aside = {item.query_id for item in train.items if key[item.item_id] in by_key}
-    out = [item.query_id in aside for item in train.items]
-    kept, taken = (train.rows([i for i, taken in enumerate(out) if taken is side]) for side in (False, True))
-    return replace(dataset, train=kept, reserve=replace(taken, name="reserve"))
+    return dataset.with_reserve() if reserve else dataset
 
 
 def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:

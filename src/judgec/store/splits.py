@@ -39,6 +39,8 @@ class Split:
         test: The same.
         digests: By split, SHA-256 of its items, whatever their order.
         keys: The key of each item's query, where the split goes by keys.
+        folds: In how many folds the test items are tested; 1 is the single split.
+        fold_of: The fold of each item, from 1; empty with the single split.
     """
 
     train: tuple[int, ...]
@@ -46,10 +48,13 @@ class Split:
     test: tuple[int, ...]
     digests: Mapping[SplitName, str]
     keys: tuple[str, ...] = ()
+    folds: int = 1
+    fold_of: tuple[int, ...] = ()
 
     def sizes(self) -> dict[str, int]:
-        """Items by split."""
-        return {"train": len(self.train), "dev": len(self.dev), "test": len(self.test)}
+        """Items by split; with folds, how many there are."""
+        sizes = {"train": len(self.train), "dev": len(self.dev), "test": len(self.test)}
+        return sizes if self.folds == 1 else {**sizes, "folds": self.folds}
 
 
 class Look(BaseModel):

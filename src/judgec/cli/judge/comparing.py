@@ -11,7 +11,8 @@ from judgec.cli.judge.compare import Request
 from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
-from judgec.compiler.gate.held_out import held_out
+from judgec.compiler.gate.held_out import held_out, judged_unlearned
+from judgec.compiler.preference.mirrors import with_mirrors_together
 from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
@@ -93,7 +94,7 @@ def _read(request: Request, pair: tuple[Program, Program]) -> LabelSet:
         raise UserError(f"{_named(a)}: its report does not say where its labels are. Give them with --labels FILE.")
     source = LabelSource(**recorded | {"annotators": tuple(recorded["annotators"])})
     labels = read_source(source, store, os.environ, a)
-    if recorded_split(labels, pair[0].split).digests["test"] != a.split_digest:
+    if recorded_split(with_mirrors_together(labels), pair[0].split).digests["test"] != a.split_digest:
         raise UserError(
             f"{recorded['path']}: its test items are not those that {_named(a)} was tested on; the file has changed. "
             "Restore it, or give labels with --labels FILE."
@@ -115,7 +116,7 @@ def _judge(request: Request, pair: tuple[Program, Program], items: list[Item], b
         asks = (session.ask, session.other(specs[1]))
         for program, judge, ask in zip(pair, judges, asks, strict=True):
             bar.stage("judge", f"{_named(program.card)}, {program.card.engine or program.card.lm.get('model')}")
-            judged.append(judge.judge(items, ask))
+            judged.append(judged_unlearned(items, program, judge, ask))
         return judged, session.spent.calls
 
 

@@ -120,6 +120,7 @@ def _read(request: Request, bar: Bar) -> tuple[LabelSet, CompileSettings]:
         promise=request.promise,
         risk=request.risk,
         learning_curve=request.learning_curve,
+        folds=request.folds,
         weighs=Weighs(request.factors, request.has_citations),
         source=read.to_json(),
     )

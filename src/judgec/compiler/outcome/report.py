@@ -85,7 +85,8 @@ def _write(compiled: Compiled, settings: CompileSettings, spent: Spent, created:
     if compiled.earlier is not None:
         card = compiled.earlier
     else:
-        judgments = judgments_table(dataset.test.items, compiled.verification.judgments["compiled"])
+        tested = compiled.verification.judgments["compiled"]
+        judgments = judgments_table(dataset.test.items, tested, whole=split.folds > 1)
         card = programs.save(
             settings.home,
             Program(
@@ -176,7 +177,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "adjudicators": list(dataset.test.experts.adjudicators),
         "task": dataset.labels.task,
         "objective": settings.objective,
-        "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)},
+        "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)} | _folds(compiled),
         "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
         "difference": difference,
         "below_majority": below,
@@ -188,6 +189,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
             {"name": found.candidate.name, "dev": found.dev, "items": found.items, "unscored": found.unscored}
             for found in compiled.scored
         ],
+        **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
             aspect: {
                 "source": fitted.source,
@@ -207,6 +209,11 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "cost_usd": cost.usd,
         "seconds": cost.seconds,
     }
+
+
+def _folds(compiled: Compiled) -> dict[str, int]:
+    folds = compiled.dataset.split.folds
+    return {} if folds == 1 else {"folds": folds}
 
 
 def _short(estimates: Mapping[str, Estimate]) -> dict[str, object]:

@@ -6,9 +6,11 @@ groups that the quotas are stratified by are those of the file, and what is left
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
+from judgec.errors import UserError
 from judgec.records.label import Item, LabelSet
 from judgec.store.rows.items import digest, item_digest
 from judgec.store.sides.memory import Memory, Side
@@ -17,6 +19,10 @@ from judgec.store.splits import SHARES, SPLITS, Split, SplitName, split_table
 
 FRESH = Memory()
 QUOTAS: Mapping[str, float] = dict(zip(SPLITS, SHARES, strict=True))
+LEARNED: Mapping[str, float] = {name: QUOTAS[name] / (QUOTAS["train"] + QUOTAS["dev"]) for name in ("train", "dev")}
+FOLDS = 5
+SINGLE_FROM = 40  # queries from which a single split leaves enough of them to test on
+FEWEST = 5  # queries for as many folds
 Stratum = tuple[str, ...]
 S = TypeVar("S", str, int)
 
@@ -32,6 +38,59 @@ def split_labels(labels: LabelSet, memory: Memory = FRESH) -> Split:
     sides = drawn(queries, strata_of(labels, queries), memory.sides(labels.items, queries), QUOTAS)
     parts = {name: [i for i, query in enumerate(queries.of) if sides[query] == name] for name in SPLITS}
     return _split(labels, parts, queries.key_of)
+
+
+def folds_of(labels: LabelSet, memory: Memory, asked: int | None) -> int:
+    """How many folds a compile has; 1 is the single split.
+
+    Args:
+        labels: As read.
+        memory: What the home remembers: a family keeps its mode.
+        asked: ``--folds``, or None.
+
+    Raises:
+        UserError: When the family has another mode, or there are more folds than queries.
+    """
+    known = {label.item_id for label in labels.labels}
+    queries = len(queries_of([item for item in labels.items if item.item_id in known], memory.keys))
+    if asked is None:
+        return memory.folds or (FOLDS if FEWEST <= queries < SINGLE_FROM else 1)
+    if asked < 1 or (asked > 1 and asked > queries):
+        raise UserError(
+            f"--folds {asked}: {queries} labelled queries; 1, the single split, to {max(1, queries)} "
+            "are valid. Correct it."
+        )
+    if memory.folds not in {None, asked}:
+        raise UserError(
+            f"--folds {asked}: {memory.own[-1].name} was compiled with --folds {memory.folds}, and a judge keeps what "
+            "it was tested with. Leave --folds out, or give another --name."
+        )
+    return asked
+
+
+def fold_splits(labels: LabelSet, folds: int, memory: Memory = FRESH) -> tuple[Split, tuple[Split, ...], Split]:
+    """The split that tests every query once; each fold's, whose queries are its test; and that which refits on all.
+
+    What a fold does not test is train and dev as 50 to 20.
+
+    Args:
+        labels: As read, mirrored pairs brought together.
+        folds: How many; at least 2.
+        memory: What the home remembers; a query stays in its fold.
+    """
+    queries = queries_of(labels.items, memory.keys)
+    strata = strata_of(labels, queries)
+    equal = dict.fromkeys(range(1, folds + 1), 1 / folds)
+    fold = drawn(queries, strata, memory.sides(labels.items, queries, folds), equal)
+
+    def learning(tested: int) -> Split:
+        sides = drawn(queries, strata, {}, LEARNED, apart=[i for i in fold if fold[i] == tested])
+        named = {name: [i for i, q in enumerate(queries.of) if sides.get(q, "test") == name] for name in SPLITS}
+        return _split(labels, named, queries.key_of)
+
+    pooled = _split(labels, {"train": [], "dev": [], "test": range(len(labels.items))}, queries.key_of)
+    pooled = replace(pooled, folds=folds, fold_of=tuple(fold[query] for query in queries.of))
+    return pooled, tuple(learning(number) for number in equal), learning(0)
 
 
 def recorded_split(labels: LabelSet, record: Mapping[str, object]) -> Split:
@@ -62,10 +121,15 @@ def split_record(split: Split, labels: LabelSet, salt: str, columns: frozenset[s
         columns: The label columns.
     """
     known = {label.item_id for label in labels.labels}
-    keys = {split.keys[i]: name for name in SPLITS for i in getattr(split, name)}
+    keys: dict[str, Side] = {split.keys[i]: name for name in SPLITS for i in getattr(split, name)}
     tested = {split.keys[i] for i in split.test if labels.items[i].item_id in known}
+    table = split_table(split, labels.items, salt)
+    if split.folds > 1:  # the judge that ships has learned from all
+        fold = {item.query_id: number for item, number in zip(labels.items, split.fold_of, strict=True)}
+        table |= {"queries": dict.fromkeys(sorted(fold), "train"), "folds": dict(sorted(fold.items()))}
+        keys = dict(zip(split.keys, split.fold_of, strict=True))
     return {
-        **split_table(split, labels.items, salt),
+        **table,
         "keys": dict(sorted(keys.items())),
         "tested": sorted(tested),
         "labels": {"task": labels.task, "columns": sorted(columns)},
@@ -73,7 +137,12 @@ def split_record(split: Split, labels: LabelSet, salt: str, columns: frozenset[s
 
 
 def drawn(
-    queries: Queries, strata: Mapping[int, Stratum], known: Mapping[int, Side], shares: Mapping[S, float]
+    queries: Queries,
+    strata: Mapping[int, Stratum],
+    known: Mapping[int, Side],
+    shares: Mapping[S, float],
+    *,
+    apart: Collection[int] = (),
 ) -> dict[int, S]:
     """A side for every query: the known ones keep theirs, the others fill up each side's share of all queries.
 
@@ -84,9 +153,12 @@ def drawn(
         strata: From ``strata_of``; those of queries with a label.
         known: The remembered side by the query's number; one that is none of the shares' is drawn anew.
         shares: Of the queries, by side; they sum to 1.
+        apart: Queries that get no side and count for no quota.
     """
+    out = frozenset(apart)
     sides: dict[int, S] = {i: side for i, name in known.items() for side in shares if side == name}
-    for among in (sorted(strata), [i for i in range(len(queries)) if i not in strata]):
+    for labelled in (True, False):
+        among = [i for i in range(len(queries)) if (i in strata) is labelled and i not in out]
         _fill([(strata.get(i, ()), queries.keys[i][0], i) for i in among], sides, shares)
     return sides
 
