@@ -2,14 +2,17 @@
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgec.errors import UserError
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
-from judgec.store.sides.draw import recorded_split, split_labels, split_record
+from judgec.store.sides.draw import fold_splits, folds_of, recorded_split, split_labels, split_record
 from judgec.store.sides.memory import Memory, Version
 from judgec.store.sides.queries import queries_of, query_key
 from judgec.store.splits import SHARES, SPLITS
@@ -21,7 +24,7 @@ QUERIES = st.lists(
 )
 
 
-def label_set(queries: list[Query], start: int = 0) -> LabelSet:
+def label_set(queries: Sequence[Query], start: int = 0) -> LabelSet:
     """Items of these queries, whose texts are numbered from ``start``."""
     items, labels = [], []
     for number, (n, grade, group) in enumerate(queries, start):
@@ -88,8 +91,8 @@ def test_adding_rows_never_moves_a_query_and_the_quotas_hold_of_all(
     old: list[Query], new: list[Query], own: bool
 ) -> None:
     # Labelled queries alone: those that are labelled later are drawn among others than before.
-    old, new = ([(n, grade or 0, group) for n, grade, group in queries] for queries in (old, new))
-    first, more = label_set(old), label_set(old + new)
+    known: list[Query] = [(n, grade or 0, group) for n, grade, group in [*old, *new]]
+    first, more = label_set(known[: len(old)]), label_set(known)
     before, after = sides(first), sides(more, remembers(first, own=own))
     assert {name: after[name] for name in before} == before
     assert within_one(counts(more, after), len(old + new))
@@ -137,3 +140,49 @@ def test_split_comes_back_from_its_record() -> None:
     again = recorded_split(labels, record)
     assert (again.train, again.dev, again.test, again.digests) == (split.train, split.dev, split.test, split.digests)
     assert record["labels"] == {"task": "grade", "columns": ["grade"]}
+
+
+@given(QUERIES.filter(lambda queries: len(queries) >= 5))
+def test_folds_test_every_query_once_and_are_equal_within_one(queries: list[Query]) -> None:
+    labels = label_set([(n, grade or 0, group) for n, grade, group in queries])
+    pooled, folds, whole = fold_splits(labels, 5)
+    everything = set(range(len(labels.items)))
+    assert set(pooled.test) == everything
+    assert sorted(i for fold in folds for i in fold.test) == sorted(everything)
+    sizes = [len({labels.items[i].query_id for i in fold.test}) for fold in folds]
+    assert max(sizes) - min(sizes) <= 1
+    for split in (*folds, whole):
+        assert {*split.train, *split.dev, *split.test} == everything
+        parts = [{labels.items[i].query_id for i in part} for part in (split.train, split.dev, split.test)]
+        learned = len(parts[0]) + len(parts[1])
+        assert learned + len(parts[2]) == len(queries)
+        assert abs(len(parts[0]) - learned * 5 / 7) < 1
+    assert not whole.test
+
+
+def test_folds_stay_where_they_were_when_rows_are_added_under_any_name() -> None:
+    first, more = (label_set([(2, i % 3, "a") for i in range(n)]) for n in (20, 35))
+    split = fold_splits(first, 5)[0]
+    record = split_record(split, first, "salt", frozenset({"grade"}))
+    keys, by_id = record["keys"], record["folds"]
+    assert isinstance(keys, dict)
+    assert isinstance(by_id, dict)
+    version = Version("x", 1, "grade", frozenset({"grade"}), keys, by_id, 5, frozenset(keys), Path())
+    for memory in (Memory(own=(version,)), Memory(others=(version,))):
+        after = fold_splits(more, 5, memory)[0]
+        assert after.fold_of[: len(first.items)] == split.fold_of
+        assert Counter(after.fold_of) == dict.fromkeys(range(1, 6), 14)
+    # A single split has no sides from folds, and the other way round.
+    assert split_labels(first, Memory(others=(version,))).digests == split_labels(first).digests
+
+
+def test_folds_are_five_below_forty_queries_and_a_family_keeps_its_mode() -> None:
+    few, many = (label_set([(1, i % 3, "a") for i in range(n)]) for n in (39, 40))
+    fresh, own = Memory(), remembers(few, own=True)
+    assert (folds_of(few, fresh, None), folds_of(many, fresh, None), folds_of(few, own, None)) == (5, 1, 1)
+    assert (folds_of(few, fresh, 1), folds_of(many, fresh, 7)) == (1, 7)
+    with pytest.raises(UserError, match="--folds 5: x was compiled with --folds 1"):
+        folds_of(few, own, 5)
+    for wrong in (0, -1, 40):
+        with pytest.raises(UserError, match=f"--folds {wrong}: 39 labelled queries"):
+            folds_of(few, fresh, wrong)

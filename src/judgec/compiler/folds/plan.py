@@ -70,6 +70,9 @@ def plan_rounds(
         name: add([stage.most for plan in plans for stage in plan.stages if stage.name == name])
         for name in ("search", "reflection", "winner")
     }
+    free_search = add([stage.most for plan in uncapped for stage in plan.stages if stage.name == "search"])
+    others = add([estimate for name, estimate in most.items() if name != "search"])
+    most["search"] = _within(free_search, others, settings)
     order = (*ONCE[:2], "search", "reflection", "winner", *ONCE[2:])
     whole = replace(
         plans[-1],
@@ -119,3 +122,15 @@ def _asked_before(plan: Plan) -> Plan:
     usd = sum(stage.most.usd or 0.0 for stage in plan.stages if stage.name == "uncompiled judge")
     kept_usd = None if plan.kept_back_usd is None else max(0.0, plan.kept_back_usd - usd / 2)
     return replace(plan, kept_back=max(0, plan.kept_back - calls // 2), kept_back_usd=kept_usd)
+
+
+def _within(search: Estimate, others: Estimate, settings: CompileSettings) -> Estimate:
+    """The most that all searches take: what one round leaves of its share goes to the rounds after it."""
+    share = 1.0
+    if settings.budget is not None and search.calls:
+        share = min(share, (settings.budget - others.calls) / search.calls)
+    if settings.max_cost is not None and search.usd and others.usd is not None:
+        share = min(share, (settings.max_cost - others.usd) / search.usd)
+    share = max(0.0, share)
+    usd = None if search.usd is None else share * search.usd
+    return Estimate(int(share * search.calls), int(share * search.tokens), usd)
