@@ -58,7 +58,14 @@ class Compiling:
         """
         settings = self.settings
         evidence = EvidenceModel.fit(dataset.train.items) if settings.evidence else None
-        bench = Bench(dataset, self.session.finish, evidence, settings.seed, language_model=not settings.lm.embedded)
+        bench = Bench(
+            dataset,
+            self.session.finish,
+            evidence,
+            settings.seed,
+            language_model=not settings.lm.embedded,
+            objective=self.objective,
+        )
         choice = choose_prompt(
             bench, self.uncompiled, settings, self.session, plan, self.optimizer, self.objective, self.watch
         )
