@@ -26,13 +26,20 @@ def server() -> Iterator[FakeOpenAI]:
 
 def request(home: Path, server: FakeOpenAI, **options: object) -> Request:
     labels = write(home / "world.jsonl", ROWS)
-    given: Json = {"lm": "openai/fake", "api_base": server.base_url, "evidence": False, "quiet": True, **options}
+    given: Json = {
+        "lm": "openai/fake",
+        "api_base": server.base_url,
+        "evidence": False,
+        "optimizer": "labeled",
+        "quiet": True,
+        **options,
+    }
     return Request(labels=str(labels), home=home, **given)
 
 
 def test_embedded_compile_of_thirty_queries_tests_all_of_them_and_says_what_more_would_show(tmp_path: Path) -> None:
     write(tmp_path / "world.jsonl", ROWS)
-    done = judgec(tmp_path, "compile-judge", "world.jsonl", "--objective", "accept", "--accept-at", "3")
+    done = judgec(tmp_path, "compile-judge", "world.jsonl", "--no-evidence")
     first, second = (tmp_path / "programs" / name / "0001" for name in ("world", "b"))
     report = json.loads((first / "report.json").read_text())
     assert report["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
@@ -54,7 +61,7 @@ def test_single_split_of_thirty_queries_warns(tmp_path: Path, server: FakeOpenAI
     assert any("9 test queries, below 10 no judge is promoted" in note for note in notes)
 
 
-@pytest.mark.parametrize("budget", [None, 700])
+@pytest.mark.parametrize("budget", [pytest.param(None, marks=pytest.mark.full), 900])
 def test_dry_run_names_the_most_calls_that_the_folds_make(
     tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, budget: int | None
 ) -> None:
