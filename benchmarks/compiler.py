@@ -70,7 +70,7 @@ class Arena:
     @property
     def dataset(self) -> Dataset:
         """The labels, split."""
-        return make_dataset(self.labels, self.name, self.seed)
+        return make_dataset(self.labels, self.seed)
 
     @property
     def module(self) -> dspy.Module:

@@ -78,7 +78,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             lm=LMSpec.parse("openai/fake", api_base=server.base_url),
             evidence=False,
             resamples=200,
-            promise=0.6,
+            promise=0.3,
             learning_curve=True,
             source={
                 "path": str(file),

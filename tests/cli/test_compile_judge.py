@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from judgec.records.agreement import STATISTICS
-from judgec.store.splits import split_of
 from tests.cli.process import CANARY, ROOT, Shared, judgec
 from tests.compiler.small import write
 from tests.service import grading_world
@@ -68,16 +67,18 @@ def test_json_is_one_object_of_the_contract_and_nothing_else_is_said(shared: Sha
     assert report["prompt_gain"]["tau_b"]["low"] > 0
 
 
-def test_judge_that_is_better_is_promoted_and_its_split_is_the_hash_of_its_queries(shared: Shared) -> None:
+def test_judge_that_is_better_is_promoted_and_its_split_is_to_quotas(shared: Shared) -> None:
     report, family = shared.report, shared.home / "programs" / "world"
     assert report["promoted"] is True
     assert report["reason"].startswith("better: tau_b +")
     rows = [json.loads(line) for line in shared.labels.read_text().splitlines()]
-    counts = [split_of(row["query_id"], "world") for row in rows]
+    saved = json.loads((family / "0001" / "split.json").read_text())
+    queries = list(saved["queries"].values())
+    for name, share in (("train", 0.5), ("dev", 0.2), ("test", 0.3)):
+        assert abs(queries.count(name) - share * len(queries)) < 1
+    counts = [saved["queries"][row["query_id"]] for row in rows]
     assert report["split"] == {name: counts.count(name) for name in ("train", "dev", "test")}
     assert report["test"]["compiled"]["n"] == counts.count("test")
-    saved = json.loads((family / "0001" / "split.json").read_text())
-    assert saved["queries"] == {row["query_id"]: split_of(row["query_id"], "world") for row in rows}
     assert json.loads((family / "aliases.json").read_text()) == {"champion": 1, "challenger": 2}
     assert [look["version"] for look in json.loads((family / "family.json").read_text())["looks"]] == ["0001", "0002"]
     names = {"program.json", "calibration.json", "card.json", "split.json", "report.json", "report.html"}
@@ -115,7 +116,9 @@ def test_run_read_back_from_mlflow_holds_the_report(shared: Shared) -> None:
             assert run.data.tags["undefined.test.auc"] == compiled["auc"]["note"] == "the labels are not binary"
             continue
         wanted = {f"test.{name}{suffix}": compiled[name][key] for suffix, key in (("", "value"), (".low", "low"))}
-        assert {key: run.data.metrics[key] for key in wanted} == pytest.approx(wanted)
+        known = {key: value for key, value in wanted.items() if value is not None}  # perfect agreement has no interval
+        assert {key: run.data.metrics[key] for key in known} == pytest.approx(known)
+        assert not (wanted.keys() - known.keys()) & run.data.metrics.keys()
     assert run.data.metrics["test.uncompiled.tau_b"] == pytest.approx(report["test"]["uncompiled"]["tau_b"]["value"])
     assert run.data.metrics["prompt_gain.tau_b.low"] == pytest.approx(report["prompt_gain"]["tau_b"]["low"])
     assert run.data.metrics["test.n"] == compiled["n"]
@@ -200,7 +203,8 @@ def test_one_column_a_rater_in_words_under_other_names_compiles_to_a_judge_of_th
     assert report["task"] == "grade"
     assert report["objective"] == "tau_b"
     ceiling = report["test"]["ceiling"]
-    both = [n for n, row in enumerate(world) if n % 5 and split_of(str(row["query_id"]), "rated") == "test"]
+    split = json.loads((tmp_path / "programs" / "rated" / "0001" / "split.json").read_text())["queries"]
+    both = [n for n, row in enumerate(world) if n % 5 and split[row["query_id"]] == "test"]
     assert ceiling["n"] == 2 * len(both)  # two raters against each other, where both graded
     assert 0.5 < ceiling["exact"]["value"] < 1  # bob is one word lower on every third
     assert report["test"]["compiled"]["accept_agreement"]["value"] is not None

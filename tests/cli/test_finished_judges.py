@@ -24,7 +24,9 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store import programs
 from judgec.store.datasheet import read_datasheet
 from judgec.store.labels import read_labels
-from judgec.store.splits import read_family, split_of
+from judgec.store.sides.draw import split_labels
+from judgec.store.sides.memory import read_memory
+from judgec.store.splits import read_family
 from tests.cli.conftest import Home
 from tests.service.grading_world import rows
 
@@ -33,6 +35,12 @@ class Run(Protocol):
     """Runs ``judgec`` in this process, which has imported everything already."""
 
     def __call__(self, *arguments: str, code: int = 0) -> tuple[str, str]: ...
+
+
+def sides(home: Home) -> dict[str, str]:
+    """The split of each query, as the judge remembers it."""
+    split = json.loads((home.folder / "programs" / "world" / "0001" / "split.json").read_text())
+    return {str(query): str(side) for query, side in split["queries"].items()}
 
 
 @pytest.fixture
@@ -81,9 +89,9 @@ def test_compare_on_other_labels_leaves_out_what_either_was_compiled_on(home: Ho
     file = tmp_path / "more.jsonl"
     made = [row for row in rows(240, per_query=2) if int(str(row["query_id"])[1:]) >= 60]
     file.write_text("".join(json.dumps(row) + "\n" for row in made))
-    allowed = [
-        row for row in made if str(row["query_id"]) >= "q0080" or split_of(str(row["query_id"]), "world") == "test"
-    ]
+    split = sides(home)
+    allowed = [row for row in made if split.get(str(row["query_id"]), "test") == "test"]
+    assert any(str(row["query_id"]) < "q0080" for row in allowed)
     options = ["--labels", str(file), "--api-base", home.server.base_url, "--json"]
     report = json.loads(run("compare", "world@1", "world@2", *options)[0])
     assert report["test"]["a"]["n"] == len(allowed)
@@ -174,9 +182,9 @@ def test_compare_of_judges_that_differ_names_the_command_that_writes_where(
 
 
 def test_compare_after_the_label_file_changed_says_so(home: Home, run: Run, tmp_path: Path) -> None:
-    text = home.labels.read_text()
+    text, split = home.labels.read_text(), sides(home)
     try:
-        test_row = next(line for line in text.splitlines() if split_of(json.loads(line)["query_id"], "world") == "test")
+        test_row = next(line for line in text.splitlines() if split[json.loads(line)["query_id"]] == "test")
         home.labels.write_text(text.replace(test_row + "\n", ""))
         _, stderr = run("compare", "world@1", "world@2", code=2)
     finally:
@@ -199,7 +207,13 @@ def test_labels_next_writes_a_sheet_that_reads_back_as_the_same_items(home: Home
         sheet = list(csv.DictReader(lines))
     assert {row["grade"] for row in sheet} == {""}
     assert report["strata"] == {"random": 10, "uncertain": 10}
-    assert all(split_of(row["query_id"], "world") == "train" for row in sheet if row["stratum"] == "uncertain")
+    # Chosen for being hard, and so of train whenever they are labelled, whatever the judge is called by then.
+    hard = {row["query_id"] for row in sheet if row["stratum"] == "uncertain"}
+    labelled = tmp_path / "labelled.jsonl"
+    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows(300, per_query=2)))
+    found = read_labels(str(labelled))
+    split = split_labels(found, read_memory(home.folder, "of-another-name"))
+    assert hard <= {found.items[i].query_id for i in split.train}
     assert all(float(row["inclusion_probability"]) == 1 for row in sheet if row["stratum"] == "uncertain")
     # 70 queries of two items each, ten drawn: 10 / 70 / 2.
     drawn = [float(row["inclusion_probability"]) for row in sheet if row["stratum"] == "random"]
@@ -291,7 +305,7 @@ def test_compile_reports_calibrators_errors_curve_and_promise(home: Home) -> Non
     assert isinstance(abstaining, dict)
     assert abstaining["of"] == "exact"
     assert abstaining["curve"][0]["coverage"] == 1.0
-    assert abstaining["promise"]["agreement"] == 0.6
+    assert abstaining["promise"]["agreement"] == 0.3
     card = programs.load(home.folder, "world@1").card
     assert card.settings["abstain_below"] == abstaining["below"] == abstaining["promise"]["below"]
 

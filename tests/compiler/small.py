@@ -44,6 +44,7 @@ def compiled_from(
     evidence: bool = False,
     seed: int = 0,
     accept_at: str | None = None,
+    folds: int | None = 1,
 ) -> Outcome:
     """Compile on ``rows``; without evidence features nothing heavy is fitted."""
     labels = read_labels(str(write(home / f"{name}.jsonl", rows)), accept_at=accept_at)
@@ -56,6 +57,7 @@ def compiled_from(
         evidence=evidence,
         seed=seed,
         resamples=400,
+        folds=folds,
     )
     with Session(spec, home, environ={"OPENAI_API_KEY": "test"}) as session:
         compiled = compile_judge(labels, settings, session, Silent())

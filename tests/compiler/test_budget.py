@@ -35,7 +35,14 @@ def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSe
     spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
     reflection, _ = reflection_spec(spec, None)
     settings = CompileSettings(
-        name="capped", home=home, lm=spec, reflection=reflection, optimizer="labeled", evidence=False, resamples=100
+        name="capped",
+        home=home,
+        lm=spec,
+        reflection=reflection,
+        optimizer="labeled",
+        evidence=False,
+        resamples=100,
+        folds=1,  # of 25 queries
     )
     return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
 
@@ -119,9 +126,11 @@ def test_plan_asks_nothing_and_writes_nothing(server: FakeOpenAI, tmp_path: Path
 
 
 def test_plan_within_a_budget_stays_within_it(server: FakeOpenAI, tmp_path: Path) -> None:
-    for budget in (ITEMS + 2, 300, 500, 900):
-        _, plan = plan_judge(LABELS, settings_for(server, tmp_path, optimizer="auto", budget=budget))
-        assert plan.total.calls <= budget
+    for folds in (1, 5):
+        for budget in (ITEMS + 2, 300, 500, 900, 1500):
+            asked = settings_for(server, tmp_path, optimizer="auto", budget=budget, folds=folds)
+            _, plan = plan_judge(LABELS, asked)
+            assert plan.total.calls <= budget
 
 
 def test_plan_for_a_model_without_list_price_knows_no_dollars(server: FakeOpenAI, tmp_path: Path) -> None:
@@ -131,13 +140,22 @@ def test_plan_for_a_model_without_list_price_knows_no_dollars(server: FakeOpenAI
     assert "$ unknown" in plan.shown()
 
 
-@pytest.mark.parametrize("stop", [150, pytest.param(40, marks=pytest.mark.full)])
-def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(tmp_path: Path, stop: int) -> None:
+@pytest.mark.parametrize(
+    ("stop", "budget", "folds"),
+    [
+        (150, 400, 1),
+        pytest.param(40, 400, 1, marks=pytest.mark.full),
+        pytest.param(400, 1000, 5, marks=pytest.mark.full),
+    ],
+)
+def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(
+    tmp_path: Path, stop: int, budget: int, folds: int
+) -> None:
     with FakeOpenAI(grader) as server:
-        settings = settings_for(server, tmp_path / "whole", optimizer="auto", budget=400)
+        settings = settings_for(server, tmp_path / "whole", optimizer="auto", budget=budget, folds=folds)
         whole, saved = run(settings)
         calls = server.calls
-        assert ITEMS < calls <= plan_judge(LABELS, settings)[1].total.calls <= 400
+        assert ITEMS < calls <= plan_judge(LABELS, settings)[1].total.calls <= budget
 
     count = Counter[str]()
 
@@ -147,8 +165,8 @@ def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(tmp_pat
 
     with FakeOpenAI(breaking) as server:
         with pytest.raises(ServiceError):
-            run(settings_for(server, tmp_path / "halves", optimizer="auto", budget=400))
-        resumed, again = run(settings_for(server, tmp_path / "halves", optimizer="auto", budget=400))
+            run(settings_for(server, tmp_path / "halves", optimizer="auto", budget=budget, folds=folds))
+        resumed, again = run(settings_for(server, tmp_path / "halves", optimizer="auto", budget=budget, folds=folds))
         assert server.answered == calls
         assert server.paid_twice == 0
     assert outcome(again) | {"lm": 0} == outcome(saved) | {"lm": 0}  # the endpoint has another port

@@ -8,15 +8,17 @@ import pytest
 
 from judgec.compiler.dataset import Dataset, make_dataset
 from judgec.store.labels import read_labels
-from tests.compiler.small import Rows, write
+from judgec.store.sides.draw import FRESH
+from judgec.store.sides.memory import Memory, read_memory
+from tests.compiler.small import Rows, compiled_from, write
 from tests.service import grading_world
 
 ROWS = grading_world.rows(90, per_query=3)
 PARTS = ("train", "dev", "test")
 
 
-def dataset(folder: Path, rows: Rows, *, salt: str = "salt", seed: int = 0) -> Dataset:
-    return make_dataset(read_labels(str(write(folder / "l.jsonl", rows))), salt, seed)
+def dataset(folder: Path, rows: Rows, *, seed: int = 0, memory: Memory = FRESH) -> Dataset:
+    return make_dataset(read_labels(str(write(folder / "l.jsonl", rows))), seed, memory=memory)
 
 
 def members(found: Dataset) -> dict[str, set[str]]:
@@ -31,11 +33,11 @@ def test_parts_hold_every_item_once_and_no_query_twice(tmp_path: Path) -> None:
     assert sum(map(len, queries)) == len(set.union(*queries)) == 30
 
 
-def test_adding_labels_and_shuffling_rows_moves_no_old_item(tmp_path: Path) -> None:
-    before = members(dataset(tmp_path, ROWS))
+def test_adding_labels_and_shuffling_rows_moves_no_item_that_a_judge_remembers(tmp_path: Path) -> None:
+    before = members(compiled_from(tmp_path, ROWS, name="one").compiled.dataset)
     more = [*grading_world.rows(180, per_query=3)[90:], *ROWS]
     random.Random(1).shuffle(more)
-    after = members(dataset(tmp_path, more))
+    after = members(dataset(tmp_path, more, memory=read_memory(tmp_path, "another")))
     assert all(before[name] < after[name] for name in PARTS)
 
 
@@ -49,10 +51,6 @@ def test_seed_changes_picks_between_two_experts_and_nothing_in_the_split(tmp_pat
     assert members(one) == members(other)
     assert one.split.digests == other.split.digests
     assert (one.train.experts.grade != other.train.experts.grade).any()
-
-
-def test_salt_moves_items(tmp_path: Path) -> None:
-    assert members(dataset(tmp_path, ROWS)) != members(dataset(tmp_path, ROWS, salt="another"))
 
 
 def test_items_that_nobody_labelled_are_in_no_part_and_labels_stay_with_their_items(tmp_path: Path) -> None:

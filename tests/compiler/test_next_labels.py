@@ -7,12 +7,13 @@ from judgec.compiler.next_labels import RANDOM, UNCERTAIN, next_labels, uncertai
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.store.splits import split_of
 
 SIZES = (1, 2, 3, 4, 6, 1, 2, 5, 3, 3, 1, 4) * 3
 ITEMS = tuple(
     Item(f"{q}-{i}", f"q{q}", {"query": f"q{q}", "answer": str(i)}) for q, n in enumerate(SIZES) for i in range(n)
 )
+
+TRAIN = [i for i, item in enumerate(ITEMS) if int(item.query_id[1:]) % 2]
 
 
 def judged(probabilities: list[list[float]]) -> Judgments:
@@ -37,20 +38,20 @@ def test_uncertainty_of_classes_is_the_entropy() -> None:
 
 def test_next_labels_takes_the_least_sure_of_train_one_a_query_and_as_many_at_random() -> None:
     doubt = np.random.default_rng(3).random(len(ITEMS))
-    picks = next_labels(ITEMS, doubt, 12, salt="s")
+    picks = next_labels(ITEMS, doubt, 12, trainable=TRAIN)
     hard = [pick.item for pick in picks if pick.stratum == UNCERTAIN]
     drawn = {pick.item.item_id for pick in picks if pick.stratum == RANDOM}
     assert (len(hard), len(drawn)) == (6, 6)
     assert len({item.item_id for item in hard} | drawn) == 12
-    assert all(split_of(item.query_id, "s") == "train" for item in hard)
+    assert all(ITEMS.index(item) in TRAIN for item in hard)
     assert len({item.query_id for item in hard}) == 6
     best: dict[str, float] = {}
     for item, value in zip(ITEMS, doubt, strict=True):
-        if split_of(item.query_id, "s") == "train" and item.item_id not in drawn:
+        if ITEMS.index(item) in TRAIN and item.item_id not in drawn:
             best[item.query_id] = max(best.get(item.query_id, 0.0), value)
     picked = sorted(doubt[ITEMS.index(item)] for item in hard)
     assert picked == pytest.approx(sorted(best.values())[-6:])
-    assert picks == next_labels(ITEMS, doubt, 12, salt="s")
+    assert picks == next_labels(ITEMS, doubt, 12, trainable=TRAIN)
     assert [ITEMS.index(pick.item) for pick in picks] == sorted(ITEMS.index(pick.item) for pick in picks)
 
 
@@ -61,7 +62,7 @@ def test_next_labels_random_stratum_weighted_by_its_probabilities_estimates_with
     value = np.array([sizes[item.query_id] ** 2 for item in ITEMS], dtype=np.float64)
     estimates, plain = [], []
     for seed in range(1500):
-        picks = [pick for pick in next_labels(ITEMS, value, n, salt="s", seed=seed) if pick.stratum == RANDOM]
+        picks = [pick for pick in next_labels(ITEMS, value, n, trainable=TRAIN, seed=seed) if pick.stratum == RANDOM]
         values = np.array([value[ITEMS.index(pick.item)] for pick in picks])
         estimates.append((values / [pick.probability for pick in picks]).sum())
         plain.append(values.mean() * len(ITEMS))
@@ -72,6 +73,6 @@ def test_next_labels_random_stratum_weighted_by_its_probabilities_estimates_with
 
 
 def test_next_labels_more_than_there_are_gives_all_at_random() -> None:
-    picks = next_labels(ITEMS[:5], np.zeros(5), 20, salt="s")
+    picks = next_labels(ITEMS[:5], np.zeros(5), 20, trainable=[])
     assert [pick.item for pick in picks] == list(ITEMS[:5])
     assert {(pick.stratum, pick.probability) for pick in picks} == {(RANDOM, 1.0)}

@@ -10,7 +10,7 @@ import pytest
 from judgec.errors import InputError
 from judgec.store.experts import experts_of, leave_one_out
 from judgec.store.labels import read_items, read_label_file
-from judgec.store.splits import split_items
+from judgec.store.sides.draw import split_labels
 from judgec.store.tables import read_table
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -45,7 +45,7 @@ def test_label_file_reads_as_its_readme_says_in_half_a_second(name: str) -> None
     assert (file.rows, len(labels.items), len(queries), len(annotators), labels.task) == KNOWN[name]
     assert len(labels.labels) == file.rows
     assert labels.items == read_items(path, task=labels.task)
-    assert min(split_items(labels.items, name).sizes().values()) > 0.1 * len(labels.items)
+    assert min(split_labels(labels).sizes().values()) > 0.1 * len(labels.items)
 
 
 def test_planted_traps_are_counted() -> None:

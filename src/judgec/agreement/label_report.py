@@ -19,7 +19,8 @@ from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.store.experts import experts_of, leave_one_out
 from judgec.store.labels import LabelFile
-from judgec.store.splits import split_items
+from judgec.store.sides.draw import FRESH, fold_splits, folds_of, split_labels
+from judgec.store.sides.memory import Memory
 
 FEW_TEST_QUERIES = 10  # below this compile-judge never promotes
 
@@ -107,17 +108,19 @@ class LabelReport(TypedDict):
     notes: list[str]
 
 
-def label_report(file: LabelFile, family: str, seed: int = 0) -> LabelReport:
+def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:
     """Everything ``judgec labels`` shows.
 
     Args:
         file: The label file as read.
         family: The judge family whose split is shown.
         seed: Seed of the picks between tied annotators.
+        memory: What the home remembers of the queries.
     """
     labels = file.labels
     experts = experts_of(labels, seed)
-    split = split_items(labels.items, family)
+    folds = folds_of(labels, memory, None)
+    split = split_labels(labels, memory) if folds == 1 else fold_splits(labels, folds, memory)[0]
     test_queries = len({labels.items[i].query_id for i in split.test})
     notes = [*labels.notes, *adjudicator_notes(experts)]
     if test_queries < FEW_TEST_QUERIES:

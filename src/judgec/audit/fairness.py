@@ -70,7 +70,7 @@ def audit_self_preference(subject: Subject, bound: float) -> Finding:
     own = family_of(subject.model)
     if own is None:
         return skipped("self_preference", bound, _no_family(subject.model))
-    surplus = subject.merit(subject.base) - expert_merit(subject)
+    surplus = subject.merit(subject.beside_experts) - expert_merit(subject)
     if subject.experts is None or np.isnan(surplus).all():
         return skipped("self_preference", bound, NO_LABELS)
     says = f"Beyond what experts say, answers by models of {own}, the judge's own family, get {{effect}} of the scale"
@@ -94,7 +94,7 @@ def audit_self_preference(subject: Subject, bound: float) -> Finding:
 
 def audit_groups(subject: Subject, bound: float) -> Finding:
     """For each group: mean of judge - expert there, less that of all other items."""
-    surplus = subject.merit(subject.base) - expert_merit(subject)
+    surplus = subject.merit(subject.beside_experts) - expert_merit(subject)
     if subject.experts is None or (subject.experts.grade == UNLABELLED).all():
         return skipped("groups", bound, NO_LABELS)
     if subject.pairwise:

@@ -47,6 +47,8 @@ class Subject:
         experts: Their labels, row i of ``items[i]``, or None.
         grade_fields: What its reply calls the grades; attacks imitate them.
         seed: Chooses edits and partners.
+        unlearned: What to hold against the experts: out of fold where the judge has learned from an item since. None
+            where it has learned from none.
     """
 
     judging: Judging
@@ -58,11 +60,17 @@ class Subject:
     grade_fields: tuple[str, ...] = ("grade",)
     seed: int = 0
     pairwise: bool = field(default=False)
+    unlearned: Callable[[Sequence[Item]], Judgments] | None = None
 
     @cached_property
     def base(self) -> Judgments:
         """Verdicts on the items as they are."""
         return self.judging(self.items)
+
+    @cached_property
+    def beside_experts(self) -> Judgments:
+        """Verdicts on the items as they are, none by a judge that has learned from the item."""
+        return self.base if self.unlearned is None else self.unlearned(self.items)
 
     @cached_property
     def cluster(self) -> IntArray:

@@ -1,29 +1,31 @@
 """``compile_judge``: labels in, a measured judge out, promoted only when it is better."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dspy
 
 from judgec.agreement.ceiling import adjudicator_notes
 from judgec.agreement.difference import differences
 from judgec.agreement.measure import Resampling
-from judgec.compiler.assemble import Bench, calibrated
-from judgec.compiler.choose import Scored, choose_prompt
-from judgec.compiler.dataset import Dataset, Part, make_dataset
+from judgec.compiler.assemble import Bench
+from judgec.compiler.choose import Choice, Scored
+from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.folds.parts import Parts, make_parts
+from judgec.compiler.folds.plan import RoundsPlan, plan_rounds
+from judgec.compiler.folds.rounds import Compiling, Round, pooled_judgments
 from judgec.compiler.outcome.abstain import Abstention, abstention, agreement_of
-from judgec.compiler.outcome.learning_curve import LearningCurve, learning_curve
+from judgec.compiler.outcome.learning_curve import LearningCurve, Sharper, Taught, learning_curve, sharper
 from judgec.compiler.outcome.promote import Decision
 from judgec.compiler.outcome.rivals import Contest, Standing, standing_of
-from judgec.compiler.outcome.verify import Verification, judge_test, labelled, ratings_of, verify
+from judgec.compiler.outcome.verify import Verification, labelled, ratings_of, verify
 from judgec.compiler.preference.columns import LONGEST, follows_length
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
-from judgec.compiler.search.plan import Plan, plan_compile
+from judgec.compiler.search.plan import Plan
 from judgec.compiler.search.registry import Optimizer, find_optimizer
 from judgec.compiler.session import Session
-from judgec.compiler.settings import CompileSettings, Watch
+from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings, Watch
 from judgec.errors import UserError
-from judgec.evidence.model import EvidenceModel
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
@@ -34,6 +36,8 @@ from judgec.records.label import LabelSet
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.store import programs
 from judgec.store.programs import dump_module, load_module
+from judgec.store.sides.draw import folds_of
+from judgec.store.sides.memory import read_memory
 from judgec.store.splits import Family, read_family
 
 
@@ -55,6 +59,7 @@ class Compiled:
         abstention: Agreement against coverage, and what may be promised.
         curve: Agreement for fewer labels, or None when nobody asked.
         earlier: The version that this compile had made before, or None.
+        folds: What each fold chose, where there are several; the judge's own choice was made on all.
     """
 
     dataset: Dataset
@@ -70,6 +75,12 @@ class Compiled:
     abstention: Abstention
     curve: LearningCurve | None
     earlier: ProgramCard | None = None
+    folds: tuple[Choice, ...] = ()
+
+    @property
+    def sharper(self) -> Sharper:
+        """How many more queries would show a difference worth showing."""
+        return sharper(self.decision.detectable, self.dataset, self.decision.difference.note or "")
 
 
 def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session, watch: Watch) -> Compiled:
@@ -85,29 +96,21 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         UserError: When the labels cannot be learned from, or the objective does not fit them.
         ServiceError: When the LM fails for good.
     """
-    family = read_family(settings.home, settings.name)
-    dataset, objective = _prepare(labels, settings, family.salt)
+    parts, objective = _prepare(labels, settings)
+    dataset = parts.pooled
     watch.stage("split", _sizes(dataset))
     module = _module(labels, settings)
-    optimizer, plan = _planned(dataset, module, settings)
-    watch.stage("plan", plan.shown())
-    session.preflight(reflects=plan.reflects)
-    evidence = EvidenceModel.fit(dataset.train.items) if settings.evidence else None
-    bench = Bench(
-        dataset,
-        session.finish,
-        evidence,
-        settings.seed,
-        language_model=not settings.lm.embedded,
-        objective=objective,
-    )
-    uncompiled = Candidate(UNCOMPILED, module)
-    choice = choose_prompt(bench, uncompiled, settings, session, plan, optimizer, objective, watch)
-    chosen = choice.chosen
-    watch.stage("calibrate", f"prompt {chosen.name}")
-    judge = calibrated(bench, chosen, choice.fitted)
-    watch.stage("verify", f"{len(dataset.test)} test items")
-    judged, uncompiled_calibrated = judge_test(bench, judge, chosen, uncompiled)
+    optimizer, plan = _planned(parts, module, settings)
+    watch.stage("plan", plan.whole.shown())
+    session.preflight(reflects=plan.whole.reflects)
+    compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch)
+    rounds = [
+        compiling.round(each, room, f", round {number} of {len(parts.rounds)}" if parts.refit else "")
+        for number, (each, room) in enumerate(zip(parts.rounds, plan.rounds, strict=True), start=1)
+    ]
+    last, tested = rounds[-1], rounds[: len(parts.tested)]
+    choice, chosen, judge = last.choice, last.choice.chosen, last.judge
+    judged, uncompiled_calibrated = pooled_judgments(parts, tested)
     how = Resampling(resamples=settings.resamples, seed=settings.seed)
     verification = verify(dataset, judged, how)
     nominal = labels.scale.level == "nominal"
@@ -116,7 +119,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     refusal = _refusal(labels, settings, judge, verification)
     contest = Contest(dataset, verification, settings, session, refusal, evidence_alone=not judge.asks_lm)
     earlier = _earlier(dataset, settings, chosen, judge)
-    standing = standing_of(settings) if earlier is None else Standing(earlier.looks, earlier.parent)
+    standing = standing_of(settings, dataset) if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
         judge=judge,
@@ -128,9 +131,10 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         notes=(*choice.notes, *_notes(dataset, settings, verification, objective, judge)),
         contest=contest,
         standing=standing,
-        abstention=_abstention(bench, judge, judged["compiled"], how, settings),
-        curve=_curve(bench, chosen, judged["compiled_prompt"], how, settings),
+        abstention=_abstention(replace(last.bench, dataset=_shipped(parts)), judge, judged["compiled"], how, settings),
+        curve=_curve(parts, tested, how, settings),
         earlier=earlier,
+        folds=tuple(one.choice for one in tested) if parts.refit else (),
     )
 
 
@@ -140,9 +144,9 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Pl
     Raises:
         UserError: As ``compile_judge`` before its first call.
     """
-    dataset, _ = _prepare(labels, settings, read_family(settings.home, settings.name).salt)
+    parts, _ = _prepare(labels, settings)
     module = _module(labels, settings)
-    return dataset, _planned(dataset, module, settings)[1]
+    return parts.pooled, _planned(parts, module, settings)[1].whole
 
 
 def _earlier(
@@ -194,34 +198,42 @@ def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
     return weighing(module, factors=settings.weighs.factors, citations=settings.weighs.citations)
 
 
-def _prepare(labels: LabelSet, settings: CompileSettings, salt: str) -> tuple[Dataset, Objective]:
+def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Objective]:
     objective = parse_objective(settings.objective)
-    dataset = make_dataset(labels, salt, settings.seed, reserve=settings.promise is not None)
-    if objective.needs_accept and (dataset.test.experts.accept < 0).all():
+    memory = read_memory(settings.home, settings.name)
+    folds = folds_of(labels, memory, settings.folds)
+    parts = make_parts(labels, settings.seed, memory=memory, folds=folds, reserve=settings.promise is not None)
+    if objective.needs_accept and (parts.pooled.test.experts.accept < 0).all():
         raise UserError(
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "
             f"{', '.join(map(str, labels.scale.grades))}. Name the lowest accepted one with --accept-at."
         )
-    train = dataset.train
+    train = parts.shipped.train
     if not labelled(train, train.experts.accept if labels.accept_only else train.experts.grade):
         held = f"{len(train)} items, all of one grade" if len(train) else "no items"
         raise UserError(
-            f"train split: {held}; of {len(labels.items)} items of {_queries(labels)} queries half the queries fall "
+            f"train split: {held}; of {len(labels.items)} items of {_queries(labels)} queries "
+            f"{'half the' if parts.refit is None else 'five in seven'} queries fall "
             "into it, and at least two different grades are needed there to learn from. Label items of further queries."
         )
-    return dataset, objective
+    return parts, objective
 
 
 def _queries(labels: LabelSet) -> int:
     return len({item.query_id for item in labels.items})
 
 
-def _planned(dataset: Dataset, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, Plan]:
+def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, RoundsPlan]:
     optimizer = find_optimizer(
         settings.optimizer, reflection=settings.reflection is not None, no_reflection=settings.no_reflection
     )
     champion = programs.CHAMPION in programs.aliases(settings.home, settings.name)
-    return optimizer, plan_compile(dataset, module, settings, optimizer, champion=champion)
+    return optimizer, plan_rounds(parts, module, settings, optimizer, champion=champion)
+
+
+def _shipped(parts: Parts) -> Dataset:
+    """All that is tested, beside what the shipped judge has to order and to promise by."""
+    return replace(parts.pooled, dev=parts.shipped.dev, reserve=parts.shipped.reserve)
 
 
 def _abstention(
@@ -239,12 +251,11 @@ def _abstention(
     )
 
 
-def _curve(
-    bench: Bench, chosen: Candidate, raw_test: Judgments, how: Resampling, settings: CompileSettings
-) -> LearningCurve | None:
+def _curve(parts: Parts, tested: Sequence[Round], how: Resampling, settings: CompileSettings) -> LearningCurve | None:
     if not settings.learning_curve:
         return None
-    return learning_curve(bench, chosen, raw_test, parse_objective(settings.objective), how)
+    rounds = [Taught(one.bench, one.choice.chosen, one.judged["compiled_prompt"]) for one in tested]
+    return learning_curve(rounds, parts.pooled, parts.pool, parse_objective(settings.objective), how)
 
 
 def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, found: Verification) -> str:
@@ -258,6 +269,8 @@ def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, 
 
 
 def _sizes(dataset: Dataset) -> str:
+    if dataset.split.folds > 1:
+        return f"{dataset.split.folds} folds, {len(dataset.test)} items ({dataset.test.n_queries} queries)"
     parts: Sequence[Part] = (dataset.train, dataset.dev, dataset.test)
     return ", ".join(f"{part.name} {len(part)} items ({part.n_queries} queries)" for part in parts)
 
@@ -276,6 +289,10 @@ def _notes(
         notes.append("judge: embedded evidence engine, no language model")
     if dataset.labels.source.get("labels") == "constructed":
         notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
+    queries = dataset.test.n_queries
+    if dataset.split.folds == 1 and queries < MIN_TEST_QUERIES:
+        why = f"{queries} test queries, below {MIN_TEST_QUERIES} no judge is promoted"
+        notes.append(f"{why}: under another --name, --folds 5 tests all queries")
     ratings = verification.ratings
     if judge.asks_lm and not settings.lm.embedded and "evidence_only" in ratings:
         alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])

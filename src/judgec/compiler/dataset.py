@@ -8,7 +8,9 @@ import numpy as np
 from judgec.compiler.preference.mirrors import with_mirrors_together
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item, LabelSet
 from judgec.store.experts import experts_of, leave_one_out
-from judgec.store.splits import SPLITS, Split, split_items, split_of
+from judgec.store.sides.draw import FRESH, reserved, split_labels
+from judgec.store.sides.memory import Memory
+from judgec.store.splits import SPLITS, Split
 
 RESERVED = 0.2  # share of the train queries set aside for a promise
 
@@ -94,24 +96,29 @@ class Dataset:
     test: Part
     reserve: Part | None = None
 
+    def with_reserve(self) -> "Dataset":
+        """A fifth of the train queries taken out, by hash."""
+        train = self.train
+        key = {item.item_id: key for item, key in zip(self.labels.items, self.split.keys, strict=True)}
+        by_key = reserved([key[item.item_id] for item in train.items], RESERVED)
+        aside = {item.query_id for item in train.items if key[item.item_id] in by_key}
+        out = [item.query_id in aside for item in train.items]
+        kept, taken = (train.rows([i for i, taken in enumerate(out) if taken is side]) for side in (False, True))
+        return replace(self, train=kept, reserve=replace(taken, name="reserve"))
 
-def make_dataset(labels: LabelSet, salt: str, seed: int, *, reserve: bool = False) -> Dataset:
+
+def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH, reserve: bool = False) -> Dataset:
     """Split labels by query and take the experts' consensus.
 
     Args:
         labels: As read.
-        salt: The family's salt; it alone decides the split.
-        seed: Seed of the consensus where two experts differ.
+        seed: Seed of the consensus where two experts differ; the split depends on none.
+        memory: What the home remembers of queries; those that it knows stay where they are.
         reserve: Take a fifth of the train queries out, by hash.
     """
     labels = with_mirrors_together(labels)
-    dataset = with_split(labels, split_items(labels.items, salt), seed)
-    if not reserve:
-        return dataset
-    train = dataset.train
-    aside = [_set_aside(item, salt) for item in train.items]
-    kept, taken = (train.rows([i for i, out in enumerate(aside) if out is side]) for side in (False, True))
-    return replace(dataset, train=kept, reserve=replace(taken, name="reserve"))
+    dataset = with_split(labels, split_labels(labels, memory), seed)
+    return dataset.with_reserve() if reserve else dataset
 
 
 def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:
@@ -133,7 +140,3 @@ def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:
     whole = Part("all", labels.items, experts, leave_one_out(labels, experts, seed), rationales)
     parts = {name: replace(whole.rows([i for i in getattr(split, name) if labelled[i]]), name=name) for name in SPLITS}
     return Dataset(labels, split, **parts)
-
-
-def _set_aside(item: Item, salt: str) -> bool:
-    return split_of(item.query_id, f"{salt}/reserve", (1 - RESERVED, 0.0, RESERVED)) == "test"

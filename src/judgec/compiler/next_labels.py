@@ -8,7 +8,6 @@ import numpy as np
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item
 from judgec.records.scale import Scale
-from judgec.store.splits import split_of
 
 UNCERTAIN, RANDOM = "uncertain", "random"
 RANDOM_SHARE = 0.5  # of a batch: enough to estimate from, without which a sample of hard items says nothing
@@ -46,7 +45,9 @@ def uncertainty(judgments: Judgments, scale: Scale) -> FloatArray:
     return np.asarray(np.nan_to_num(unsure, nan=1.0).mean(axis=1))
 
 
-def next_labels(items: Sequence[Item], uncertain: FloatArray, n: int, *, salt: str, seed: int = 0) -> tuple[Pick, ...]:
+def next_labels(
+    items: Sequence[Item], uncertain: FloatArray, n: int, *, trainable: Sequence[int], seed: int = 0
+) -> tuple[Pick, ...]:
     """Choose ``n`` items, in the order of ``items``; all of them where there are no more.
 
     The random half comes first: a query at random, then one of its items (when there are fewer queries than draws,
@@ -59,11 +60,10 @@ def next_labels(items: Sequence[Item], uncertain: FloatArray, n: int, *, salt: s
         items: Unlabelled ones.
         uncertain: From ``uncertainty``, shape (n_items,).
         n: How many.
-        salt: The family's, which decides the split.
+        trainable: Positions of the items whose query is of train.
         seed: Of the random half.
     """
     n = min(n, len(items))
-    trainable = [i for i, item in enumerate(items) if split_of(item.query_id, salt) == "train"]
     n_random = n if len(trainable) < n else round(RANDOM_SHARE * n)  # so the draws never use train up
     drawn = _random(items, n_random, np.random.default_rng(seed))
     rest = [i for i in trainable if i not in drawn]

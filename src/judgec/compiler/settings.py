@@ -29,7 +29,7 @@ class CompileSettings:
     """Everything that decides the outcome of a compile besides the labels.
 
     Args:
-        name: The program's family name; its salt decides the split.
+        name: The program's family name; it has no part in the split.
         home: Folder that holds ``programs/``, ``mlruns/`` and ``.judgec/``.
         lm: The judge's language model.
         objective: What is maximised, for example ``tau_b`` or ``tau_b+accept``.
@@ -47,6 +47,8 @@ class CompileSettings:
         learning_curve: Whether agreement is measured for fewer labels too.
         instructions: What the uncompiled prompt says, or None for the task's own.
         weighs: What a preference judge is told to weigh.
+        folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
+            first version five below forty queries.
         source: How the labels were read, for the report: what ``read_labels`` was given.
     """
 
@@ -68,6 +70,7 @@ class CompileSettings:
     learning_curve: bool = False
     instructions: str | None = None
     weighs: Weighs = Weighs()
+    folds: int | None = None
     source: Mapping[str, object] = field(default_factory=dict)
 
 

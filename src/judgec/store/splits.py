@@ -1,7 +1,7 @@
-"""Train, dev and test by query, the same for every seed, and the family file that remembers their salt.
+"""Train, dev and test by query, the same for every seed, and the family file that counts the looks.
 
-A query's split is a hash of its query_id and the family's salt: it never depends on the seed, the order of
-rows or what else is in the file, so adding labels never moves an old item from one split to another.
+The split of labels is in ``store/sides``. Documents and an agent's queries are split here, by a hash of their id and
+the family's salt.
 """
 
 import hashlib
@@ -38,16 +38,23 @@ class Split:
         dev: The same.
         test: The same.
         digests: By split, SHA-256 of its items, whatever their order.
+        keys: The key of each item's query, where the split goes by keys.
+        folds: In how many folds the test items are tested; 1 is the single split.
+        fold_of: The fold of each item, from 1; empty with the single split.
     """
 
     train: tuple[int, ...]
     dev: tuple[int, ...]
     test: tuple[int, ...]
     digests: Mapping[SplitName, str]
+    keys: tuple[str, ...] = ()
+    folds: int = 1
+    fold_of: tuple[int, ...] = ()
 
     def sizes(self) -> dict[str, int]:
-        """Items by split."""
-        return {"train": len(self.train), "dev": len(self.dev), "test": len(self.test)}
+        """Items by split; with folds, how many there are."""
+        sizes = {"train": len(self.train), "dev": len(self.dev), "test": len(self.test)}
+        return sizes if self.folds == 1 else {**sizes, "folds": self.folds}
 
 
 class Look(BaseModel):
@@ -69,6 +76,7 @@ class Family(BaseModel):
     name: str
     salt: str
     looks: tuple[Look, ...] = ()
+    hard: tuple[str, ...] = ()  # keys of queries chosen for labelling because the judge was unsure of them
 
     def looked(self, version: str, test: str) -> "Family":
         """The family after one more look at a test split."""
@@ -190,14 +198,30 @@ def locked_family(home: Path, name: str) -> Iterator[None]:
         ArtifactError: When another process holds it for ten minutes, or the file cannot be locked.
         UserError: When ``name`` cannot be a folder name.
     """
-    path = family_path(home, name).with_name(".lock")
+    with _locked(family_path(home, name).with_name(".lock"), "changes a judge"):
+        yield
+
+
+@contextmanager
+def locked_home(home: Path) -> Iterator[None]:
+    """One process at a time saves a judge in a home, in the same way; taken before ``locked_family``.
+
+    Raises:
+        ArtifactError: As ``locked_family``.
+    """
+    with _locked(home / ".judgec" / "programs.lock", "saves a judge in a home"):
+        yield
+
+
+@contextmanager
+def _locked(path: Path, does: str) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection:
         try:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             raise ArtifactError(
-                f"{path}: cannot be locked ({error}); one process at a time changes a judge. "
+                f"{path}: cannot be locked ({error}); one process at a time {does}. "
                 "Wait for the other one to end, or delete the file when there is none."
             ) from error
         yield

@@ -27,7 +27,6 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.intervals.promise import Promise
-from judgec.store.splits import split_of
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=2)
 
@@ -96,7 +95,7 @@ def test_agreement_of_an_objective_is_what_the_judge_was_compiled_for(objective:
 
 
 def part_of(labels: LabelSet, name: str) -> Part:
-    dataset = make_dataset(labels, "salt", 0)
+    dataset = make_dataset(labels, 0)
     part: Part = getattr(dataset, name)
     return part
 
@@ -114,7 +113,7 @@ def test_graded_rows_leave_out_what_nobody_labelled_or_scored() -> None:
 
 def test_abstention_curve_loses_coverage_and_gains_agreement_where_confidence_is_right() -> None:
     labels = label_set(400, [2])
-    dataset = make_dataset(labels, "salt", 0)
+    dataset = make_dataset(labels, 0)
     n = len(dataset.test)
     # Sure of a right grade, unsure of a wrong one: half of the items each.
     spread = judged([[[0.05, 0.05, 0.9]] if i % 2 else [[0.2, 0.5, 0.3]] for i in range(n)])
@@ -133,12 +132,11 @@ def test_abstention_curve_loses_coverage_and_gains_agreement_where_confidence_is
 
 def test_dataset_with_a_reserve_takes_a_fifth_of_the_train_queries_and_nothing_else() -> None:
     labels = label_set(2000, [0, 1, 2])
-    plain, reserved = (make_dataset(labels, "salt", 0, reserve=reserve) for reserve in (False, True))
+    plain, reserved = (make_dataset(labels, 0, reserve=reserve) for reserve in (False, True))
     assert reserved.reserve is not None
     queries = [{item.query_id for item in part.items} for part in (reserved.train, reserved.reserve)]
     assert not queries[0] & queries[1]
     assert queries[0] | queries[1] == {item.query_id for item in plain.train.items}
-    assert all(split_of(query, "salt") == "train" for query in queries[1])
     assert len(queries[1]) / len(queries[0] | queries[1]) == pytest.approx(0.2, abs=0.06)  # 500 queries: 3 sigma
     assert (reserved.dev.items, reserved.test.items) == (plain.dev.items, plain.test.items)
     assert plain.reserve is None

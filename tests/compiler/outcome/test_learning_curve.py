@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t as student
 
 from judgec.compiler.dataset import Part, make_dataset
-from judgec.compiler.outcome.learning_curve import halving, nested
+from judgec.compiler.outcome.learning_curve import halving, nested, sharper
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.intervals.bootstrap import Interval
@@ -18,7 +18,7 @@ def part(sizes: list[int]) -> Part:
     )
     labels = tuple(Label(item.item_id, "expert", {"grade": i % 2}) for i, item in enumerate(items))
     whole = LabelSet("grade", Scale(grades=(0, 1)), ("grade",), items, labels, accept_only=False, digest="")
-    train = make_dataset(whole, "s", 0).train
+    train = make_dataset(whole, 0).train
     return Part("all", items, train.experts, train.others, {})
 
 
@@ -52,3 +52,21 @@ def test_halving_from_many_queries_needs_about_four_times_as_many() -> None:
 def test_halving_without_an_interval_says_nothing() -> None:
     none = Interval(1.0, None, None, None, 0.0, 0.95, 10, 100, 0, "none", "no spread")
     assert halving(none, items=100, test_queries=10) is None
+
+
+@pytest.mark.parametrize(
+    ("detectable", "more", "sentence"),
+    [
+        # 6 of 20 queries in test; .16 is twice .08, so four times as many: 18 more in test, 60 more in all.
+        (0.16, 60, "with 60 more queries a difference of .08 would show"),
+        (0.081, 1, "with 1 more query a difference of .08 would show"),
+        (0.05, 0, "a difference of .08 shows already: 6 test queries would show .05"),
+        (None, None, "how many more queries would show a difference of .08 cannot be told: too few"),
+    ],
+)
+def test_more_queries_until_a_difference_shows(detectable: float | None, more: int | None, sentence: str) -> None:
+    items = tuple(Item(f"{q}", f"q{q}", {"query": f"q{q}", "answer": "a"}) for q in range(20))
+    labels = tuple(Label(item.item_id, "expert", {"grade": i % 2}) for i, item in enumerate(items))
+    whole = LabelSet("grade", Scale(grades=(0, 1)), ("grade",), items, labels, accept_only=False, digest="")
+    found = sharper(detectable, make_dataset(whole, 0), "too few")
+    assert (found.test_queries, found.more_queries, found.sentence) == (6, more, sentence)

@@ -172,10 +172,11 @@ def test_a_version_whose_look_was_lost_with_its_process_counts_as_a_look(world: 
     family = world.home / "programs" / "small" / "family.json"
     content = json.loads(family.read_text())
     assert len(content["looks"]) == 1
+    dataset = world.first.compiled.dataset
     family.write_text(json.dumps({**content, "looks": []}))
-    assert standing_of(world.first.settings).look == 2
+    assert standing_of(world.first.settings, dataset).look == 2
     settings = replace(world.first.settings, home=world.home)
-    assert standing_of(settings) == Standing(look=2, champion=1)
+    assert standing_of(settings, dataset) == Standing(look=2, champion=1)
 
 
 def test_judgments_of_a_version_come_back_from_its_report_as_they_were(world: World) -> None:

@@ -1,5 +1,6 @@
 """What a compile says that it will ask, against what it asks."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,7 @@ from judgec.compiler.settings import CompileSettings, Silent
 from judgec.errors import UserError
 from judgec.lm.spec import LMSpec
 from judgec.store.labels import read_labels
-from judgec.store.splits import split_of
-from tests.compiler.small import write
+from tests.compiler.small import compiled_from, write
 from tests.service import ranking_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import good
@@ -35,6 +35,13 @@ PAIRS: Sequence[Mapping[str, object]] = [
 def server() -> Iterator[FakeOpenAI]:
     with FakeOpenAI(good) as running:
         yield running
+
+
+def remembered(home: Path, rows: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    """The side of each query, once a judge of the home has been compiled on these rows."""
+    compiled_from(home, rows, name="before")
+    split = json.loads((home / "programs" / "before" / "0001" / "split.json").read_text())
+    return {str(query): str(side) for query, side in split["queries"].items()}
 
 
 def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:
@@ -91,7 +98,9 @@ def test_plan_with_a_promise_keeps_calls_for_the_reserve(server: FakeOpenAI, tmp
 
 
 def test_compile_whose_labels_all_miss_dev_calibrates_the_judge_as_it_is(server: FakeOpenAI, tmp_path: Path) -> None:
-    rows = [row for row in ranking_world.rows(80, per_query=1) if split_of(str(row["query_id"]), "planned") != "dev"]
+    made = ranking_world.rows(80, per_query=1)
+    split = remembered(tmp_path, made)
+    rows = [row for row in made if split[str(row["query_id"])] != "dev"]
     calls, compiled, stages = asked(rows, settings_for(server, tmp_path, objective="tau_b"), server)
     assert calls == sum(stages.values()) == len(rows) + 1
     assert compiled.chosen.name == "zero-shot"
@@ -109,9 +118,12 @@ def test_labels_that_teach_nothing_are_refused_with_what_the_train_split_holds(
     server: FakeOpenAI, tmp_path: Path, grades: Mapping[str, Sequence[int]], seen: str
 ) -> None:
     names = [f"q{number}" for number in range(100)]
+    sides = remembered(
+        tmp_path, [{"query_id": name, "query": name, "answer": "a", "grade": 1 + i % 3} for i, name in enumerate(names)]
+    )
     rows: list[Mapping[str, object]] = []
     for split, given in grades.items():
-        queries = [name for name in names if split_of(name, "planned") == split]
+        queries = [name for name in names if sides[name] == split]
         rows += [
             {"query_id": query, "query": query, "answer": "a", "grade": grade}
             for query, grade in zip(queries, given, strict=False)

@@ -34,7 +34,7 @@ def two_aspects() -> LabelSet:
 
 
 def task_of(labels: LabelSet, objective: str) -> Task:
-    dataset = make_dataset(labels, "salt", 0)
+    dataset = make_dataset(labels, 0)
     nothing: object = None
     return Task(
         module=nothing,

@@ -126,6 +126,6 @@ def world(
             budget=budget,
             reflection=reflection,
         )
-        dataset = make_dataset(labels(items, seed), f"world-{seed}", seed)
+        dataset = make_dataset(labels(items, seed), seed)
         with Session(spec, place, reflection=reflection, budget=budget) as session:
             yield World(dataset, session, settings, judge_module("grade", SCALE, ("grade",), FIELDS))

@@ -11,7 +11,8 @@ from judgec.cli.judge.compare import Request
 from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
-from judgec.compiler.gate.held_out import held_out
+from judgec.compiler.gate.held_out import held_out, judged_unlearned
+from judgec.compiler.preference.mirrors import with_mirrors_together
 from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
@@ -22,7 +23,10 @@ from judgec.records.label import Item, LabelSet
 from judgec.stats.intervals.significance import level_for_look
 from judgec.store import programs
 from judgec.store.programs import Program
-from judgec.store.splits import read_family, split_items, write_whole
+from judgec.store.sides.draw import recorded_split
+from judgec.store.sides.looks import looks_at
+from judgec.store.sides.memory import read_memory
+from judgec.store.splits import read_family, write_whole
 from judgec.tracking.store import tracking_store
 
 SHOWN = 5  # differing items on screen
@@ -90,7 +94,7 @@ def _read(request: Request, pair: tuple[Program, Program]) -> LabelSet:
         raise UserError(f"{_named(a)}: its report does not say where its labels are. Give them with --labels FILE.")
     source = LabelSource(**recorded | {"annotators": tuple(recorded["annotators"])})
     labels = read_source(source, store, os.environ, a)
-    if split_items(labels.items, str(pair[0].split.get("salt"))).digests["test"] != a.split_digest:
+    if recorded_split(with_mirrors_together(labels), pair[0].split).digests["test"] != a.split_digest:
         raise UserError(
             f"{recorded['path']}: its test items are not those that {_named(a)} was tested on; the file has changed. "
             "Restore it, or give labels with --labels FILE."
@@ -112,13 +116,16 @@ def _judge(request: Request, pair: tuple[Program, Program], items: list[Item], b
         asks = (session.ask, session.other(specs[1]))
         for program, judge, ask in zip(pair, judges, asks, strict=True):
             bar.stage("judge", f"{_named(program.card)}, {program.card.engine or program.card.lm.get('model')}")
-            judged.append(judge.judge(items, ask))
+            judged.append(judged_unlearned(items, program, judge, ask))
         return judged, session.spent.calls
 
 
 def _looks(request: Request, card: ProgramCard) -> dict[str, object]:
-    """How often the family has looked at this test split, and how much of the error level that has spent."""
-    looks = sum(look.test == card.split_digest for look in read_family(request.home, card.name).looks)
+    """How often this test split has been looked at under any name, and how much of the error level that has spent."""
+    memory = read_memory(request.home, card.name)
+    tested = next(version for version in memory.own if version.number == card.version)
+    own = sum(look.test == card.split_digest for look in read_family(request.home, card.name).looks)
+    looks = max(own, looks_at(tested.tested or frozenset(), memory, task=card.task, columns=tested.columns))
     spent = sum(level_for_look(look) for look in range(1, looks + 1))
     return {"looks": looks, "level_spent": spent, "next_level": level_for_look(looks + 1)}
 

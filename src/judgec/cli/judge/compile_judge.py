@@ -60,6 +60,14 @@ class Request(Spending, LabelColumns, Places):
     learning_curve: Annotated[
         bool, typer.Option("--learning-curve", help="Measure agreement for fewer labels too.")
     ] = False
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            "--folds",
+            metavar="N",
+            help="Test every query once, in N folds; 1: a single split. Default: 5 below 40.",
+        ),
+    ] = None
     assessment: Annotated[
         str | None,
         typer.Option("--assessment", metavar="NAME", help="The human feedback to read from mlflow:EXPERIMENT."),

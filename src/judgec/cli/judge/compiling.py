@@ -120,6 +120,7 @@ def _read(request: Request, bar: Bar) -> tuple[LabelSet, CompileSettings]:
         promise=request.promise,
         risk=request.risk,
         learning_curve=request.learning_curve,
+        folds=request.folds,
         weighs=Weighs(request.factors, request.has_citations),
         source=read.to_json(),
     )
@@ -146,6 +147,7 @@ def _show(saved: Saved, request: Request) -> None:
         *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
         str(saved.report["verdict"]),
         f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
+        compiled.sharper.sentence,
         f"report: {page_path(request.home, card)}",
         f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),

@@ -89,6 +89,7 @@ def _check(request: Request) -> None:
     from judgec.cli.output import command, print_json, say
     from judgec.store.labels import read_label_file
     from judgec.store.rows.columns import as_names, as_rename
+    from judgec.store.sides.memory import read_memory
     from judgec.store.splits import as_family, default_family
 
     file, task, annotators, accept_at = request.file, request.task, request.annotators, request.accept_at
@@ -98,7 +99,7 @@ def _check(request: Request) -> None:
     )
     from judgec.agreement.label_report import label_report  # after bad input has been refused: SciPy is slow
 
-    report = label_report(content, family)
+    report = label_report(content, family, memory=read_memory(request.home, family))
     if request.quiet:
         print_json(report)
         return

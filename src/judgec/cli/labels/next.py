@@ -10,13 +10,13 @@ from typing import get_args
 from judgec.cli.labels.labels import Request
 from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
-from judgec.compiler.next_labels import Pick, next_labels, uncertainty
+from judgec.compiler.next_labels import UNCERTAIN, Pick, next_labels, uncertainty
 from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
 from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
-from judgec.records.label import Task
+from judgec.records.label import FloatArray, Item, Task
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.store import programs
 from judgec.store.datasheet import NAME as DATASHEET
@@ -24,7 +24,10 @@ from judgec.store.rows.cells import is_missing
 from judgec.store.rows.columns import TASKS, as_names, as_rename
 from judgec.store.rows.grades import PREFERENCE_SCALE
 from judgec.store.rows.unlabelled import read_unlabelled
-from judgec.store.splits import read_family, write_whole
+from judgec.store.sides.draw import trainable
+from judgec.store.sides.memory import read_memory
+from judgec.store.sides.queries import queries_of
+from judgec.store.splits import locked_family, read_family, write_family, write_whole
 from judgec.store.tables import read_table
 
 
@@ -60,8 +63,7 @@ def run(request: Request) -> dict[str, object]:
         judgments = judge.judge(found.items, session.ask)
         calls = session.spent.calls
     bar.close()
-    salt = read_family(request.home, card.name).salt
-    picks = next_labels(found.items, uncertainty(judgments, card.scale), request.next, salt=salt, seed=request.seed)
+    picks = _picked(request, card, found.items, uncertainty(judgments, card.scale))
     write_whole(out, sheet(picks, card))
     beside = out.with_name(f"{out.stem}.{DATASHEET}")
     write_whole(beside, datasheet(card))
@@ -84,6 +86,19 @@ def run(request: Request) -> dict[str, object]:
         "item_ids": [pick.item.item_id for pick in picks],
         "lm_calls": calls,
     }
+
+
+def _picked(request: Request, card: ProgramCard, items: Sequence[Item], uncertain: FloatArray) -> tuple[Pick, ...]:
+    """The items to grade; the home remembers which were chosen for being hard: these never become test items."""
+    memory = read_memory(request.home, card.name)
+    picks = next_labels(items, uncertain, request.next or 0, trainable=trainable(items, memory), seed=request.seed)
+    key_of = {item.item_id: key for item, key in zip(items, queries_of(items, memory.keys).key_of, strict=True)}
+    hard = {key_of[pick.item.item_id] for pick in picks if pick.stratum == UNCERTAIN}
+    with locked_family(request.home, card.name):
+        family = read_family(request.home, card.name)
+        if not hard <= set(family.hard):
+            write_family(request.home, family.model_copy(update={"hard": tuple(sorted({*family.hard, *hard}))}))
+    return picks
 
 
 def label_columns(card: ProgramCard) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from judgec.audit import drift
@@ -15,7 +16,7 @@ from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
 from judgec.cli.trust.audit import Request
 from judgec.cli.trust.held_out import held_out
-from judgec.compiler.gate.held_out import HeldOut, spread
+from judgec.compiler.gate.held_out import HeldOut, judged_unlearned, spread
 from judgec.compiler.outcome.page.judge_page import page_path, put_audits
 from judgec.compiler.session import Session
 from judgec.errors import UserError
@@ -218,7 +219,8 @@ def _asking(request: Request, program: Program, bar: Bar) -> Iterator[tuple[Subj
             experts=None,
             seed=request.seed,
         )
-        yield subject, session
+        fair = partial(judged_unlearned, program=program, judge=judge, ask=session.ask)
+        yield replace(subject, unlearned=fair if "folds" in program.split else None), session
 
 
 def _sample(everything: Subject, n: int) -> Subject:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judgec.agreement.compare import compare
 from judgec.agreement.measure import measure
-from judgec.compiler.gate.held_out import HeldOut, held_out, labels_for
+from judgec.compiler.gate.held_out import HeldOut, held_out, judged_unlearned, labels_for
 from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
@@ -133,7 +133,7 @@ def check(gate: Gate) -> Outcome:
         return _answers_only(gate, program)
     other = None if gate.not_worse_than is None else programs.load(gate.home, gate.not_worse_than)
     found = _labels(gate, program, *([] if other is None else [other]))
-    judged = _judged(gate, program, found.items)
+    judged = _judged(gate, program, found.items, labelled=True)
     ratings = pair(found.experts, judged, program.card.scale, accept_only=found.accept_only)
     agreement = measure(ratings, nominal=program.card.scale.level == "nominal")
     demands = []
@@ -189,7 +189,7 @@ def _difference(
     card = program.card
     if (card.scale.grades, card.aspects) != (other.card.scale.grades, other.card.aspects):
         raise UserError(f"not_worse_than {gate.not_worse_than}: another scale or other aspects. Name a judge like it.")
-    theirs = _judged(gate, other, found.items)
+    theirs = _judged(gate, other, found.items, labelled=True)
     compared = compare(found.items, found.experts, judged, theirs, card.scale, accept_only=found.accept_only)
     plain = card.scale.level == "nominal" or found.accept_only
     name = "exact" if plain else "tau_b"
@@ -230,11 +230,11 @@ def _mapping(value: object) -> Mapping[str, str]:
     return value if isinstance(value, dict) else {}
 
 
-def _judged(gate: Gate, program: Program, items: tuple[Item, ...]) -> Judgments:
+def _judged(gate: Gate, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
     judge = load_judge(program)
     spec = LMSpec.from_card(program.card.lm, model=gate.lm, api_base=gate.api_base)
     with Session(spec, gate.home, budget=gate.budget, environ=dict(os.environ)) as session:
-        return judge.judge(items, session.ask)
+        return judged_unlearned(items, program, judge, session.ask) if labelled else judge.judge(items, session.ask)
 
 
 def _shown(estimate: Estimate) -> str:

@@ -1,24 +1,30 @@
-"""Labelled items that a judge has not learned from."""
+"""Labelled items that a judge has not learned from, or was tested on out of fold, and what it says of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judgec.compiler.outcome.rivals import saved_judgments
+from judgec.compiler.preference.mirrors import with_mirrors_together
 from judgec.errors import UserError
+from judgec.judges.bulk import Ask
+from judgec.judges.judge import CompiledJudge
 from judgec.records.card import ProgramCard
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import UNLABELLED, Experts, Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.experts import experts_of
-from judgec.store.labels import label_file
+from judgec.store.labels import item_digest, label_file
 from judgec.store.programs import Program
+from judgec.store.sides.queries import queries_of
 from judgec.store.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Items outside a judge's train and dev queries.
+    """Items outside a judge's train and dev queries, and those that it was tested on before it learned from them.
 
     Args:
         items: The items, in file order.
@@ -89,10 +95,10 @@ def held_out(labels: LabelSet, source: str, *judges: Program) -> HeldOut:
     """
     for judge in judges:
         _require_scale(labels, source, judge.card)
+    labels = with_mirrors_together(labels)
     known = {label.item_id for label in labels.labels}
-    splits = [judge.split.get("queries", {}) for judge in judges]
     labelled = [i for i, item in enumerate(labels.items) if item.item_id in known]
-    rows = [i for i in labelled if all(s.get(labels.items[i].query_id, "test") == "test" for s in splits)]
+    rows = sorted(set(labelled).intersection(*(unlearned(labels.items, judge) for judge in judges)))
     if not rows:
         raise UserError(
             f"{source}: {judges[0].card.name}@{judges[0].card.version} has learned from all {len(labelled)} labelled "
@@ -112,6 +118,54 @@ def held_out(labels: LabelSet, source: str, *judges: Program) -> HeldOut:
         learned=len(labelled) - len(rows),
         accept_only=labels.accept_only,
     )
+
+
+def unlearned(items: Sequence[Item], judge: Program) -> list[int]:
+    """Positions of the items that may be held against their labels.
+
+    Their query was in neither train nor dev, by its text or its query_id; or the judge was tested on them in folds,
+    before it learned from all, and has kept what it said.
+
+    Args:
+        items: All of a file.
+        judge: As saved.
+    """
+    sides, by_id = judge.split.get("keys", {}), judge.split.get("queries", {})
+    kept = _out_of_fold(judge)
+    learned = {"train", "dev"}
+    if "folds" in judge.split:
+        learned |= set(sides.values())  # numbers of folds
+    queries = queries_of(items, sides.keys())
+    out = {i for i, keys in enumerate(queries.keys) if not learned.isdisjoint(map(sides.get, keys))}
+    out |= {i for item, i in zip(items, queries.of, strict=True) if by_id.get(item.query_id) in learned}
+    return [i for i, item in enumerate(items) if queries.of[i] not in out or (kept and item_digest(item) in kept)]
+
+
+def judged_unlearned(items: Sequence[Item], program: Program, judge: CompiledJudge, ask: Ask) -> Judgments:
+    """What a judge says of ``unlearned`` items: out of fold where it has learned from them since.
+
+    Args:
+        items: To judge.
+        program: As saved.
+        judge: The same, loaded.
+        ask: The way to its model.
+    """
+    kept = _out_of_fold(program)
+    fresh = [i for i, item in enumerate(items) if not kept or item_digest(item) not in kept]
+    if len(fresh) == len(items):
+        return judge.judge(items, ask)
+    chosen = set(fresh)
+    saved = [i for i in range(len(items)) if i not in chosen]
+    pieces = [saved_judgments(program.report, [items[i] for i in saved], program.card)]
+    if fresh:
+        pieces.append(judge.judge([items[i] for i in fresh], ask))
+    row = {i: at for at, i in enumerate([*saved, *fresh])}
+    return concatenate(pieces).subset([row[i] for i in range(len(items))])
+
+
+def _out_of_fold(program: Program) -> Mapping[str, object]:
+    table = program.report.get("judgments") if "folds" in program.split else None
+    return table if isinstance(table, dict) else {}
 
 
 def spread(items: Sequence[Item], n: int, draw: Sequence[int]) -> list[int]:

@@ -18,7 +18,9 @@ from judgec.records.card import EVIDENCE_ALONE, Cost, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
-from judgec.store.splits import locked_family, read_family, split_table, write_family, write_whole
+from judgec.store.sides.draw import split_record
+from judgec.store.sides.memory import columns_of
+from judgec.store.splits import locked_family, locked_home, read_family, write_family, write_whole
 
 ENGINE_NOTE = "embedded evidence engine, no language model"
 PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
@@ -58,10 +60,11 @@ def save(
         track: Logs the saved version elsewhere. It is called while nobody else can save one, so that what it calls
             champion is the champion, and before the look is written, so that a killed compile is logged by its rerun.
     """
-    with locked_family(settings.home, settings.name):
+    # Looks are counted over all names: two families must not both be told that theirs is the first.
+    with locked_home(settings.home), locked_family(settings.home, settings.name):
         if compiled.earlier is not None and _counted(compiled.earlier, settings):
             compiled = replace(compiled, earlier=None)  # nobody was killed: another process was about to finish it
-        standing = standing_of(settings)
+        standing = standing_of(settings, compiled.dataset)
         if compiled.earlier is None and standing != compiled.standing:
             compiled = replace(compiled, decision=compiled.contest.decide(standing), standing=standing)
         saved = _write(compiled, settings, spent, created, seconds)
@@ -82,14 +85,15 @@ def _write(compiled: Compiled, settings: CompileSettings, spent: Spent, created:
     if compiled.earlier is not None:
         card = compiled.earlier
     else:
-        judgments = judgments_table(dataset.test.items, compiled.verification.judgments["compiled"])
+        tested = compiled.verification.judgments["compiled"]
+        judgments = judgments_table(dataset.test.items, tested, whole=split.folds > 1)
         card = programs.save(
             settings.home,
             Program(
                 card=card,
                 program=dump_module(compiled.judge.module),
                 calibration=compiled.judge.calibration(),
-                split=split_table(split, labels.items, family.salt),
+                split=split_record(split, labels, family.salt, columns_of(labels, settings.source)),
                 report={**report, "judgments": judgments},
             ),
         )
@@ -173,17 +177,19 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "adjudicators": list(dataset.test.experts.adjudicators),
         "task": dataset.labels.task,
         "objective": settings.objective,
-        "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)},
+        "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)} | _folds(compiled),
         "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
         "difference": difference,
         "below_majority": below,
         "above": {name: value for name, (value, _) in decision.above.items()},
+        "more_queries": compiled.sharper.to_json(),
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
         "candidates": [
             {"name": found.candidate.name, "dev": found.dev, "items": found.items, "unscored": found.unscored}
             for found in compiled.scored
         ],
+        **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
             aspect: {
                 "source": fitted.source,
@@ -203,6 +209,11 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "cost_usd": cost.usd,
         "seconds": cost.seconds,
     }
+
+
+def _folds(compiled: Compiled) -> dict[str, int]:
+    folds = compiled.dataset.split.folds
+    return {} if folds == 1 else {"folds": folds}
 
 
 def _short(estimates: Mapping[str, Estimate]) -> dict[str, object]:

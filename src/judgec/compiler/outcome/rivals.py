@@ -23,6 +23,8 @@ from judgec.records.ratings import Ratings
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store import programs
 from judgec.store.labels import item_digest
+from judgec.store.sides.looks import earlier_looks
+from judgec.store.sides.memory import columns_of, read_memory
 from judgec.store.splits import read_family
 
 
@@ -31,8 +33,8 @@ class Standing:
     """Where a family stands: what the next version is compared with, and at which level.
 
     Args:
-        look: Which look at the test split the next version is; a version whose look was lost with the process that
-            made it counts all the same.
+        look: Which look at the test queries the next version is, whatever judges they were tested with before; a
+            version whose look was lost with the process that made it counts all the same.
         champion: The version in use, or None.
     """
 
@@ -114,12 +116,18 @@ class Contest:
         return Rivals({"champion": ratings_of(self.dataset, test, judged)})
 
 
-def standing_of(settings: CompileSettings) -> Standing:
-    """The family as it stands on disk."""
-    looks = len(read_family(settings.home, settings.name).looks)
-    newest = max(programs.versions(settings.home, settings.name), default=0)
+def standing_of(settings: CompileSettings, dataset: Dataset) -> Standing:
+    """The family as it stands on disk, and how often the home has looked at these test queries under any name."""
+    labels = dataset.labels
+    looks = earlier_looks(
+        dataset.test.items,
+        read_memory(settings.home, settings.name),
+        [look.version for look in read_family(settings.home, settings.name).looks],
+        task=labels.task,
+        columns=columns_of(labels, settings.source),
+    )
     champion = programs.aliases(settings.home, settings.name).get(programs.CHAMPION)
-    return Standing(max(looks, newest) + 1, champion)
+    return Standing(looks + 1, champion)
 
 
 def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
@@ -153,16 +161,33 @@ def _same(one: Ratings, other: Ratings) -> bool:
 NOT_SAVED = "not judged when this version was compiled"
 
 
-def judgments_table(items: Sequence[Item], judged: Judgments) -> dict[str, object]:
-    """What ``report.json`` keeps of the test judgments, by digest of the item: enough to compare versions later."""
+def judgments_table(items: Sequence[Item], judged: Judgments, *, whole: bool = False) -> dict[str, object]:
+    """What ``report.json`` keeps of the test judgments, by digest of the item: enough to compare versions later.
+
+    Args:
+        items: That were judged.
+        judged: The judgments.
+        whole: Keep all of each: out of fold they stand for the judge's own, since it has learned from the items.
+    """
+    more = [_details(judged, i) if whole else {} for i in range(len(items))]
     return {
         item_digest(item): {
             "grade": judged.grade[i].tolist(),
             "accept": judged.accept[i].tolist(),
             "score": [None if np.isnan(score) else score for score in judged.score[i].tolist()],
             "unscored": judged.unscored[i],
+            **more[i],
         }
         for i, item in enumerate(items)
+    }
+
+
+def _details(judged: Judgments, i: int) -> dict[str, object]:
+    known = bool(np.isfinite(judged.probabilities[i]).all() and np.isfinite(judged.confidence[i]).all())
+    return {
+        "probabilities": judged.probabilities[i].tolist() if known else None,
+        "confidence": judged.confidence[i].tolist() if known else None,
+        "rationale": judged.rationale[i],
     }
 
 
@@ -173,6 +198,8 @@ def saved_judgments(report: Mapping[str, object], items: Sequence[Item], card: P
     shape = (len(items), len(card.aspects))
     grade, accept = np.full(shape, UNSCORED, dtype=np.int64), np.full(shape, UNSCORED, dtype=np.int64)
     score = np.full(shape, np.nan)
+    probabilities = np.full((*shape, len(card.scale.grades)), np.nan)
+    confidence, rationale = np.full(shape, np.nan), [""] * len(items)
     unscored: list[str | None] = [NOT_SAVED] * len(items)
     for i, item in enumerate(items):
         row = kept.get(item_digest(item))
@@ -180,15 +207,18 @@ def saved_judgments(report: Mapping[str, object], items: Sequence[Item], card: P
             grade[i], accept[i] = row["grade"], row["accept"]
             score[i] = [np.nan if value is None else value for value in row["score"]]
             unscored[i] = row["unscored"]
+            if row.get("probabilities") is not None:
+                probabilities[i], confidence[i] = row["probabilities"], row["confidence"]
+            rationale[i] = row.get("rationale", "")
     return Judgments(
         item_ids=tuple(item.item_id for item in items),
         aspects=card.aspects,
-        probabilities=np.full((*shape, len(card.scale.grades)), np.nan),
+        probabilities=probabilities,
         grade=grade,
         score=score,
         accept=accept,
-        confidence=np.full(shape, np.nan),
-        rationale=("",) * len(items),
+        confidence=confidence,
+        rationale=tuple(rationale),
         unscored=tuple(unscored),
     )
 

@@ -92,7 +92,7 @@ def plan_compile(
     rival = _with_demonstrations(baseline["test"], spec, module, test, SET_SIZES[-1]) if champion else _nothing(spec)
     reserve = dataset.reserve
     promised = _nothing(spec) if reserve is None else _asked(module, reserve, spec)
-    _check(add([preflight, uncompiled, rival, promised]), settings)
+    check_caps(add([preflight, uncompiled, rival, promised]), settings)
     if reserve is not None:
         promised = _with_demonstrations(promised, spec, module, reserve, SET_SIZES[-1])
     winner = add([_with_demonstrations(baseline[p.name], spec, module, p, SET_SIZES[-1]) for p in (train, test)])
@@ -146,7 +146,28 @@ def _room(
     return max(0, min(left)) if left else None
 
 
-def _check(least: Estimate, settings: CompileSettings) -> None:
+def judged_once(
+    module: dspy.Module, dataset: Dataset, settings: CompileSettings, *, champion: bool
+) -> dict[str, Estimate]:
+    """The stages that judge the items of all folds once: the uncompiled judge, and where there is one the champion.
+
+    Args:
+        module: The uncompiled judge.
+        dataset: All that is tested.
+        settings: What was asked for.
+        champion: Whether there is one to compare with.
+    """
+    asked = _asked(module, dataset.test, settings.lm)
+    rival = _with_demonstrations(asked, settings.lm, module, dataset.test, SET_SIZES[-1])
+    return {"uncompiled judge": asked, **({"champion": rival} if champion else {})}
+
+
+def check_caps(least: Estimate, settings: CompileSettings) -> None:
+    """Refuse caps under which not even the labels can be judged once.
+
+    Raises:
+        UserError: When ``least`` does not fit them.
+    """
     if settings.budget is not None and settings.budget < least.calls:
         raise UserError(
             f"--budget {settings.budget}: judging every label once without any search takes {least.calls} calls. "

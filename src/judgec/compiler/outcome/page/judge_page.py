@@ -127,6 +127,8 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     if decision.detectable is not None:
         smallest = number(decision.detectable)
         facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
+    sentence = compiled.sharper.sentence
+    facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
     objective = compiled.prompt_gain.get(headline(card.objective, compiled.verification.agreements["compiled"]))
     if objective is not None and objective.value is not None:
         facts.append(f"What the prompt alone brought, both calibrated: {show(objective)}.")

@@ -1,0 +1,1 @@
+"""Few queries: everything is chosen inside each fold, and every query is tested once."""

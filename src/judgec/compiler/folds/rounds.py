@@ -1,0 +1,85 @@
+"""One round of a compile: choose a prompt and calibrate it on train and dev, and judge the round's test items."""
+
+from dataclasses import dataclass
+
+from judgec.compiler.assemble import Bench, calibrated
+from judgec.compiler.choose import Choice, choose_prompt
+from judgec.compiler.dataset import Dataset
+from judgec.compiler.folds.parts import Parts
+from judgec.compiler.outcome.verify import judge_test
+from judgec.compiler.search.candidates import Candidate
+from judgec.compiler.search.plan import Plan
+from judgec.compiler.search.registry import Optimizer
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Watch
+from judgec.evidence.model import EvidenceModel
+from judgec.judges.judge import CompiledJudge
+from judgec.records.judgment import Judgments
+from judgec.stats.agreement.objective import Objective
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What came of a round.
+
+    Args:
+        bench: Its data, with evidence fitted on its train items.
+        choice: Its prompt, and every candidate.
+        judge: With that prompt, calibrated.
+        judged: The test items by each judge; empty where the round tests nothing.
+        bare: The test items by the uncompiled prompt with a calibrator of its own.
+    """
+
+    bench: Bench
+    choice: Choice
+    judge: CompiledJudge
+    judged: dict[str, Judgments]
+    bare: Judgments | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """What every round of a compile shares."""
+
+    uncompiled: Candidate
+    settings: CompileSettings
+    session: Session
+    optimizer: Optimizer
+    objective: Objective
+    watch: Watch
+
+    def round(self, dataset: Dataset, plan: Plan, of: str = "") -> Round:
+        """Choose, calibrate and test.
+
+        Args:
+            dataset: The round's.
+            plan: What it may take, and what it must leave to the rounds after it.
+            of: Which round it is, for the watch; empty with the single split.
+        """
+        settings = self.settings
+        evidence = EvidenceModel.fit(dataset.train.items) if settings.evidence else None
+        bench = Bench(
+            dataset,
+            self.session.finish,
+            evidence,
+            settings.seed,
+            language_model=not settings.lm.embedded,
+            objective=self.objective,
+        )
+        choice = choose_prompt(
+            bench, self.uncompiled, settings, self.session, plan, self.optimizer, self.objective, self.watch
+        )
+        self.watch.stage("calibrate", f"prompt {choice.chosen.name}{of}")
+        judge = calibrated(bench, choice.chosen, choice.fitted)
+        if not dataset.test.items:
+            return Round(bench, choice, judge, {}, None)
+        self.watch.stage("verify", f"{len(dataset.test)} test items{of}")
+        judged, bare = judge_test(bench, judge, choice.chosen, self.uncompiled)
+        return Round(bench, choice, judge, judged, bare)
+
+
+def pooled_judgments(parts: Parts, rounds: list[Round]) -> tuple[dict[str, Judgments], Judgments]:
+    """Every test item as each judge of its round judged it, and as the uncompiled prompt, calibrated, did."""
+    names = rounds[0].judged
+    bare = parts.pool([one.bare for one in rounds if one.bare is not None])
+    return {name: parts.pool([one.judged[name] for one in rounds]) for name in names}, bare

@@ -1,0 +1,93 @@
+"""Which items belong to one query: what no split may separate, and the key that a query has in every file."""
+
+import hashlib
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from judgec.records.label import Item
+
+INSTRUCTED = 3  # fewest query_ids of a text that may be an instruction ("Summarize the article.") and no question
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """Items by query. Items with one query_id, and items with one query text, are of one query.
+
+    Args:
+        of: The number of each item's query, in the order of the items.
+        key_of: Each item's own key.
+        keys: By number, all keys of the query: one a different text. Numbers follow the sorted keys, so that the order
+            of the items has no part in them.
+        ids: By number, all query_ids of the query.
+    """
+
+    of: tuple[int, ...]
+    key_of: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    ids: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def query_key(item: Item, *, instructed: bool = False) -> str:
+    """What a query is known by, whatever a file or a judge is called: the hash of its normalized text.
+
+    Normalized are the form of its characters (NFKC), their case and white space. A query without text is known by its
+    query_id, and one whose text is the same instruction for all by both.
+    """
+    text = _normalized(item)
+    known_by = text if text and not instructed else f"{text}\0{item.query_id}"
+    return hashlib.sha256(known_by.encode()).hexdigest()[:16]
+
+
+def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
+    """The queries of the items.
+
+    A text that more than half of at least three query_ids share tells no query from another: it is taken for an
+    instruction, and the query_ids count.
+
+    Args:
+        items: All of a file.
+        known: Keys from earlier files: what was an instruction there stays one.
+    """
+    ids_by_text: dict[str, set[str]] = defaultdict(set)
+    for item in items:
+        ids_by_text[_normalized(item)].add(item.query_id)
+    n_ids = len({item.query_id for item in items})
+    instructions = {text for text, ids in ids_by_text.items() if len(ids) >= INSTRUCTED and 2 * len(ids) > n_ids}
+    if known:
+        instructions |= {_normalized(item) for item in items if query_key(item, instructed=True) in known}
+    keys = [query_key(item, instructed=_normalized(item) in instructions) for item in items]
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        parent.setdefault(name, name)
+        while parent[name] != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    for item, key in zip(items, keys, strict=True):
+        low, high = sorted((root(f"key {key}"), root(f"query_id {item.query_id}")))
+        parent[high] = low
+    roots = [root(f"key {key}") for key in keys]
+    number = {name: i for i, name in enumerate(sorted(set(roots)))}
+    of = tuple(number[name] for name in roots)
+    by_key: list[set[str]] = [set() for _ in number]
+    by_id: list[set[str]] = [set() for _ in number]
+    for item, key, i in zip(items, keys, of, strict=True):
+        by_key[i].add(key)
+        by_id[i].add(item.query_id)
+    return Queries(
+        of=of,
+        key_of=tuple(keys),
+        keys=tuple(tuple(sorted(names)) for names in by_key),
+        ids=tuple(tuple(sorted(names)) for names in by_id),
+    )
+
+
+def _normalized(item: Item) -> str:
+    return " ".join(unicodedata.normalize("NFKC", item.text("query")).casefold().split())
