@@ -182,13 +182,13 @@ def learning_curve(
     ratings = ratings_of(pooled, pooled.test, whole)
     points = [Point(size, tuple(found)) for size, found in values.items() if found]
     points.append(Point(most, (objective.value(ratings),)))
-    found = interval(
+    now = interval(
         objective.statistic(ratings),
         level=how.level,
         resamples=how.resamples,
         seed=how.seed,
     )
-    return LearningCurve(objective.name, tuple(points), halving(found, len(pooled.labels.items), pooled.test.n_queries))
+    return LearningCurve(objective.name, tuple(points), halving(now, len(pooled.labels.items), pooled.test.n_queries))
 
 
 def nested(order: list[int], part: Part, sizes: list[int]) -> dict[int, list[int]]:
