@@ -131,6 +131,14 @@ def test_new_answers_to_questions_that_a_judge_in_folds_learned_from_are_left_ou
     assert [labels.items[i].item_id for i in unlearned(labels.items, program)] == ["free"]
 
 
+def test_no_item_of_its_own_is_left_where_the_verdicts_are_those_of_the_judge_that_ships(world: World) -> None:
+    program = programs.load(world.home, "small@1")
+    labels = read_labels(str(write(world.home / "own.jsonl", ROWS)))
+    assert unlearned(labels.items, program, out_of_fold=False) == []
+    with pytest.raises(UserError, match="learned from all 60 labelled items"):
+        held_out(labels, "own.jsonl", program, out_of_fold=False)
+
+
 def test_gate_measures_the_out_of_fold_judgments(world: World) -> None:
     path = write(world.home / "gate.jsonl", ROWS)
     outcome = check(Gate(judge="small@1", home=world.home, labels=str(path), min_tau_b=-1.0))

@@ -186,7 +186,7 @@ def _shown(estimate: object) -> str:
 
 def _labelled(request: Request, labels: str, program: Program) -> HeldOut:
     wanted = HeldOutLabels(labels=labels, rename=request.rename, annotators=request.annotators, home=request.home)
-    return held_out(program, wanted)
+    return held_out(program, wanted, out_of_fold=False)  # it corrects what the judge says as it ships
 
 
 def _of_aspect(

@@ -11,8 +11,8 @@ from judgec.store.programs import Program
 from judgec.tracking.store import tracking_store
 
 
-def held_out(program: Program, wanted: HeldOutLabels) -> HeldOut:
-    """Read labels and leave out what the judge has learned from.
+def held_out(program: Program, wanted: HeldOutLabels, *, out_of_fold: bool = True) -> HeldOut:
+    """Read labels and leave out what the judge has learned from; ``out_of_fold`` as ``compiler.gate.held_out``.
 
     Raises:
         UserError: When nobody says where labels are, they are on another scale, or none is left.
@@ -29,4 +29,4 @@ def held_out(program: Program, wanted: HeldOutLabels) -> HeldOut:
     else:
         source = as_typed(wanted.labels, wanted, card.task)
     store = tracking_store(wanted.home, wanted.tracking_uri, os.environ)
-    return without_learned(read_source(source, store, os.environ, card), source.path, program)
+    return without_learned(read_source(source, store, os.environ, card), source.path, program, out_of_fold=out_of_fold)

@@ -82,13 +82,15 @@ def on_scale_of(card: ProgramCard, sheet: Datasheet) -> Datasheet:
     return replace(sheet, scale=card.scale) if silent else sheet
 
 
-def held_out(labels: LabelSet, source: str, *judges: Program) -> HeldOut:
+def held_out(labels: LabelSet, source: str, *judges: Program, out_of_fold: bool = True) -> HeldOut:
     """Leave out what any of the judges has learned from.
 
     Args:
         labels: What was read.
         source: From where.
         judges: At least one; the first one's seed settles ties among experts.
+        out_of_fold: Keep items that a judge was tested on in folds, for ``judged_unlearned``; false where the verdicts
+            are those of the judge as it ships.
 
     Raises:
         UserError: When the labels are on another scale than a judge's, or none is left.
@@ -98,7 +100,9 @@ def held_out(labels: LabelSet, source: str, *judges: Program) -> HeldOut:
     labels = with_mirrors_together(labels)
     known = {label.item_id for label in labels.labels}
     labelled = [i for i, item in enumerate(labels.items) if item.item_id in known]
-    rows = sorted(set(labelled).intersection(*(unlearned(labels.items, judge) for judge in judges)))
+    rows = sorted(
+        set(labelled).intersection(*(unlearned(labels.items, judge, out_of_fold=out_of_fold) for judge in judges))
+    )
     if not rows:
         raise UserError(
             f"{source}: {judges[0].card.name}@{judges[0].card.version} has learned from all {len(labelled)} labelled "
@@ -120,7 +124,7 @@ def held_out(labels: LabelSet, source: str, *judges: Program) -> HeldOut:
     )
 
 
-def unlearned(items: Sequence[Item], judge: Program) -> list[int]:
+def unlearned(items: Sequence[Item], judge: Program, *, out_of_fold: bool = True) -> list[int]:
     """Positions of the items that may be held against their labels.
 
     Their query was in neither train nor dev, by its text or its query_id; or the judge was tested on them in folds,
@@ -129,9 +133,10 @@ def unlearned(items: Sequence[Item], judge: Program) -> list[int]:
     Args:
         items: All of a file.
         judge: As saved.
+        out_of_fold: As ``held_out``.
     """
     sides, by_id = judge.split.get("keys", {}), judge.split.get("queries", {})
-    kept = _out_of_fold(judge)
+    kept = _out_of_fold(judge) if out_of_fold else {}
     learned = {"train", "dev"}
     if "folds" in judge.split:
         learned |= set(sides.values())  # numbers of folds
