@@ -1,3 +1,45 @@
-"""judgec: the compiler for LLM judges."""
+"""judgec: the compiler for LLM judges. Labels in, a measured judge out.
+
+Every name is loaded when it is first used, so that ``import judgec`` costs next to nothing.
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Compilation": "judgec.api.compilation",
+    "Judge": "judgec.api.judging",
+    "Judgment": "judgec.api.judging",
+    "Labels": "judgec.api.labels",
+    "Ranking": "judgec.api.rank",
+    "compile_judge": "judgec.api.compile_judge",
+    "load_judge": "judgec.api.judging",
+    "rank": "judgec.api.rank",
+    "read_labels": "judgec.api.labels",
+}
+
+__all__ = [
+    "Compilation",
+    "Judge",
+    "Judgment",
+    "Labels",
+    "Ranking",
+    "__version__",
+    "compile_judge",
+    "load_judge",
+    "rank",
+    "read_labels",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'judgec' has no attribute {name!r}; it has {', '.join(sorted(_HOMES))}.")
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -12,6 +12,7 @@ SOURCE = ROOT / "src" / "judgec"
 # A package imports only packages of a higher layer number; packages of one layer are strangers.
 LAYERS = (
     ("cli", "mlflow_align", "pytest_plugin"),
+    ("api",),
     ("compiler",),
     ("tournament", "probe", "audit", "review"),
     ("agreement",),
@@ -39,7 +40,7 @@ DOORS = {
     "lancedb": ("retrieval/",),
     "ir_measures": ("tournament/",),
     "sklearn": ("compiler/calibrate.py", "retrieval/embed.py"),
-    "pandas": ("store/", "tracking/"),
+    "pandas": ("api/", "store/", "tracking/"),
     "datasets": ("store/",),
     "matplotlib": ("agreement/figures.py", "agreement/curves.py", "tournament/"),
 }

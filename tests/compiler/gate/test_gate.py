@@ -27,7 +27,11 @@ def rows(queries: int, name: str) -> list[dict[str, object]]:
         right = [COLOURS[(q + i) % 5] for i in range(4)]
         for k, quality in enumerate((q % 5, (q // 2 + 3) % 5)):
             words = [word if i < quality else f"something{i}" for i, word in enumerate(right)]
-            inputs = {"query": f"Which colours has flag {name}{q}?", "answer": " ".join(words), "reference": " ".join(right)}
+            inputs = {
+                "query": f"Which colours has flag {name}{q}?",
+                "answer": " ".join(words),
+                "reference": " ".join(right),
+            }
             grade = 1 + quality if (2 * q + k) % 6 else 1 + (quality + 1) % 5  # experts err too
             made.append({"item_id": f"{name}{q}/{k}", "query_id": f"{name}{q}", **inputs, "grade": grade})
     return made

@@ -1,22 +1,19 @@
 """What ``judgec compile-judge`` does: read, compile, save, track, show."""
 
 import os
-import time
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from judgec.agreement.render import agreement_table, comparison_table, notes, print_tables, show
+from judgec.api.compilation import compile_and_save
 from judgec.cli.judge.compile_judge import Request
 from judgec.cli.judge.source import as_typed, read_source
 from judgec.cli.output import command, print_table, say
 from judgec.cli.progress import Bar
-from judgec.compiler.compile import compile_judge, default_objective, plan_judge
+from judgec.compiler.compile import default_objective, plan_judge
 from judgec.compiler.outcome.abstain import check_options
 from judgec.compiler.outcome.page.judge_page import page_path
 from judgec.compiler.outcome.render import outcome_notes, outcome_tables
-from judgec.compiler.outcome.report import Saved, check_name, save, with_run
-from judgec.compiler.outcome.track import run_of
-from judgec.compiler.session import Session
+from judgec.compiler.outcome.report import Saved, check_name
 from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
 from judgec.lm.spec import LMSpec
 from judgec.records.agreement import STATISTICS, Agreement
@@ -24,42 +21,19 @@ from judgec.records.card import EVIDENCE_ALONE
 from judgec.records.label import LabelSet
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.splits import default_family
-from judgec.tracking.background import Tracker
-from judgec.tracking.runs import Logged
 from judgec.tracking.store import tracking_store
 
 
 def run(request: Request) -> tuple[Saved, dict[str, object]]:
     """Compile, save and track; returns the saved version and the report of ``--json``."""
-    started = time.time()
     bar = Bar(shown=not request.quiet)
     labels, settings = _read(request, bar)
-    plan_judge(labels, settings)  # labels that cannot be learned from show before anything is opened or written
     store = tracking_store(request.home, request.tracking_uri, os.environ)
-    with (
-        Tracker(store, os.environ) as tracker,
-        Session(
-            settings.lm,
-            request.home,
-            reflection=settings.reflection,
-            budget=request.budget,
-            max_cost=request.max_cost,
-            on_done=bar.progress,
-        ) as session,
-    ):
-        compiled = compile_judge(labels, settings, session, bar)
-        ended = time.time()
-        created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
-        logged: list[Logged] = []
-
-        def track(saved: Saved) -> None:
-            bar.stage("track", store.shown)
-            run = run_of(saved.compiled, saved, settings, source=request.labels, started=started, ended=ended)
-            logged.append(tracker.log_compile(run))
-
-        saved = save(compiled, settings, session.spent, created=created, seconds=ended - started, track=track)
+    found = compile_and_save(
+        labels, settings, store, os.environ, source=request.labels, watch=bar, on_done=bar.progress
+    )
     bar.close()
-    report = with_run(saved, logged[0].run_id)
+    saved, report = found.saved, dict(found.report)
     if not request.quiet:
         _show(saved, request)
     return saved, report

@@ -19,7 +19,8 @@ from judgec.records.label import IntArray
 DEMO_CHARACTERS = 24_000  # of all demonstrations together: about 6,000 tokens a call
 SET_SIZES = (4, 8, 16)  # demonstrations a set, tried in turn
 N_SETS = 16  # sets proposed where the budget has room for them: a race makes many cheap
-LABELLED, BOOTSTRAPPED = "labelled", "bootstrapped"
+LABELLED: str = "labelled"
+BOOTSTRAPPED: str = "bootstrapped"
 
 
 @dataclass(frozen=True, slots=True)

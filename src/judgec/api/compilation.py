@@ -1,0 +1,149 @@
+"""One compile from labels to a saved, tracked version: what the command, Python and MLflow's bridge have in common."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgec.compiler.compile import compile_judge, plan_judge
+from judgec.compiler.outcome.page.judge_page import page_path
+from judgec.compiler.outcome.report import Saved, save, with_run
+from judgec.compiler.outcome.track import run_of
+from judgec.compiler.session import Session
+from judgec.compiler.settings import CompileSettings, Watch
+from judgec.lm.executor import OnDone
+from judgec.records.label import LabelSet
+from judgec.tracking.background import Tracker
+from judgec.tracking.runs import Logged
+from judgec.tracking.store import TrackingStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from judgec.api.judging import Judge
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A compiled judge with what was measured of it.
+
+    Args:
+        saved: The version on disk.
+        report: What ``compile-judge --json`` prints.
+        home: Where it is saved.
+    """
+
+    saved: Saved
+    report: Mapping[str, object]
+    home: Path
+
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``."""
+        return f"{self.saved.card.name}@{self.saved.card.version}"
+
+    @property
+    def promoted(self) -> bool:
+        """True when it was shown to be better and is the champion now."""
+        return self.saved.card.promoted
+
+    @property
+    def verdict(self) -> str:
+        """The report's first sentence."""
+        return str(self.report["verdict"])
+
+    @property
+    def reason(self) -> str:
+        """Why it was promoted, or why not."""
+        return self.saved.card.reason
+
+    @property
+    def report_path(self) -> Path:
+        """The HTML report."""
+        return page_path(self.home, self.saved.card)
+
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        """Judges by statistics: for each the value, ``STATISTIC.low`` and ``STATISTIC.high``; NaN where undefined."""
+        import pandas as pd
+
+        rows = {}
+        for judge, agreement in self.saved.compiled.verification.agreements.items():
+            row: dict[str, float | None] = {}
+            for name, estimate in agreement.estimates.items():
+                row |= {name: estimate.value, f"{name}.low": estimate.low, f"{name}.high": estimate.high}
+            rows[judge] = row
+        return pd.DataFrame.from_dict(rows, orient="index", dtype=float)
+
+    @cached_property
+    def judge(self) -> "Judge":
+        """The version that was compiled, ready to judge; with its own model."""
+        from judgec.api.judging import load_judge
+
+        return load_judge(self.name, home=self.home)
+
+    def __repr__(self) -> str:
+        return f"<Compilation {self.name}, {'promoted' if self.promoted else 'not promoted'}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        shown = [name for name in self.table.columns if "." not in name and self.table[name].notna().any()]
+        table = self.table[shown].to_html(float_format="{:.2f}".format)
+        return f"<p><b>{escape(self.name)}</b>: {escape(self.verdict)}</p>{table}"
+
+
+def compile_and_save(
+    labels: LabelSet,
+    settings: CompileSettings,
+    store: TrackingStore,
+    environ: Mapping[str, str],
+    *,
+    source: str,
+    watch: Watch,
+    on_done: OnDone | None = None,
+    clock: Callable[[], float] = time.time,
+) -> Compilation:
+    """Compile a judge, save the version, point the aliases and log the run.
+
+    Args:
+        labels: What it learns from and is measured on.
+        settings: What was asked for.
+        store: Where the run is logged.
+        environ: Where keys are looked up.
+        source: What the run calls the labels.
+        watch: Told where the compile is.
+        on_done: Told of calls.
+        clock: Seconds since 1970.
+
+    Raises:
+        UserError: When the labels cannot be learned from, before anything is opened or written.
+        ServiceError: When the LM fails for good.
+    """
+    started = clock()
+    plan_judge(labels, settings)
+    with (
+        Tracker(store, environ) as tracker,
+        Session(
+            settings.lm,
+            settings.home,
+            reflection=settings.reflection,
+            budget=settings.budget,
+            max_cost=settings.max_cost,
+            on_done=on_done,
+        ) as session,
+    ):
+        compiled = compile_judge(labels, settings, session, watch)
+        ended = clock()
+        created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
+        logged: list[Logged] = []
+
+        def track(saved: Saved) -> None:
+            watch.stage("track", store.shown)
+            run = run_of(saved.compiled, saved, settings, source=source, started=started, ended=ended)
+            logged.append(tracker.log_compile(run))
+
+        saved = save(compiled, settings, session.spent, created=created, seconds=ended - started, track=track)
+    return Compilation(saved, with_run(saved, logged[0].run_id), settings.home)

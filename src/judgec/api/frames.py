@@ -1,0 +1,78 @@
+"""Tables from what Python users hold: a path, a DataFrame, a list of dicts, a Hugging Face data set."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeGuard
+
+import numpy as np
+import pandas as pd
+
+from judgec.errors import UserError
+from judgec.store.tables import Row, Table, read_table
+
+
+class ToPandas(Protocol):
+    """What becomes a DataFrame by itself: ``datasets.Dataset``, a pyarrow or polars table."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """As a DataFrame."""
+
+
+Source = str | Path | pd.DataFrame | Sequence[Mapping[str, object]] | ToPandas
+"""A path or ``hf:owner/name``, a DataFrame, a list of dicts, or a ``datasets.Dataset``."""
+
+IN_MEMORY = "DataFrame"  # what messages call a table that has no file
+
+
+def is_path(source: Source) -> TypeGuard[str | Path]:
+    """True for what is read from disk or from the Hub."""
+    return isinstance(source, str | Path)
+
+
+def as_table(source: Source) -> Table:
+    """The rows of any source.
+
+    Raises:
+        UserError: Something else than the sources that ``Source`` names, or no rows.
+        InputError: As ``store.tables.read_table``.
+    """
+    if is_path(source):
+        return read_table(str(source))
+    rows = _rows(source)
+    if not rows:
+        raise UserError(f"{IN_MEMORY}: there are no rows; rows are needed. Check what is passed.")
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return Table(IN_MEMORY, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+
+
+def as_frame(source: Source) -> pd.DataFrame:
+    """Any source as a DataFrame; a DataFrame is returned as it is."""
+    if isinstance(source, pd.DataFrame):
+        return source
+    table = as_table(source)
+    return pd.DataFrame(list(table.rows), columns=list(table.columns))
+
+
+def _rows(source: Source) -> list[Row]:
+    if not isinstance(source, str | Path | pd.DataFrame | Sequence) and hasattr(source, "to_pandas"):
+        source = source.to_pandas()
+    if isinstance(source, pd.DataFrame):
+        names = [str(name) for name in source.columns]
+        return [dict(zip(names, map(_plain, row), strict=True)) for row in source.itertuples(index=False, name=None)]
+    if isinstance(source, Sequence):
+        rows = [row for row in source if isinstance(row, Mapping)]
+        if len(rows) == len(source):
+            return [{str(name): _plain(value) for name, value in row.items()} for row in rows]
+    raise UserError(
+        f"labels or items: a {type(source).__name__}; a path, hf:owner/name, a DataFrame, a list of dicts or a "
+        "datasets.Dataset is valid. Pass one of these."
+    )
+
+
+def _plain(value: object) -> object:
+    """The value as Python has it; what pandas calls missing is None."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value)) else value

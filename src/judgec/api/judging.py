@@ -1,0 +1,226 @@
+"""``judgec.load_judge``: a compiled judge that judges a DataFrame or one item."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import overload
+
+import pandas as pd
+
+from judgec.api.frames import IN_MEMORY, Source, as_frame, as_table
+from judgec.compiler.session import Session
+from judgec.errors import InputError, UserError
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.judge import load_judge as load_compiled
+from judgec.lm.spec import LMSpec
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item
+from judgec.store import programs
+from judgec.store.rows.columns import TASKS, as_task, renamed, require_columns
+from judgec.store.rows.items import collect_items
+from judgec.store.tables import Table
+
+PREFIX = "judge_"  # before the appended names, where the rows have one of them
+GRADED = ("grade", "score", "accept", "confidence")
+WHOLE = ("rationale", "unscored", "probabilities")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What a judge says of one item; of several aspects the first four are dicts by aspect.
+
+    Args:
+        grade: The grade, or None when unscored.
+        score: The expected value, in scale units.
+        accept: Accepted or rejected; None where the scale has no threshold.
+        confidence: Probability that the grade is right.
+        rationale: What decided.
+        unscored: Why there is no grade, or None.
+        probabilities: Of each grade.
+    """
+
+    grade: object
+    score: object
+    accept: object
+    confidence: object
+    rationale: str
+    unscored: str | None
+    probabilities: object
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A compiled judge, ready to judge.
+
+    Args:
+        card: What it is and where it came from.
+        compiled: Prompt, evidence and calibration.
+        spec: The model that it asks.
+        home: Folder of programs/ and .judgec/.
+        budget: Most LM calls of one call of the judge.
+        max_cost: Most US dollars of one call.
+    """
+
+    card: ProgramCard
+    compiled: CompiledJudge
+    spec: LMSpec
+    home: Path
+    budget: int | None = None
+    max_cost: float | None = None
+
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``."""
+        return f"{self.card.name}@{self.card.version}"
+
+    @overload
+    def __call__(self, rows: Source, *, columns: Mapping[str, str] | None = None) -> pd.DataFrame: ...
+    @overload
+    def __call__(self, rows: None = None, *, columns: None = None, **fields: object) -> Judgment: ...
+    def __call__(
+        self, rows: Source | None = None, *, columns: Mapping[str, str] | None = None, **fields: object
+    ) -> pd.DataFrame | Judgment:
+        """Judge rows, or one item given by its fields.
+
+        Args:
+            rows: A DataFrame, a list of dicts, a path or a ``datasets.Dataset``. The result has the same rows in the
+                same order under the same index, with their own columns; behind them grade, score, accept, confidence,
+                rationale, unscored and probabilities (JSON), of several aspects ``grade.ASPECT`` and so on. Where the
+                rows have one of these names, all are prefixed by ``judge_``.
+            columns: judgec's names by those of the rows.
+            fields: ``query``, ``answer``, ``reference``, ``contexts``, ... of one item.
+
+        Raises:
+            InputError: A missing column or query, with its row.
+            BudgetError: Items that do not fit the caps are unscored; this is raised only where no call fits.
+            ServiceError: The model cannot be reached.
+
+        Example:
+            >>> judge = judgec.load_judge("sensors@latest")
+            >>> judge(query="How wide is the range?", answer="0.6 to 70 m3/h", reference="0.6 to 70 m3/h").grade
+            5
+        """
+        if rows is None:
+            return self._one(fields)
+        if fields:
+            raise UserError(f"judge: rows and {', '.join(fields)}; give rows, or the fields of one item.")
+        frame = as_frame(rows)
+        if not len(frame):
+            return self._appended(frame, [])
+        judged = self._judged(renamed(as_table(frame), columns or {}))
+        return self._appended(frame, list(judged.rows(self.compiled.scale)))
+
+    async def acall(
+        self, rows: Source | None = None, *, columns: Mapping[str, str] | None = None, **fields: object
+    ) -> pd.DataFrame | Judgment:
+        """As calling the judge, in a thread of its own, so that an event loop goes on meanwhile."""
+        if rows is None:
+            return await asyncio.to_thread(self._one, fields)
+        return await asyncio.to_thread(self.__call__, rows, columns=columns)
+
+    def __repr__(self) -> str:
+        model = self.card.engine or self.card.lm.get("model")
+        return f"<Judge {self.name}, {self.card.task}, {model}{'' if self.card.promoted else ', not promoted'}>"
+
+    def _one(self, fields: Mapping[str, object]) -> Judgment:
+        if not fields:
+            raise UserError(
+                "judge: nothing to judge; a DataFrame, or the fields of one item such as query= and answer=."
+            )
+        known = TASKS[as_task(self.card.task)].inputs
+        if unknown := [name for name in fields if name not in known]:
+            raise UserError(f"judge: {', '.join(unknown)}; a judge of {self.card.task} reads {', '.join(known)}.")
+        given = {name: value for name, value in fields.items() if value is not None}
+        table = Table(IN_MEMORY, tuple(given), (given,), (1,), by_line=False)
+        (row,) = self._judged(table).rows(self.compiled.scale)
+        if len(self.compiled.aspects) > 1:
+            row = {name.removesuffix("s") if name.removesuffix("s") in GRADED else name: row[name] for name in row}
+        return Judgment(**{name: row[name] for name in (*GRADED, *WHOLE)})  # type: ignore[arg-type]  # as rows() makes them
+
+    def _judged(self, table: Table) -> Judgments:
+        items = self._items(table)
+        with Session(
+            self.spec, self.home, budget=self.budget, max_cost=self.max_cost, environ=dict(os.environ)
+        ) as session:
+            return self.compiled.judge(items, session.finish)
+
+    def _items(self, table: Table) -> Sequence[Item]:
+        """One item a row, whatever its item_id: rows that are alike are asked once, by the journal."""
+        task = as_task(self.card.task)
+        rows = tuple({**row, "item_id": str(number)} for number, row in enumerate(table.rows))
+        numbered = replace(table, rows=rows, columns=(*dict.fromkeys((*table.columns, "item_id")),))
+        require_columns(numbered, task, labelled=False)
+        collected = collect_items(numbered, task)
+        if collected.faults:
+            raise InputError([sentence for _, sentence in collected.faults])
+        return collected.items
+
+    def _appended(self, frame: pd.DataFrame, rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+        aspects = self.compiled.aspects
+        graded = list(GRADED) if len(aspects) == 1 else [f"{name}.{aspect}" for name in GRADED for aspect in aspects]
+        names, taken = [*graded, *WHOLE], {str(name) for name in frame.columns}
+        before = ""
+        while any(before + name in taken for name in names):
+            before += PREFIX
+        values: dict[str, list[object]] = {name: [] for name in names}
+        for row in rows:
+            for name in graded:
+                key, _, aspect = name.partition(".")
+                found = row[f"{key}s"] if aspect else row[key]
+                values[name].append(found[aspect] if isinstance(found, dict) else found)
+            values["rationale"].append(row["rationale"])
+            values["unscored"].append(row["unscored"])
+            values["probabilities"].append(None if row["unscored"] else json.dumps(row["probabilities"]))
+        added = {
+            before + name: pd.Series(column, index=frame.index, dtype=_type(column)) for name, column in values.items()
+        }
+        return pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)
+
+
+def load_judge(
+    name: str,
+    *,
+    home: str | Path = ".",
+    lm: str | None = None,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+) -> Judge:
+    """Load a compiled judge.
+
+    Args:
+        name: ``NAME@champion``, ``NAME@latest`` or ``NAME@NUMBER``.
+        home: Folder of programs/.
+        lm: Another model than it was compiled for.
+        api_base: An OpenAI-compatible endpoint.
+        budget: Most LM calls each time it is called.
+        max_cost: Most US dollars each time it is called.
+
+    Raises:
+        UserError: There is no such judge.
+        ArtifactError: Its files do not fit this version of judgec.
+
+    Example:
+        >>> judge = judgec.load_judge("sensors@latest")
+        >>> judge.card.task
+        'grade'
+    """
+    program = programs.load(Path(home), name)
+    spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base)
+    return Judge(program.card, load_compiled(program), spec, Path(home), budget, max_cost)
+
+
+def _type(column: Sequence[object]) -> str | None:
+    """Numbers and truths as pandas' own types where nothing is missing, else what holds None."""
+    kinds = {type(value) for value in column if value is not None}
+    if kinds == {float}:
+        return "float64"
+    if kinds == {int}:
+        return "Int64" if None in column else "int64"
+    if kinds == {bool}:
+        return "boolean" if None in column else "bool"
+    return "object"

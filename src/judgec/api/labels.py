@@ -1,0 +1,80 @@
+"""``judgec.read_labels``: experts' labels from a file or from memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judgec.api.frames import Source, as_table, is_path
+from judgec.records.label import LabelSet
+from judgec.store.datasheet import Datasheet
+from judgec.store.labels import label_file
+from judgec.store.labels import read_labels as read_label_set
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Experts' labels, ready to compile a judge from.
+
+    Args:
+        label_set: The items, who labelled them and how, the scale.
+        source: How they were read, for the report of a compile; empty for labels from memory.
+    """
+
+    label_set: LabelSet
+    source: Mapping[str, object]
+
+    def __len__(self) -> int:
+        return len(self.label_set.items)
+
+    def __repr__(self) -> str:
+        of = self.label_set
+        annotators = len({label.annotator for label in of.labels})
+        queries = len({item.query_id for item in of.items})
+        scale = "accept or reject" if of.accept_only else " / ".join(map(str, of.scale.grades))
+        return f"<Labels {of.task}: {len(of.items)} items of {queries} queries, {annotators} annotators, {scale}>"
+
+
+def read_labels(
+    source: Source,
+    *,
+    annotators: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    task: str | None = None,
+    accept_at: str | float | None = None,
+) -> Labels:
+    """Read experts' labels: one row an item and annotator, or one column a rater.
+
+    Args:
+        source: A path or ``hf:owner/name@split``, a DataFrame, a list of dicts or a ``datasets.Dataset``.
+        annotators: Columns that hold one rater's labels each.
+        columns: judgec's names by yours, for example ``{"Frage": "query"}``.
+        task: answer, grade, preference, rejection, relevance or reliability; by default the columns tell.
+        accept_at: The lowest grade that counts as accepted.
+
+    Raises:
+        InputError: Every fault of the labels together, each with its line or row.
+        UserError: An unknown task, or ``accept_at`` off the scale.
+
+    Example:
+        >>> labels = judgec.read_labels(
+        ...     [{"query": f"What is {n} + 1?", "answer": str(n + n % 2), "reference": str(n + 1), "grade": 1 + n % 2}
+        ...      for n in range(6)]
+        ... )
+        >>> len(labels)
+        6
+    """
+    least = None if accept_at is None else str(accept_at)
+    if is_path(source):
+        path = str(source)
+        read = {
+            "path": path,
+            "task": task,
+            "rename": dict(columns or {}),
+            "annotators": list(annotators),
+            "accept_at": least,
+            "assessment": None,
+        }
+        found = read_label_set(path, task=task, rename=columns, annotators=annotators, accept_at=least)
+        return Labels(found, read)
+    table = as_table(source)
+    read_in = label_file(table, Datasheet(), task=task, rename=columns, annotators=annotators, accept_at=least)
+    return Labels(read_in.labels, {})
