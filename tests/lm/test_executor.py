@@ -1,20 +1,21 @@
 import asyncio
+import gc
 import os
 import random
 import signal
 import threading
 import time
-import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import dspy
 import pytest
 from dspy import lm15
 
 from judgec.errors import BudgetError, ServiceError
-from judgec.lm.executor import Executor, Progress, Reply, Request, _Window
+from judgec.lm.executor import CHUNK, HAND_OVER, IN_FLIGHT, Executor, Progress, Reply, Request, _Window
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal import Journal
 from tests.lm.backends import Scripted, fails
@@ -169,21 +170,38 @@ def test_run_prompt_that_is_no_unicode_is_one_failed_call() -> None:
     assert [replies[n].text for n in range(3)] == [REPLY] * 3
 
 
-def test_run_memory_does_not_grow_with_the_number_of_requests() -> None:
-    messages = requests(1)[0].messages
+@PLACES
+def test_run_memory_does_not_grow_with_the_number_of_requests(tmp_path: Path, local: bool) -> None:
+    """Counts what is alive, of new calls and of journaled ones: peaks of memory depend on how replies are grouped."""
 
-    def peak(count: int) -> int:
-        lm = make(Scripted())
-        tracemalloc.start()
-        for _ in Executor(lm).run(
-            Request(n, [*messages[:-1], {"role": "user", "content": f"{n} " * 200}]) for n in range(count)
-        ):
-            pass
-        highest = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return highest
+    class Tracked(Request):  # with a __dict__, and so with weak references
+        pass
 
-    assert peak(2400) < 1.5 * peak(600)
+    messages, count = requests(1)[0].messages, 2400
+    alive = WeakValueDictionary[int, Request]()
+    most_requests = most_replies = 0
+
+    def source() -> Iterator[Request]:
+        nonlocal most_requests
+        for number in range(count):
+            alive[number] = request = Tracked(number, [*messages[:-1], {"role": "user", "content": str(number)}])
+            most_requests = max(most_requests, len(alive))
+            yield request
+
+    backend = Scripted()
+    backend.local = local
+    with Journal(tmp_path / "journal.db") as journal:
+        executor = Executor(make(backend, journal=journal))
+        for cached in (False, True):
+            before = sum(type(thing) is Reply for thing in gc.get_objects())  # of other tests
+            for done, reply in enumerate(executor.run(source()), 1):
+                assert reply.cached == cached
+                if done % 400 == 0:
+                    replies = sum(type(thing) is Reply for thing in gc.get_objects())
+                    most_replies = max(most_replies, replies - before)
+    assert backend.attempts == count
+    assert most_requests <= IN_FLIGHT + 3 * CHUNK  # in flight, waiting, and the last chunk that was read
+    assert most_replies <= IN_FLIGHT + HAND_OVER + CHUNK
 
 
 def test_run_in_flight_never_passes_the_limit() -> None:
