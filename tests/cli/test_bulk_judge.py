@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import dspy
@@ -19,6 +18,7 @@ from judgec.errors import ArtifactError, BudgetError, InputError, ServiceError, 
 from tests.cli.judging import KEY, request, rows, save_judge, write_items
 from tests.service import policies
 from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome
 
 ROOT = Path(__file__).parents[2]
 
@@ -241,14 +241,16 @@ def command(folder: Path, *arguments: str) -> list[str]:
 def test_judge_interrupted_keeps_what_is_in_flight_says_how_to_go_on_and_does(tmp_path: Path) -> None:
     file = write_items(tmp_path / "items.jsonl", 900)
     save_judge(tmp_path)
-    with FakeOpenAI("good", latency=0.05) as server:
+
+    def interrupting(call: Call) -> Outcome:
+        if call.number == 40:
+            running.send_signal(signal.SIGINT)
+        return policies.good(call)
+
+    with FakeOpenAI(interrupting, latency=0.05) as server:
         arguments = ["--judge", "mine", "--out", str(tmp_path / "out.jsonl"), "--api-base", server.base_url]
         running = subprocess.Popen(command(tmp_path, *arguments), stderr=subprocess.PIPE, text=True)
-        until = time.monotonic() + 120
-        while server.answered < 40 and time.monotonic() < until:
-            time.sleep(0.01)
-        running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=120)
+        _, said = running.communicate(timeout=280)
         paid = server.answered
         assert (running.returncode, "the same command goes on from there" in said) == (130, True), said
         assert paid < 900

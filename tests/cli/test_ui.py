@@ -38,7 +38,7 @@ def command(*arguments: str) -> list[str]:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     environ = {key: value for key, value in os.environ.items() if key != "MLFLOW_TRACKING_URI"}
-    return subprocess.run(command(*arguments), capture_output=True, text=True, env=environ, check=False, timeout=60)
+    return subprocess.run(command(*arguments), capture_output=True, text=True, env=environ, check=False, timeout=280)
 
 
 @contextmanager
@@ -56,11 +56,11 @@ def running(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
             yield process, process.stdout.readline()
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(30)
+            process.wait(120)
 
 
 def get(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=30) as response:  # noqa: S310 -- loopback
+    with urllib.request.urlopen(url, timeout=120) as response:  # noqa: S310 -- loopback
         return bytes(response.read())
 
 
@@ -99,7 +99,7 @@ def test_ui_starts_answers_and_ctrl_c_stops_it_with_its_children(tmp_path: Path)
         assert family
         assert cpu_seconds(family) < 20  # what it costs to come up, however busy the machine is
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
         assert not any(alive(pid) for pid in family)
 
 

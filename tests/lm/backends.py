@@ -29,7 +29,7 @@ class Scripted:
             self.attempts += 1
             number = self.attempts
         if self.gate is not None:
-            assert self.gate.wait(10)
+            assert self.gate.wait(60)
         said = self.act(number, request)
         if isinstance(said, Exception):
             raise said

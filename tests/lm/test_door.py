@@ -141,7 +141,7 @@ def test_equal_calls_in_flight_are_one_call(tmp_path: Path) -> None:
             thread.start()
         backend.gate.set()
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
     assert backend.attempts == 1
     assert usage.spent.calls == 1
     assert usage.spent.shared + usage.spent.journaled == 7

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 class Browser:

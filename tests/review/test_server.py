@@ -37,7 +37,7 @@ def ask(server: ReviewServer, method: str, path: str, body: object = None, **hea
     usual: dict[str, str | None] = {"Host": f"{LOOPBACK}:{server.server_port}", TOKEN_HEADER: server.token}
     usual |= {"Content-Type": "application/json"} if body is not None else {}
     usual |= {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=20)
+    connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=60)
     try:
         data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)

@@ -64,7 +64,7 @@ class FakeOpenAI:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._ready.wait(10):
+        if not self._ready.wait(60):
             raise RuntimeError("the fake server did not start")
         return self
 
@@ -72,7 +72,7 @@ class FakeOpenAI:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(60)
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()

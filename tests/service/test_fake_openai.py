@@ -35,7 +35,7 @@ def connect(
     *,
     journal: Journal | None = None,
     budget: Budget | None = None,
-    timeout: float = 5.0,
+    timeout: float = 60.0,
     environ: dict[str, str] | None = None,
     model: str = "openai/gpt-4o-mini",
 ) -> dspy.LM:
@@ -49,7 +49,7 @@ def connect(
     )
 
 
-def run(server: FakeOpenAI, count: int, *, timeout: float = 5.0, in_flight: int = 8) -> dict[object, Reply]:
+def run(server: FakeOpenAI, count: int, *, timeout: float = 60.0, in_flight: int = 8) -> dict[object, Reply]:
     lm = connect(server, timeout=timeout)
     return {reply.key: reply for reply in Executor(lm, in_flight=in_flight).run(requests(count))}
 
@@ -95,8 +95,8 @@ def test_passing_faults_change_no_grade(policy: str, truth: dict[object, int | N
 
 def test_silence_is_given_up_and_asked_again(truth: dict[object, int | None]) -> None:
     with FakeOpenAI(policies.first(3, Hang())) as server:
-        assert {k: grade(r) for k, r in run(server, 12, timeout=0.3).items()} == {k: truth[k] for k in range(12)}
-        assert server.calls == 15
+        assert {k: grade(r) for k, r in run(server, 12, timeout=0.5).items()} == {k: truth[k] for k in range(12)}
+        assert server.calls - server.answered == 3  # a busy machine may be late with an answer, and be asked again
 
 
 def test_malformed_refusing_and_off_scale_replies_come_back_as_they_are() -> None:
@@ -131,8 +131,9 @@ def test_storm_leaves_every_item_scored_rightly_or_unscored_with_a_reason() -> N
     ],
 )
 def test_preflight_says_what_is_wrong_and_what_to_do(policy: str, says: str) -> None:
+    timeout = 0.2 if policy == "hanging" else 60.0
     with FakeOpenAI(policy) as server, pytest.raises(ServiceError, match=says) as caught:
-        preflight(connect(server, timeout=0.2, environ={"OPENAI_API_KEY": KEY}))
+        preflight(connect(server, timeout=timeout, environ={"OPENAI_API_KEY": KEY}))
     assert KEY not in str(caught.value)
     assert caught.value.exit_code == 3
 
@@ -274,6 +275,6 @@ def test_server_of_its_own_process_serves_and_counts() -> None:
             assert json.load(stats) == {"calls": 5, "answered": 5, "paid_twice": 0}
     finally:
         child.terminate()
-        child.wait(10)
+        child.wait(60)
         if child.stdout is not None:
             child.stdout.close()

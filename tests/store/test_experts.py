@@ -177,6 +177,6 @@ def test_three_thousand_items_by_seven_annotators_take_under_a_second(scale: Sca
     labels = LabelSet("grade", scale, ("grade",), items, (), accept_only=False, digest="")
     names = tuple("abcdefg")
     experts = Experts(grade_by[0], grade_by[0], grade_by[0, :, 0], names, grade_by, grade_by, 0)
-    start = time.process_time()
+    start = time.thread_time()
     leave_one_out(labels, experts)
-    assert time.process_time() - start < 1
+    assert time.thread_time() - start < 1

@@ -31,7 +31,7 @@ class Slow(Journal):
 
     def _stop(self) -> None:
         self.reading.set()
-        assert self.may_go_on.wait(10)
+        assert self.may_go_on.wait(60)
 
 
 def test_one_reads_no_journal_for_what_many_did_not_find_until_a_call_has_ended(tmp_path: Path) -> None:
@@ -53,10 +53,10 @@ def test_one_finds_what_another_thread_is_still_looking_up(tmp_path: Path) -> No
         journal.put(key(0), REPLY)
         other = threading.Thread(target=lookups.many, args=([key(0)],))
         other.start()
-        assert journal.reading.wait(10)
+        assert journal.reading.wait(60)
         assert lookups.one(key(0)) == REPLY
         journal.may_go_on.set()
-        other.join(10)
+        other.join(60)
 
 
 def test_one_finds_the_reply_of_a_call_that_ended_while_it_was_looked_up(tmp_path: Path) -> None:
@@ -64,11 +64,11 @@ def test_one_finds_the_reply_of_a_call_that_ended_while_it_was_looked_up(tmp_pat
         lookups, journal.after = Lookups(journal), True
         other = threading.Thread(target=lookups.many, args=([key(0), key(1)],))
         other.start()
-        assert journal.reading.wait(10)  # it has found nothing
+        assert journal.reading.wait(60)  # it has found nothing
         journal.put(key(0), REPLY)
         lookups.ended(key(0))
         journal.may_go_on.set()
-        other.join(10)
+        other.join(60)
         assert lookups.one(key(0)) == REPLY
         assert journal.reads == 1
         assert lookups.one(key(1)) is None
