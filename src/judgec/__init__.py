@@ -1,3 +1,5 @@
 """judgec: the compiler for LLM judges."""
 
-__version__ = "0.1.0"
+from judgec._version import __version__
+
+__all__ = ["__version__"]
