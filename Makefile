@@ -20,7 +20,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 demo: $(STAMP)
-	@$(BIN)/python -m judgec.cli.demo
+	@$(BIN)/judgec demo
 
 demo-tournament: $(STAMP)
 	@$(BIN)/python -m judgec.cli.corpus.demo_tournament

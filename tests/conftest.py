@@ -1,13 +1,18 @@
-"""Ctrl-C reaches the tests and the commands that they start, even where the whole run was put into the background.
+"""What holds for every test process and the commands that it starts.
 
+Ctrl-C reaches them, even where the whole run was put into the background; and ``judgec`` is on the PATH, as for a user
+who has activated the environment, so that the next commands which are printed begin with it.
 No property is given a time limit: a busy machine has no reliable clock.
 """
 
+import os
 import signal
+import sysconfig
 
 from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
+os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
 settings.register_profile("judgec", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("judgec")

@@ -5,7 +5,7 @@ Every name is loaded when it is first used, so that ``import judgec`` costs next
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+from judgec._version import __version__
 
 _HOMES = {
     "Compilation": "judgec.api.compilation",

@@ -1,48 +1,66 @@
-"""``make demo``: a judge on the labels that ship, a fresh family each time."""
+"""``judgec demo``: a judge on the labels that ship, a fresh family each time, wherever it is run."""
 
 import json
-import os
+import re
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from judgec.cli.demo import FAMILY, demo
+import judgec as package
+from judgec.cli.demo import FAMILY, require_here
 from judgec.errors import UserError
-from tests.cli.process import ROOT
+from judgec.store.shipped import sensors_labels
+from tests.cli.process import ROOT, judgec
 
 
-def test_demo_outside_the_project_says_where_to_run_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_that_ship_are_the_one_file_of_the_checkout() -> None:
+    assert sensors_labels().samefile(ROOT / "trainsets" / "sensors" / "labels.jsonl")
+    assert (sensors_labels().parent / "datasheet.toml").is_file()
+    assert not [path for path in (ROOT / "src").rglob("labels.jsonl") if "build" not in path.parts]
+
+
+def test_labels_that_ship_are_those_inside_an_installed_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = tmp_path / "site-packages" / "judgec" / "trainsets" / "sensors" / "labels.jsonl"
+    inside.parent.mkdir(parents=True)
+    inside.touch()
+    monkeypatch.setattr(package, "__file__", str(tmp_path / "site-packages" / "judgec" / "__init__.py"))
+    assert sensors_labels() == inside
+
+
+def test_demo_of_the_catalogue_outside_the_project_says_where_to_run_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="the demo runs in the project's folder"):
-        demo(tmp_path)
+        require_here(Path("trainsets/sensors/catalogue"), "make demo-tournament")
     assert not list(tmp_path.iterdir())
 
 
+def test_make_demo_runs_the_command_of_its_own_environment() -> None:
+    recipe = re.search(r"^demo: \$\(STAMP\)\n\t@(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert recipe is not None
+    assert recipe[1] == "$(BIN)/judgec demo"
+
+
 @pytest.mark.full
-def test_demo_compiles_a_fresh_family_says_constructed_labels_and_names_the_next_commands(tmp_path: Path) -> None:
-    (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
+def test_demo_compiles_a_fresh_family_says_constructed_labels_and_its_next_command_runs(tmp_path: Path) -> None:
     taken = tmp_path / "programs" / f"{FAMILY}-1" / "0001"
     taken.mkdir(parents=True)
-    kept = {name: value for name, value in os.environ.items() if name != "MLFLOW_TRACKING_URI"}
-    done = subprocess.run(
-        [sys.executable, "-m", "judgec.cli.demo"],
-        cwd=tmp_path,
-        env={**kept, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=280,
-        check=True,
-    )
+    done = judgec(tmp_path, "demo")
     assert f"{FAMILY}-2@1 on" in done.stdout
     assert "constructed labels" in done.stderr
     assert "embedded evidence engine, no language model" in done.stderr
     *_, judge, ui = done.stderr.strip().splitlines()
-    assert judge.startswith("Next: judgec judge FILE --judge sensors-demo-2")
+    labels = shlex.quote(str(sensors_labels()))
+    assert judge.startswith(f"Next: judgec judge {labels} --judge sensors-demo-2")
     assert ui.strip() == "judgec ui"
     report = json.loads((tmp_path / "programs" / f"{FAMILY}-2" / "0001" / "report.json").read_text())
     judges = report["test"]
     assert judges["compiled"]["tau_b"]["value"] > judges["uncompiled"]["tau_b"]["value"]
     assert judges["ceiling"]["n"] == judges["compiled_loo"]["n"] > 0
+    subprocess.run(judge.removeprefix("Next: "), cwd=tmp_path, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
+    assert (tmp_path / "judged.jsonl").read_text().count("\n") == 500

@@ -4,14 +4,18 @@ Nothing heavy is imported here. A command module imports typer at its top and th
 that ``judgec --help`` answers at once.
 """
 
+from typing import Annotated
+
 import typer
 
+from judgec import __version__
 from judgec.cli.admin.doctor import doctor
 from judgec.cli.admin.journal import journal
 from judgec.cli.admin.ui import ui
 from judgec.cli.corpus.answer import answer
 from judgec.cli.corpus.compile_agent import compile_agent
 from judgec.cli.corpus.index import index
+from judgec.cli.demo import demo
 from judgec.cli.judge.agreement import agreement
 from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
@@ -29,7 +33,7 @@ app = typer.Typer(
     name="judgec",
     help="The compiler for LLM judges: labels in, a judge out that is measured against your experts.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},  # commands take it over
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -41,6 +45,21 @@ CORPUS = "Documents and agents"
 PROBES = "Test queries and probes"
 ADMIN = "Installation and tracking"
 
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"judgec {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Print it.")] = False,
+) -> None:
+    """Hold the options that stand before a command; a callback has acted on them already."""
+
+
+app.command("demo", rich_help_panel=LABELS)(demo)
 app.command("labels", rich_help_panel=LABELS)(labels)
 app.command("compile-judge", rich_help_panel=JUDGES)(compile_judge)
 app.command("judge", rich_help_panel=JUDGES)(judge)

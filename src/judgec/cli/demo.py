@@ -1,12 +1,40 @@
-"""``make demo``: compile a judge on the labels that ship with the project, in a family of its own each time."""
+"""``judgec demo``: compile a judge on the labels that ship with judgec, in a family of its own each time."""
 
 from pathlib import Path
 
-from judgec.cli.output import exit_with_code
+from judgec.cli.options import HomeOption, JsonOption, TrackingOption
 from judgec.errors import UserError
 
-LABELS = Path("trainsets/sensors/labels.jsonl")
 FAMILY = "sensors-demo"
+
+
+def demo(home: HomeOption = Path(), tracking_uri: TrackingOption = None, json: JsonOption = False) -> None:
+    """Compile a judge on the labels that ship with judgec; no key and no file is needed."""
+    from judgec.cli.output import print_json
+
+    _, report = compile_demo(home, tracking_uri=tracking_uri, quiet=json)
+    if json:
+        print_json(report)
+
+
+def compile_demo(home: Path, *, tracking_uri: str | None = None, quiet: bool = False) -> tuple[str, dict[str, object]]:
+    """Compile on ``trainsets/sensors``; on screen the next two commands run as they are printed.
+
+    Returns: The name of the family, and the report of ``--json``.
+    """
+    from judgec.cli.judge.compile_judge import Request
+    from judgec.cli.judge.compiling import run
+    from judgec.cli.output import nearest
+    from judgec.store.programs import names
+    from judgec.store.shipped import sensors_labels
+
+    taken = set(names(home))
+    family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)
+    labels = nearest(sensors_labels())
+    _, report = run(
+        Request(labels=labels, name=family, home=home, tracking_uri=tracking_uri, quiet=quiet), items=labels
+    )
+    return family, report
 
 
 def require_here(path: Path, target: str) -> None:
@@ -17,26 +45,3 @@ def require_here(path: Path, target: str) -> None:
     """
     if not path.exists():
         raise UserError(f"{path}: not here; the demo runs in the project's folder. Change to it and run {target}.")
-
-
-def demo(home: Path) -> str:
-    """Compile on ``trainsets/sensors`` and name the next two commands.
-
-    Returns: The name of the family.
-
-    Raises:
-        UserError: When it is not run from the project's folder.
-    """
-    from judgec.cli.judge.compile_judge import Request
-    from judgec.cli.judge.compiling import run
-    from judgec.store.programs import names
-
-    require_here(LABELS, "make demo")
-    taken = set(names(home))
-    family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)
-    run(Request(labels=str(LABELS), name=family, home=home))
-    return family
-
-
-if __name__ == "__main__":
-    exit_with_code(lambda: demo(Path()))

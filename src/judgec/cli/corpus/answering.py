@@ -16,7 +16,7 @@ from judgec.agents.registry import agent_names, kind_of, open_agent, reranked
 from judgec.agents.rerank import python_reranker
 from judgec.cli.corpus.answer import Request
 from judgec.cli.corpus.resuming import Unfinished
-from judgec.cli.output import print_json, print_table, say
+from judgec.cli.output import judgec_here, print_json, print_table, say
 from judgec.cli.progress import Bar
 from judgec.compiler.session import Session
 from judgec.errors import ServiceError, UserError
@@ -249,7 +249,7 @@ def _show(summary: dict[str, dict[str, object]], answers: Sequence[Answer], requ
     reasons = dict.fromkeys(f"{answer.agent}: {answer.error}" for answer in answers if answer.text is None)
     shown = list(reasons)[:MOST_REASONS]
     failures = [f"Failures are in {failed_path(request.out)}; they are no answers."] if reasons else []
-    say(*shown, *failures, f"Next: judgec evaluate --answers {request.out} --judge NAME")
+    say(*shown, *failures, f"Next: {judgec_here()} evaluate --answers {request.out} --judge NAME")
 
 
 def _text(value: object) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from judgec.cli.demo import FAMILY, demo, require_here
+from judgec.cli.demo import FAMILY, compile_demo, require_here
 from judgec.cli.output import exit_with_code, say
 
 SENSORS = Path("trainsets/sensors")
@@ -73,7 +73,7 @@ def _judge(home: Path) -> str:
     promoted = [name for name in families if CHAMPION in aliases(home, name)]
     if promoted:
         return f"{promoted[-1]}@{CHAMPION}"
-    return f"{families[-1] if families else demo(home)}@{LATEST}"
+    return f"{families[-1] if families else compile_demo(home)[0]}@{LATEST}"
 
 
 def _queries() -> Iterator[dict[str, str]]:

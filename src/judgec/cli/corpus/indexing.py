@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judgec.cli.corpus.index import Request
-from judgec.cli.output import print_json, print_table, say
+from judgec.cli.output import judgec_here, print_json, print_table, say
 from judgec.retrieval.build import BuildReport, build_index
 from judgec.retrieval.index import location_shown
 from judgec.retrieval.parsing.chunking import Chunking
@@ -99,8 +99,8 @@ def _show(report: BuildReport, request: Request) -> None:
         *_some(skipped, "skipped files"),
         *_some(list(report.faults), "rows left out"),
         *([f"Files that nobody reads were left out: {kinds}."] if kinds else []),
-        f"Next: judgec answer --index {location_shown(request.postgres or str(request.out))} --queries QUERIES "
-        "--agents rag-bm25,rag-fusion-hybrid --out answers.jsonl",
+        f"Next: {judgec_here()} answer --index {location_shown(request.postgres or str(request.out))} "
+        "--queries QUERIES --agents rag-bm25,rag-fusion-hybrid --out answers.jsonl",
     )
 
 

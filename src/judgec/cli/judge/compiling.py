@@ -24,8 +24,13 @@ from judgec.store.splits import default_family
 from judgec.tracking.store import tracking_store
 
 
-def run(request: Request) -> tuple[Saved, dict[str, object]]:
-    """Compile, save and track; returns the saved version and the report of ``--json``."""
+def run(request: Request, *, items: str = "FILE") -> tuple[Saved, dict[str, object]]:
+    """Compile, save and track; returns the saved version and the report of ``--json``.
+
+    Args:
+        request: The command line.
+        items: What the next command, which is printed at the end, judges; ``FILE`` stands for items yet to come.
+    """
     bar = Bar(shown=not request.quiet)
     labels, settings = _read(request, bar)
     store = tracking_store(request.home, request.tracking_uri, os.environ)
@@ -35,7 +40,7 @@ def run(request: Request) -> tuple[Saved, dict[str, object]]:
     bar.close()
     saved, report = found.saved, dict(found.report)
     if not request.quiet:
-        _show(saved, request)
+        _show(saved, request, items)
     return saved, report
 
 
@@ -104,7 +109,7 @@ def _estimated(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f}"
 
 
-def _show(saved: Saved, request: Request) -> None:
+def _show(saved: Saved, request: Request, items: str) -> None:
     card, compiled, agreements = saved.card, saved.compiled, saved.compiled.verification.agreements
     title = f"{card.name}@{card.version} on {len(compiled.dataset.test)} test items ({card.objective})"
     judges = {name: agreements[name] for name in agreements if agreements[name].n}
@@ -128,7 +133,7 @@ def _show(saved: Saved, request: Request) -> None:
         *[f"note: {note}" for note in compiled.notes],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",
-        f"Next: {command('judge', 'FILE', '--judge', named, '--out', 'judged.jsonl', *endpoint, home=request.home)}",
+        f"Next: {command('judge', items, '--judge', named, '--out', 'judged.jsonl', *endpoint, home=request.home)}",
         f"      {command('ui', home=request.home)}",
     )
 

@@ -14,7 +14,7 @@ import orjson
 
 from judgec.cli.judge.judge import Request
 from judgec.cli.judge.panel import Panel
-from judgec.cli.output import say
+from judgec.cli.output import judgec_here, say
 from judgec.cli.progress import Bar
 from judgec.errors import ServiceError, UserError
 from judgec.judges.judge import disagreements
@@ -27,7 +27,7 @@ from judgec.store.rows.columns import as_rename
 from judgec.store.splits import writing_whole
 from judgec.store.stream.pieces import ItemStream, open_items
 
-NEXT = "Next: judgec agreement {out} --expert COLUMN --judge grade, with the experts' grades as COLUMN beside them"
+NEXT = "Next: {here} agreement {out} --expert COLUMN --judge grade, with the experts' grades as COLUMN beside them"
 ENGINES = _, RAY = "local", "ray"
 MOST_REASONS = 5  # for missing judgments, on the screen; the rows have them all
 MOST_DISTINCT = 1000  # reasons that are counted word by word; beyond that a long run only counts their kinds
@@ -245,5 +245,5 @@ def _show(counts: dict[str, object], tally: _Tally, cards: list[ProgramCard]) ->
         *([f"the verdicts among themselves: Fleiss' kappa {kappa:.2f}"] if isinstance(kappa, float) else []),
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
         *_unproven(cards),
-        *([] if len(tally.aspects) > 1 else [NEXT.format(out=shlex.quote(str(counts["out"])))]),
+        *([] if len(tally.aspects) > 1 else [NEXT.format(here=judgec_here(), out=shlex.quote(str(counts["out"])))]),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judgec.cli.labels.labels import Request
 from judgec.cli.labels.review import opened
-from judgec.cli.output import say
+from judgec.cli.output import judgec_here, say
 from judgec.errors import UserError
 from judgec.review.desk import meanings_of
 from judgec.store.labels import DEFAULT_ANNOTATOR
@@ -43,7 +43,7 @@ def export(request: Request, target: str) -> dict[str, object]:
     for name, path in paths.items():
         blank[str(path)] = export_sheet(sheet, path, name)
         say(f"{path}: {len(sheet.items)} items for {name}, {blank[str(path)]} of them to grade")
-    say(f"Next: judgec labels {request.file} --import {next(iter(blank))}")
+    say(f"Next: {judgec_here()} labels {request.file} --import {next(iter(blank))}")
     return {"items": len(sheet.items), "blank": blank}
 
 
@@ -65,7 +65,7 @@ def bring_back(request: Request, origin: str) -> dict[str, object]:
     say(
         *(f"note: {note}" for note in notes),
         *(f"{count} labels by {name}" for name, count in counts.items()),
-        f"Next: judgec labels {sheet.path}",
+        f"Next: {judgec_here()} labels {sheet.path}",
     )
     return {"out": str(sheet.path), "items": len(sheet.items), "imported": counts, "graded": sheet.annotators()}
 
@@ -83,9 +83,10 @@ def _send(sheet: LabelSheet, store: TrackingStore, experiment: str, users: Seque
     items = {item.item_id: dict(item.inputs) for item in sheet.items}
     name = sheet.path.name
     sent = send_queue(store, Queue(experiment, name, items, questions, tuple(users)), os.environ)
+    here = judgec_here()
     say(
         f"queue {name} of experiment {experiment}: {len(items)} items, {sent} of them new",
-        "Next: judgec ui, experiment -> Review; then judgec labels FILE --import mlflow:" + experiment,
+        f"Next: {here} ui, experiment -> Review; then {here} labels FILE --import mlflow:{experiment}",
     )
     return {"items": len(items), "sent": sent, "experiment": experiment, "queue": name}
 

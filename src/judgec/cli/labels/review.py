@@ -6,7 +6,7 @@ import threading
 from typing import get_args
 
 from judgec.cli.labels.labels import Request
-from judgec.cli.output import say
+from judgec.cli.output import judgec_here, say
 from judgec.errors import UserError
 from judgec.records.card import ProgramCard
 from judgec.records.label import Task
@@ -58,7 +58,7 @@ def run(request: Request) -> dict[str, object]:
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
     progress = sheet.annotators()
-    say("stopped.", f"Next: judgec labels {sheet.path}")
+    say("stopped.", f"Next: {judgec_here()} labels {sheet.path}")
     return {"out": str(sheet.path), "items": len(sheet.items), "graded": progress}
 
 

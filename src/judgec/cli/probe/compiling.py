@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from judgec.cli.judge.compile_judge import Request as JudgeRequest
 from judgec.cli.judge.compiling import run as compile_judge
-from judgec.cli.output import print_table, say
+from judgec.cli.output import judgec_here, print_table, say
 from judgec.cli.probe.compile_queries import Request
 from judgec.cli.probe.generating import ask_of, open_reliability, read_experts, spec_of
 from judgec.cli.progress import Bar
@@ -138,5 +138,5 @@ def _show(compiled: CompiledQueries, name: str, notes: Sequence[str]) -> None:
     say(
         f"{name} {verdict}: {compiled.reason}",
         *[f"note: {note}" for note in notes],
-        f"Next: judgec generate-queries --generator {name} --index I --out queries.jsonl; judgec ui",
+        f"Next: {judgec_here()} generate-queries --generator {name} --index I --out queries.jsonl; {judgec_here()} ui",
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from judgec.cli.output import print_table, say
+from judgec.cli.output import judgec_here, print_table, say
 from judgec.cli.probe.generate_queries import Request
 from judgec.cli.progress import Bar
 from judgec.compiler.queries.saved import Found, load_generator
@@ -220,8 +220,10 @@ def _show(report: dict[str, object], out: Path, references: bool) -> None:
         print_table("Beside the experts' queries", list(names), [[f"{near[name]:.2f}" for name in names]])
     notes = report["notes"]
     assert isinstance(notes, list)  # as made above
-    probing = f"judgec probe --questions {out} --system SYSTEM" if references else "with --references, judgec probe"
-    say(*notes, f"Next: {probing}; judgec answer --queries {out}")
+    probing = f"{judgec_here()} probe --questions {out} --system SYSTEM"
+    if not references:
+        probing = f"with --references, {judgec_here()} probe"
+    say(*notes, f"Next: {probing}; {judgec_here()} answer --queries {out}")
 
 
 def _counts(dropped: dict[str, int]) -> str:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgec.agents.rag import AgentSettings
-from judgec.cli.output import print_json, print_table, say
+from judgec.cli.output import judgec_here, print_json, print_table, say
 from judgec.cli.probe.generating import ask_of, open_reliability, spec_of
 from judgec.cli.probe.probe import Request
 from judgec.cli.probe.seats import open_panel
@@ -114,7 +114,10 @@ def _finish(request: Request, summary: Summary, run_id: str, held: GateVerdict |
         rows = rate_rows(summary) if len(summary.systems) <= FEW else matrix_rows(summary)
         print_table(f"Failure rates, judged by {summary.judge}", *rows)
         print_table("What to do", *scenario_rows(summary))
-        say(*[f"note: {note}" for note in summary.notes], f"Next: open {request.out / 'report.html'}; judgec ui")
+        say(
+            *[f"note: {note}" for note in summary.notes],
+            f"Next: open {request.out / 'report.html'}; {judgec_here()} ui",
+        )
     if summary.cells and all(not cell.n and not cell.unscored for cell in summary.cells):
         raise ServiceError(
             f"{request.out}: no system gave an answer to any question; the reasons are in results.jsonl. "

@@ -12,7 +12,7 @@ from pathlib import Path
 from judgec.audit import drift
 from judgec.audit.registry import audits_named, run_audits
 from judgec.audit.subject import Subject, subject_of
-from judgec.cli.output import command, say
+from judgec.cli.output import command, judgec_here, say
 from judgec.cli.progress import Bar
 from judgec.cli.trust.audit import Request
 from judgec.cli.trust.held_out import held_out
@@ -263,7 +263,7 @@ def _show(card: ProgramCard, audit: AuditReport, report: Report) -> None:
         audit.summary,
         f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
         *_show_notes(report),
-        "Next: judgec ui; judgec audit --judge NAME --anchor FILE keeps watch over drift",
+        f"Next: {judgec_here()} ui; {judgec_here()} audit --judge NAME --anchor FILE keeps watch over drift",
     )
 
 
