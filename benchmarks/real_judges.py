@@ -192,7 +192,9 @@ def section(found: Sequence[Compared], objective: str) -> str:
         f"|---|{'---|' * len(names)}",
     ]
     for label, of in (("mean, raw", "raw"), ("mean, compiled", "compiled")):
-        lines.append(f"| {label} | {' | '.join(f'{_mean(found, of, name):.3f}'.lstrip('0') for name in names)} |")
+        lines.append(
+            f"| {label} | {' | '.join(f'{_mean(found, of, name):.3f}'.replace('0.', '.', 1) for name in names)} |"
+        )
     worse = [sum(_shown_worse(one, name) for one in found) for name in names]
     lines.append(f"| shown worse than raw, judges | {' | '.join(map(str, worse))} |")
     better = [sum((one.gain[name].low or 0.0) > 0.0 for one in found) for name in names]
