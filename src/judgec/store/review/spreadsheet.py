@@ -5,17 +5,16 @@ An expert sees the items and their own labels; nobody else's, no judge's, not wh
 
 import csv
 import io
-from collections.abc import Sequence
 from pathlib import Path
 
 from judgec.errors import InputError, UserError
 from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.sheet import Given, LabelSheet
-from judgec.store.review.xlsx import read_workbook, write_workbook
+from judgec.store.review.xlsx import write_workbook
 from judgec.store.rows.cells import as_grade, is_missing
 from judgec.store.rows.columns import TASKS, listed
 from judgec.store.splits import write_whole
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.tables import Row, read_table
 
 XLSX = ".xlsx"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula (OWASP, CSV injection)
@@ -70,7 +69,7 @@ def import_sheet(sheet: LabelSheet, path: Path, annotator: str | None = None) ->
     Raises:
         InputError: A missing column, an unknown item, a grade off the scale; each with its line.
     """
-    table = _workbook_table(path) if path.suffix.lower() == XLSX else read_table(str(path))
+    table = read_table(str(path))
     form = sheet.form
     missing = [name for name in ("item_id", *form.columns) if name not in table.columns]
     if missing:
@@ -113,14 +112,6 @@ def guarded(text: str) -> str:
 def unguarded(text: str) -> str:
     """The text that ``guarded`` was given."""
     return text[1:] if text.startswith(tuple(GUARD + mark for mark in (*FORMULA, GUARD))) else text
-
-
-def _workbook_table(path: Path) -> Table:
-    rows = {number: row for number, row in read_workbook(path).items() if any(cell.strip() for cell in row)}
-    numbers = tuple(rows)[1:]  # of the sheet, blank rows counted, as its reader sees them
-    header: Sequence[str] = [cell.strip() for cell in next(iter(rows.values()), [])]
-    values: list[Row] = [dict(zip(header, [*rows[i], *[""] * len(header)], strict=False)) for i in numbers]
-    return Table(str(path), tuple(header), tuple(values), numbers, by_line=False)
 
 
 def _said(row: Row, column: str) -> str:
