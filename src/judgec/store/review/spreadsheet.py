@@ -5,6 +5,7 @@ An expert sees the items and their own labels; nobody else's, no judge's, not wh
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 from judgec.errors import InputError, UserError
@@ -56,7 +57,9 @@ def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> int:
     return sum(len(given.get(item.item_id, Given({})).grades) < len(form.aspects) for item in sheet.items)
 
 
-def import_sheet(sheet: LabelSheet, path: Path, annotator: str | None = None) -> dict[str, int]:
+def import_sheet(
+    sheet: LabelSheet, path: Path, annotator: str | None = None, *, among: Sequence[str] = ()
+) -> dict[str, int]:
     """Put the labels of a sheet that came back into the file, all or none; returns how many, by annotator.
 
     Rows without a label change nothing. Texts in the sheet are not read: an item is known by its ``item_id``.
@@ -65,9 +68,11 @@ def import_sheet(sheet: LabelSheet, path: Path, annotator: str | None = None) ->
         sheet: The label file.
         path: What ``read_table`` reads, or a workbook; needs ``item_id`` and the label columns.
         annotator: Whose labels they are; default: the sheet's ``annotator`` column.
+        among: Whose they may be; empty for anybody's.
 
     Raises:
-        InputError: A missing column, an unknown item, a grade off the scale; each with its line.
+        InputError: A missing column, an unknown item, a grade off the scale, somebody who is not ``among``
+            the annotators; each with its line.
     """
     table = read_table(str(path))
     form = sheet.form
@@ -95,7 +100,11 @@ def import_sheet(sheet: LabelSheet, path: Path, annotator: str | None = None) ->
             continue
         if item_id not in known:
             faults.append(f"{table.where(index)}: item {item_id!r} is not in {sheet.path.name}. Restore its item_id.")
-        name = annotator or unguarded(_said(row, "annotator")) or DEFAULT_ANNOTATOR
+        said_by = unguarded(_said(row, "annotator"))
+        name = annotator or said_by or DEFAULT_ANNOTATOR
+        if among and name not in among:
+            seen = f"annotator {said_by}" if said_by else "no annotator"
+            faults.append(f"{table.where(index)}: {seen}; --annotators names {listed(among)}. Name one of these.")
         labels.append((item_id, name, Given(grades, unguarded(_said(row, "rationale")))))
     if faults:
         raise InputError(faults)
