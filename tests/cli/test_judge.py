@@ -15,7 +15,8 @@ from tests.service import grading_world, policies
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Status, digest
 
-ROW = ["item_id", "grade", "score", "accept", "probabilities", "confidence", "rationale", "unscored"]
+GRADED = ["grade", "score", "accept", "confidence"]
+ADDED = [*GRADED, "rationale", "unscored", "probabilities", "learned"]
 ITEMS = [
     {name: value for name, value in row.items() if name != "grade"}
     for row in grading_world.rows(60, seed=7, per_query=2)
@@ -51,11 +52,12 @@ def test_champion_judges_items_without_labels_and_nothing_missing_becomes_a_numb
     counts, rows = json.loads(done.stdout), read(out)
     assert done.stderr == ""
     assert [row["item_id"] for row in rows] == [item["item_id"] for item in ITEMS]
-    assert all(list(row) == ROW for row in rows)
+    assert all(list(row) == [*item, *ADDED] for row, item in zip(rows, ITEMS, strict=True))
+    assert all({name: row[name] for name in item} == item for row, item in zip(rows, ITEMS, strict=True))
     lost = [row for row in rows if row["unscored"] is not None]
     scored = [row for row in rows if row["unscored"] is None]
     assert 10 < len(lost) < 50
-    assert all(row[name] is None for row in lost for name in ROW[1:6])
+    assert all(row[name] is None for row in lost for name in (*GRADED, "probabilities"))
     for row in scored:
         assert row["grade"] in {1, 2, 3, 4, 5}
         assert sum(row["probabilities"].values()) == pytest.approx(1)
@@ -111,8 +113,8 @@ def test_judge_of_several_aspects_keys_rows_and_counts_by_aspect(answers: Path, 
     out = tmp_path / "out.jsonl"
     counts = run(request(answers, write(tmp_path / "i.jsonl", ITEMS[:20]), "aspects@latest", out))
     rows = read(out)
-    plural = [f"{name}s" if name in {"grade", "score", "accept", "confidence"} else name for name in ROW]
-    assert all(list(row) == plural for row in rows)
+    plural = [f"{name}s" if name in GRADED else name for name in ADDED]
+    assert all(list(row) == [*item, *plural] for row, item in zip(rows, ITEMS, strict=False))
     for name in ("grades", "scores", "accepts", "probabilities", "confidences"):
         assert all(list(row[name]) == ["claims", "tone"] for row in rows)
     for outcome, wanted in (("accepted", True), ("rejected", False)):
@@ -127,10 +129,13 @@ def test_missing_answer_is_an_empty_answer_and_repeated_rows_are_judged_once(ans
     out = tmp_path / "out.jsonl"
     counts = run(request(answers, write(tmp_path / "i.jsonl", rows), "aspects@1", out))
     assert (counts["rows"], counts["items"], counts["unscored"]) == (4, 3, 0)
-    assert [row["item_id"] for row in read(out)] == ["x", ITEMS[1]["item_id"], ITEMS[2]["item_id"]]
+    written = read(out)
+    assert [row["item_id"] for row in written] == ["x", ITEMS[1]["item_id"], *[ITEMS[2]["item_id"]] * 2]
+    assert written[2] == written[3]
     assert counts["notes"] == [
         "1 rows repeat an item and are judged once.",
         "2 rows have no answer; they are judged as empty answers.",
+        "1 of 3 items are of queries that the judge has learned from: learned is true there.",
     ]
 
 
@@ -184,6 +189,6 @@ def test_people_see_counts_reasons_notes_and_the_next_command(answers: Path, sha
     assert "unscored 1" in said
     assert "note: 1 rows have no answer; they are judged as empty answers." in said
     assert "note: this version was not shown to be better than its baselines" in said
-    assert "Next: judgec agreement 'o ut.jsonl' --expert COLUMN --judge grade" in said
+    assert "Next: judgec labels 'i t.jsonl' --judge world@2 --export 'o ut.to-grade.csv'" in said
     command = ["judge", items.name, "--judge", "aspects", "--home", answers, "--out", "o.jsonl"]
     assert "aspects@latest" in judgec(tmp_path, *command, code=2).stderr

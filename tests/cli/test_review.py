@@ -1,20 +1,26 @@
 """``judgec labels --review``, ``--export`` and ``--import`` as real processes."""
 
+import csv
 import http.client
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from judgec.cli.labels.labels import Request
-from judgec.cli.labels.review import grade
-from judgec.errors import UserError
+from judgec.cli.labels.review import grade, opened
+from judgec.errors import InputError, UserError
+from judgec.review.desk import Desk
 from judgec.store.labels import read_labels
+from judgec.store.review.sheet import Given
+from judgec.store.review.xlsx import write_workbook
 from tests.cli.process import ROOT, judgec
 
 ROWS = [{"item_id": f"i{n}", "query": f"Q{n}", "answer": f"A{n}"} for n in range(3)]
@@ -119,3 +125,99 @@ def test_sheet_that_is_there_is_not_written_over_and_none_of_the_others_is_writt
 def test_two_ways_at_once_are_refused(items: Path) -> None:
     done = judgec(items.parent, "labels", items.name, "--review", "--export", "s.csv", code=2)
     assert "one at a time is valid" in done.stderr
+
+
+WIDE = """query,answer,ann,ann.rationale,bob
+Q0,A0,5,fine,1
+Q1,A1,4,,
+Q2,A2,1,,
+Q3,A3,2,,3
+Q4,A4,,,
+Q5,A5,,,
+"""
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".xlsx"])
+def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"wide{suffix}"
+    table = list(csv.reader(WIDE.splitlines()))
+    if suffix == ".jsonl":
+        file.write_text("".join(json.dumps(dict(zip(table[0], row, strict=True))) + "\n" for row in table[1:]))
+    elif suffix == ".xlsx":
+        write_workbook(file, table, [9] * 5, [()] * 5)
+    else:
+        file.write_text(WIDE)
+    before = file.read_bytes()
+    request = Request(file=str(file), annotators="ann,bob,new")
+    sheet, notes = opened(request)
+    assert sheet.annotators() == {"ann": 4, "bob": 2}
+    assert any("4 by ann, 2 by bob" in note for note in notes)
+    said = Desk(sheet, ("ann", "bob", "new")).labels("ann")["labels"]
+    assert isinstance(said, dict)
+    assert said["0"] == {"grades": {"grade": 4}, "rationale": "fine"}
+    assert sheet.path == tmp_path / "wide.labels.jsonl"
+    assert file.read_bytes() == before
+    sheet.save(sheet.items[4].item_id, "bob", Given({"grade": 0}))
+    assert opened(request)[0].annotators() == {"ann": 4, "bob": 3}  # what was given since is kept
+    done = grade(Request(file=str(file), annotators="ann,bob", export=str(tmp_path / "s.csv")))
+    assert done["blank"] == {str(tmp_path / "s.ann.csv"): 2, str(tmp_path / "s.bob.csv"): 3}
+
+
+def test_sheet_comes_back_with_the_same_annotators_and_is_read_with_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "my wide.csv"
+    file.write_text(WIDE)
+    grade(Request(file=str(file), annotators="ann,bob", export=str(tmp_path / "s.csv")))
+    step = shlex.split(next(line for line in capsys.readouterr().err.splitlines() if line.startswith("Next: ")))[2:]
+    assert step == ["labels", str(file), "--annotators", "ann,bob", "--import", str(tmp_path / "s.ann.csv")]
+    exported = tmp_path / "s.ann.csv"
+    with exported.open(encoding="utf-8-sig", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    with exported.open("w", newline="") as handle:
+        table = csv.DictWriter(handle, rows[0].keys())
+        table.writeheader()
+        table.writerows({**row, "grade": row["grade"] or "3"} for row in rows)
+    judgec(tmp_path, *step)
+    copy = tmp_path / "my wide.labels.jsonl"
+    for annotators, found in (
+        (("ann", "bob"), {"ann": 6, "bob": 2}),
+        ((), {"ann": 6, "bob": 2}),
+        (("ann",), {"ann": 6}),
+    ):
+        labels = read_labels(str(copy), annotators=annotators).labels
+        assert Counter(label.annotator for label in labels) == found
+    assert Counter(one.annotator for one in read_labels(str(exported), annotators=("ann", "bob")).labels) == {"ann": 6}
+    with pytest.raises(InputError, match="annotator ann; --annotators names bob, cem"):
+        grade(Request(file=str(file), annotators="bob,cem", import_=str(exported)))
+
+
+def test_grades_in_raters_columns_come_into_a_copy_that_was_made_without_them(tmp_path: Path) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text(WIDE)
+    assert opened(Request(file=str(file)))[0].annotators() == {}
+    assert opened(Request(file=str(file), annotators="ann,bob"))[0].annotators() == {"ann": 4, "bob": 2}
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_pairs_for_a_reliability_judge_are_graded_by_aspect(tmp_path: Path, labelled: bool) -> None:
+    names = ["in_passage", "alone"] if labelled else ["question_in_passage", "answer_in_passage", "self_contained"]
+    rows: list[dict[str, object]] = [
+        {"item_id": f"i{n}", "query": "Q", "passage": f"P{n}", "answer": "A"} for n in range(4)
+    ]
+    if labelled:
+        rows = [{**row, **{f"grade.{name}": n % 2 for name in names}} for n, row in enumerate(rows)]
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sheet, _ = opened(Request(file=str(file)))
+    desk = Desk(sheet)
+    about = desk.about()
+    assert (about["task"], about["grades"], about["aspects"]) == ("reliability", ["0", "1"], names)
+    texts = desk.item(0)["texts"]
+    assert isinstance(texts, list)
+    assert [text["name"] for text in texts] == ["query", "passage", "answer"]
+    for number in range(4):
+        desk.save(number, "ann", {name: (number + k) % 2 for k, name in enumerate(names)}, "")
+    assert read_labels(str(file), task="reliability").aspects == tuple(names)
+    done = grade(Request(file=str(file), annotators="ann", export=str(tmp_path / "s.csv")))
+    assert done["blank"] == {str(tmp_path / "s.csv"): 0}

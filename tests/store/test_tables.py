@@ -112,7 +112,8 @@ def test_json_array_rows_carry_the_line_they_begin_on(tmp_path: Path) -> None:
         ("t.jsonl", '{"q": 1}\n{"q": \n', "t.jsonl:2:", "not JSON"),
         ("t.jsonl", '{"q": 1}\n[1]\n', "t.jsonl:2:", "a list; one object"),
         ("t.json", '[{"q": 1},\n{"q": }]', "t.json:2:", "not JSON"),
-        ("t.xlsx", "PK", "t.xlsx:", "format .xlsx is not known"),
+        ("t.xls", "PK", "t.xls:", "format .xls is not known"),
+        ("t.xlsx", "PK", "t.xlsx:", "not an .xlsx workbook"),
     ],
 )
 def test_broken_file_is_refused_with_its_line(

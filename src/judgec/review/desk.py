@@ -8,7 +8,8 @@ from judgec.records.scale import Scale
 from judgec.store.review.sheet import Given, LabelSheet
 
 LONGEST_NAME = 80  # characters of an annotator's name
-FIELDS = ("query", "reference", "answer", "answer_a", "answer_b", "document", "contexts")  # in the order of reading
+# In the order of reading.
+FIELDS = ("query", "passage", "reference", "answer", "answer_a", "answer_b", "document", "contexts")
 
 Json = dict[str, object]
 

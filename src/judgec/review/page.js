@@ -9,7 +9,11 @@ const unsaved = new Map();                  // by item: the label that is not in
 
 async function ask(path, body) {
   const options = {headers: {'X-Judgec-Token': token}};
-  if (body) { options.method = 'POST'; options.body = JSON.stringify(body); options.headers['Content-Type'] = 'application/json'; }
+  if (body) {
+    options.method = 'POST'; options.body = JSON.stringify(body); options.headers['Content-Type'] = 'application/json';
+    // It arrives though the tab closes; a browser takes 64 KB of these at a time, and refuses more.
+    options.keepalive = new Blob([options.body]).size < 30000;
+  }
   const reply = await fetch(path, options);
   const said = await reply.json().catch(() => ({error: `the server said ${reply.status}`}));
   if (!reply.ok) throw new Error(said.error || `the server said ${reply.status}`);
@@ -29,16 +33,17 @@ function save(number) {
 }
 function post(body) {             // one after the other, so that the last word is the last one saved
   waiting++; $('saved').textContent = 'saving …';
-  const given = {body, why: ''}; unsaved.set(body.number, given);
+  const given = {body, why: '', sent: false}; unsaved.set(body.number, given);
   chain = chain.then(async () => {
     let reached = false;
-    for (let again = 0; unsaved.get(body.number) === given; again++) {  // else a later word has taken its place
+    for (let again = 0; unsaved.get(body.number) === given && !given.sent; again++) {  // else a later word, or leave()
       try {
+        given.sent = true;
         const said = await ask('/api/label', body);
         if (unsaved.get(body.number) === given) unsaved.delete(body.number);
         progress(said.progress); reached = true; break;
       } catch (error) {
-        given.why = error.message; told();
+        given.why = error.message; given.sent = false; told();
         if (!(error instanceof TypeError) || again > 8) break;
         await new Promise(done => setTimeout(done, 1000 * (again + 1)));
       }
@@ -50,6 +55,16 @@ function post(body) {             // one after the other, so that the last word 
   });
 }
 function flush() { if (pending !== null) { clearTimeout(pending.timer); const n = pending.number; pending = null; save(n); } }
+function leave() {                // the tab may be closing: nothing waits for its turn any more
+  flush();
+  for (const given of unsaved.values()) if (!given.sent) {
+    given.sent = true;
+    ask('/api/label', given.body).then(said => {
+      if (unsaved.get(given.body.number) === given) unsaved.delete(given.body.number);
+      progress(said.progress); told();
+    }, () => { given.sent = false; if (unsaved.get(given.body.number) === given) post(given.body); });
+  }
+}
 function progress(all) {
   const done = [...Array(about.items).keys()].filter(graded).length;
   $('bar').max = about.items; $('bar').value = done; $('done').textContent = `${done} of ${about.items} graded`;
@@ -117,7 +132,7 @@ $('why').addEventListener('input', () => {
   const number = at, label = mine(number); label.rationale = $('why').value; labels[number] = label;
   if (pending) clearTimeout(pending.timer);
   $('saved').textContent = Object.keys(label.grades).length ? '…' : 'a reason is saved with a grade';
-  pending = Object.keys(label.grades).length ? {number, timer: setTimeout(flush, 500)} : null;
+  pending = Object.keys(label.grades).length ? {number, timer: setTimeout(flush, 250)} : null;
 });
 $('why').addEventListener('blur', flush);
 $('next').addEventListener('click', () => go(at + 1)); $('back').addEventListener('click', () => go(at - 1));
@@ -142,7 +157,12 @@ function act(key) {               // true when it was a key of ours
   if (does && loading) early.push(key); else if (does) does();
   return !!does;
 }
-window.addEventListener('beforeunload', event => { flush(); if (waiting || unsaved.size) event.preventDefault(); });
+const homeless = () => Object.values(labels).some(label => label.rationale && !Object.keys(label.grades).length);
+window.addEventListener('beforeunload', event => {
+  leave(); if ([...unsaved.values()].some(one => one.why) || homeless()) event.preventDefault();  // a reason without a grade
+});
+window.addEventListener('pagehide', leave);
+document.addEventListener('visibilitychange', () => { if (document.visibilityState === 'hidden') leave(); });
 (async () => {
   try { about = await ask('/api/about'); } catch (error) { fault(error); return; }
   $('title').textContent = `${about.file}: ${about.task}`; document.title = $('title').textContent;

@@ -57,11 +57,21 @@ class LabelFile:
 
 @dataclass(frozen=True, slots=True)
 class ItemFile:
-    """Items, the rows they came from, and what was mended."""
+    """Items, the rows they came from, and what was mended.
+
+    Args:
+        items: One an item, in the order of their first rows.
+        rows: How many rows there are.
+        notes: What was mended, one sentence each.
+        table: The rows, under the file's own names of columns.
+        item_of: Position of each row's item.
+    """
 
     items: tuple[Item, ...]
     rows: int
     notes: tuple[str, ...]
+    table: Table
+    item_of: tuple[int, ...]
 
 
 def read_labels(
@@ -180,7 +190,8 @@ def read_item_file(path: str, *, task: str, rename: Mapping[str, str] | None = N
         UserError: An unknown task.
     """
     known = as_task(task)
-    table = renamed(read_table(path), rename or {})
+    file = read_table(path)
+    table = renamed(file, rename or {})
     if is_ragelo(table):
         table = joined(table)
     require_columns(table, known, labelled=False)
@@ -194,7 +205,7 @@ def read_item_file(path: str, *, task: str, rename: Mapping[str, str] | None = N
         f"{collected.not_text} input cells are not text and became text.": collected.not_text,
     }
     notes = (*table.notes, *(sentence for sentence, count in sentences.items() if count))
-    return ItemFile(collected.items, len(table.rows), notes)
+    return ItemFile(collected.items, len(table.rows), notes, file, collected.item_of)
 
 
 def _labels(

@@ -1,4 +1,4 @@
-"""Any file of rows as one table: CSV, TSV, JSON lines, JSON, Parquet, Arrow, a folder or a Hub data set."""
+"""Any file of rows as one table: CSV, TSV, JSON lines, JSON, Parquet, Arrow, a workbook, a folder, a Hub data set."""
 
 import csv
 import io
@@ -11,10 +11,12 @@ from typing import Literal
 
 from judgec.errors import InputError
 from judgec.store.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
+from judgec.store.review.xlsx import read_workbook
 
+WORKBOOK = ".xlsx"
 Row = dict[str, object]
 
-FORMATS = ".csv, .tsv, .jsonl, .json, .parquet, .arrow, a folder of these, or hf:owner/name@split"
+FORMATS = ".csv, .tsv, .jsonl, .json, .parquet, .arrow, .xlsx, a folder of these, or hf:owner/name@split"
 DELIMITERS = ",;\t|"  # spreadsheets in half of Europe write semicolons into .csv
 
 
@@ -91,6 +93,8 @@ def read_table(path: str) -> Table:
         return _binary(path, read_parquet(file))
     if kind in {".arrow", ".feather"}:
         return _binary(path, read_arrow_file(file))
+    if kind == WORKBOOK:
+        return read_sheet(file)
     if kind in {".csv", ".tsv", ".tab"}:
         return _read_delimited(path, _text_of(path), "," if kind == ".csv" else "\t")
     if kind in {".jsonl", ".ndjson", ".json"}:
@@ -100,6 +104,27 @@ def read_table(path: str) -> Table:
     raise InputError(
         [(f"{path}: format {kind or 'without an extension'} is not known; valid are {FORMATS}. Rename the file.")]
     )
+
+
+def read_sheet(path: Path) -> Table:
+    """The first sheet of a workbook; its cells are texts.
+
+    Raises:
+        InputError: When it is no workbook, or has no rows.
+    """
+    sheet = {number: row for number, row in read_workbook(path).items() if any(cell.strip() for cell in row)}
+    numbers = tuple(sheet)[1:]  # of the sheet, blank rows counted, as its reader sees them
+    header = [cell.strip() for cell in next(iter(sheet.values()), [])]
+    faults = list(_repeated(str(path), next(iter(sheet), 1), header))
+    if not numbers:
+        faults.append(f"{path}:row 1: a header without rows; rows are needed. Add them.")
+    if faults:
+        raise InputError(faults)
+    rows: list[Row] = [
+        {name: cell for name, cell in zip(header, [*sheet[i], *[""] * len(header)], strict=False) if name}
+        for i in numbers
+    ]
+    return Table(str(path), tuple(name for name in header if name), tuple(rows), numbers, by_line=False)
 
 
 def _labels_in(folder: Path) -> Path | None:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from judgec.errors import InputError
 from judgec.records.label import Item
 from judgec.store.labels import read_item_file
+from judgec.store.sides.learned import Memory
+from judgec.store.sides.queries import query_key
 from judgec.store.stream.pieces import ROWS, ItemStream, inputs_digest, open_items
 
 Row = dict[str, object]
@@ -248,3 +250,49 @@ def test_pieces_do_not_hold_the_items(tmp_path: Path) -> None:
         return highest
 
     assert peak(8 * ROWS) - peak(2 * ROWS) < 6 * ROWS * 400  # bytes: a fifth of an item
+
+
+@pytest.mark.parametrize("change", [gone, moved_on, damaged, cut])
+def test_rows_of_a_file_that_changed_meanwhile_are_refused(tmp_path: Path, change: Callable[[Path], None]) -> None:
+    path = jsonl(tmp_path / "i.jsonl", rows_of(5))
+    (block,) = open_items(str(path), task="grade").blocks()
+    assert block.lines is not None
+    change(path)
+    for read in (block.lines, block.rows):
+        with pytest.raises(InputError, match="changed while it was read"):
+            read()
+
+
+def test_rows_of_a_file_that_grows_meanwhile_are_what_they_were(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "i.jsonl", rows_of(5))
+    (block,) = open_items(str(path), task="grade").blocks()
+    with path.open("a") as file:
+        file.write("{}\n")
+    assert block.rows() == rows_of(5)
+
+
+@pytest.mark.parametrize("name", ["i.jsonl", "i.json"])
+def test_blocks_say_whose_row_each_is_and_what_comes_again(tmp_path: Path, name: str) -> None:
+    rows = [*rows_of(ROWS + 2), *rows_of(3), rows_of(ROWS + 1)[-1]]
+    path = tmp_path / name
+    path.write_text(json.dumps(rows) if name == "i.json" else "".join(json.dumps(row) + "\n" for row in rows))
+    stream = open_items(str(path), task="grade")
+    items: list[int] = []
+    for block in stream.blocks():
+        items += range(block.first, block.first + block.new) if block.items is None else block.items.tolist()
+    assert items == [*range(ROWS + 2), 0, 1, 2, ROWS]
+    assert stream.again.tolist() == [0, 1, 2]  # the other one is in the same block
+    assert [row for block in stream.blocks() for row in block.rows()] == rows
+
+
+def test_labels_count_where_the_judge_has_not_learned_from_the_item(tmp_path: Path) -> None:
+    rows: list[Row] = [row | {"stars": 1 if n < 3 else None, "eve": n} for n, row in enumerate(rows_of(6))]
+    rows = [{name: value for name, value in row.items() if name != "grade"} for row in rows]
+    path = str(jsonl(tmp_path / "i.jsonl", rows))
+    for known, found in ((2, ("stars", "eve")), (3, ("eve",))):
+        keys = frozenset(query_key(Item("", "", {"query": str(row["query"])})) for row in rows[:known])
+        stream = open_items(
+            path, task="grade", rename={"stars": "grade"}, memories=[Memory(keys, keys)], raters=("eve", "adam")
+        )
+        assert stream.labelled == found
+        assert stream.learned.tolist() == [n < known for n in range(6)]

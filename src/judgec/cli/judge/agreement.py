@@ -20,6 +20,9 @@ class Request:
         str | None, typer.Option("--cluster", metavar="COLUMN", help="What groups rows, such as the query.")
     ] = None
     accept_at: AcceptAtOption = None
+    all: Annotated[
+        bool, typer.Option("--all", help="Keep rows that the judge has learned from (learned is true there).")
+    ] = False
     json: JsonOption = False
 
 
@@ -38,10 +41,12 @@ def agreement(request: Request) -> None:
         score=request.score,
         cluster=request.cluster,
         accept_at=request.accept_at,
+        every=request.all,
     )
     found = measure(graded.ratings, nominal=graded.nominal)
     if request.json:
-        print_json(found.to_json())
+        learned = {} if graded.learned is None else {"learned": {"rows": graded.learned, "kept": request.all}}
+        print_json(found.to_json() | learned)
         return
     title = f"{request.judge} against {request.expert}, {request.file}"
     print_tables(agreement_table(title, {request.judge: found}))

@@ -28,7 +28,17 @@ class Request(Spending):
     jury: Annotated[
         str | None, typer.Option("--jury", metavar="A,B@3,...", help="Several judges of one task and scale instead.")
     ] = None
-    out: Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Where the judgments go.")]
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            metavar="OUT.jsonl|.csv|.tsv|.parquet|.xlsx",
+            help="Where the rows of FILE go, each with its judgment.",
+        ),
+    ]
+    inputs: Annotated[
+        bool, typer.Option("--inputs/--no-inputs", help="Keep the columns of FILE beside the judgments.")
+    ] = True
     lm: OtherLmOption = None
     rename: MapOption = ()
     abstain_below: Annotated[
@@ -84,7 +94,7 @@ class Request(Spending):
 
 @command_of(Request)
 def judge(request: Request) -> None:
-    """Judge items with a compiled judge, or with several: one row an item, in the order of the file."""
+    """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment."""
     from judgec.cli.judge.judging import run
     from judgec.cli.output import print_json
     from judgec.cli.trust.estimating import prepared

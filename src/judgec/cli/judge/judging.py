@@ -1,7 +1,6 @@
 """What ``judgec judge`` does: load the judges, check the items, judge them piece by piece, write, count."""
 
 import gc
-import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -10,12 +9,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import orjson
 
 from judgec.cli.judge.judge import Request
 from judgec.cli.judge.panel import Panel
-from judgec.cli.output import judgec_here, say
+from judgec.cli.output import say
 from judgec.cli.progress import Bar
+from judgec.cli.trust.next_step import next_step
+from judgec.compiler.gate.held_out import memory_of
 from judgec.errors import ServiceError, UserError
 from judgec.judges.judge import disagreements
 from judgec.judges.stream.jury import Jury
@@ -23,11 +23,11 @@ from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
 from judgec.store import programs
+from judgec.store.programs import Program
 from judgec.store.rows.columns import as_rename
-from judgec.store.splits import writing_whole
+from judgec.store.stream.judged import judged_file, kind_of, names_of
 from judgec.store.stream.pieces import ItemStream, open_items
 
-NEXT = "Next: {here} agreement {out} --expert COLUMN --judge grade, with the experts' grades as COLUMN beside them"
 ENGINES = _, RAY = "local", "ray"
 MOST_REASONS = 5  # for missing judgments, on the screen; the rows have them all
 MOST_DISTINCT = 1000  # reasons that are counted word by word; beyond that a long run only counts their kinds
@@ -44,9 +44,16 @@ def run(request: Request) -> dict[str, object]:
     cards = [program.card for program in loaded]
     _check_jurors(cards)
     _check_out(request)
-    names = (f"{card.name}@{card.version}, {_asked(card, request.lm)}" for card in cards)
-    bar.stage("judge", "; ".join(names))
-    items = open_items(request.file, task=cards[0].task, rename=as_rename(request.rename))
+    judges = (f"{card.name}@{card.version}, {_asked(card, request.lm)}" for card in cards)
+    bar.stage("judge", "; ".join(judges))
+    items = open_items(
+        request.file,
+        task=cards[0].task,
+        rename=as_rename(request.rename),
+        memories=[memory_of(program) for program in loaded],
+        raters=_raters(loaded[0]),
+    )
+    names = names_of(request.out, items, as_rename(request.rename), cards[0].aspects, inputs=request.inputs)
     bar.stage("items", f"{items.items} of {request.file}")
     tally, certain = _Tally(cards[0].scale, cards[0].aspects), _abstaining(cards, request.abstain_below)
     with ExitStack() as opened:
@@ -54,26 +61,28 @@ def run(request: Request) -> dict[str, object]:
         panel = opened.enter_context(_panel(request, bar))
         jury = panel.jury(loaded, items.items)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
-        file = opened.enter_context(writing_whole(request.out))
+        file, cut = opened.enter_context(judged_file(request.out, items, names, cards[0].scale, inputs=request.inputs))
         try:
             for judgments in jury.judge(items.pieces):
                 judged += int(judgments.scored.sum())
                 final = certain(judgments)
-                file.write(b"".join(orjson.dumps(row) + b"\n" for row in final.rows(cards[0].scale)))
+                file.add(final)
                 tally.add(final)
         except KeyboardInterrupt:
             bar.close()
             kept = f"at least {panel.done} of {panel.total} verdicts are in the journal"
             say(f"{kept}; the same command goes on from there.")
             raise
-    notes = [*items.notes, *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
+    notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
     counts = _counts(request, cards, items, tally, panel) | {
         "evidence_alone": all(juror.interview is None for juror in jury.jurors),
+        "columns": names.to_json(),
         "notes": notes,
         "agreement": jury.agreement(),
     }
     if not request.quiet:
         _show(counts, tally, cards)
+        say(*next_step(request, cards[0], items, names))
     if items.items and not judged:
         raise ServiceError(
             f"{request.out}: none of {items.items} items could be judged; the reasons are in the rows. "
@@ -108,10 +117,12 @@ def _check_jurors(cards: Sequence[ProgramCard]) -> None:
 
 def _check_out(request: Request) -> None:
     out = request.out
+    if out.is_file() or not out.exists():
+        kind_of(out)
     if not out.parent.is_dir():
         raise UserError(f"--out {out}: no such folder {out.parent}; create it, or name another.")
     if out.exists() and not out.is_file():
-        raise UserError(f"--out {out}: not a file that can be replaced; the path of a JSONL file is valid. Name one.")
+        raise UserError(f"--out {out}: not a file that can be replaced; the path of a file is valid. Name one.")
     if out.exists() and Path(request.file).exists() and out.samefile(request.file):
         raise UserError(f"--out {out}: the file to judge; its judgments would replace it. Name another.")
 
@@ -179,6 +190,7 @@ def _counts(
         "samples": request.samples,
         "items": items.items,
         "rows": items.rows,
+        "learned": int(items.learned.sum()),
         "unscored": tally.unscored,
         "unscored_reasons": dict(tally.kinds.most_common()),
         "accepted": tally.by_aspect(1),
@@ -195,6 +207,20 @@ def _asking_nothing(jury: Jury) -> list[str]:
     """Which judges ask no language model."""
     names = [juror.name for juror in jury.jurors if juror.interview is None]
     return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
+
+
+def _known(items: ItemStream) -> list[str]:
+    """Of how many items the judge knows the query: it looks better on them than it is."""
+    learned = int(items.learned.sum())
+    known = f"{learned} of {items.items} items are of queries that the judge has learned from: learned is true there."
+    return [known] if learned else []
+
+
+def _raters(program: Program) -> tuple[str, ...]:
+    """The raters' columns in the labels that the judge was compiled on; the same file may be judged."""
+    source = program.report.get("source")
+    names = source.get("annotators") if isinstance(source, dict) else None
+    return tuple(map(str, names or ()))
 
 
 def _lacking(cards: list[ProgramCard], items: ItemStream) -> list[str]:
@@ -245,5 +271,4 @@ def _show(counts: dict[str, object], tally: _Tally, cards: list[ProgramCard]) ->
         *([f"the verdicts among themselves: Fleiss' kappa {kappa:.2f}"] if isinstance(kappa, float) else []),
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
         *_unproven(cards),
-        *([] if len(tally.aspects) > 1 else [NEXT.format(here=judgec_here(), out=shlex.quote(str(counts["out"])))]),
     )

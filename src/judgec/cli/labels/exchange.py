@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judgec.cli.labels.labels import Request
-from judgec.cli.labels.review import opened
-from judgec.cli.output import judgec_here, say
+from judgec.cli.labels.review import again, opened
+from judgec.cli.output import command, judgec_here, say
 from judgec.errors import UserError
 from judgec.review.desk import meanings_of
 from judgec.store.labels import DEFAULT_ANNOTATOR
@@ -43,7 +43,7 @@ def export(request: Request, target: str) -> dict[str, object]:
     for name, path in paths.items():
         blank[str(path)] = export_sheet(sheet, path, name)
         say(f"{path}: {len(sheet.items)} items for {name}, {blank[str(path)]} of them to grade")
-    say(f"Next: {judgec_here()} labels {request.file} --import {next(iter(blank))}")
+    say(again(request, "--import", next(iter(blank))))
     return {"items": len(sheet.items), "blank": blank}
 
 
@@ -58,14 +58,12 @@ def bring_back(request: Request, origin: str) -> dict[str, object]:
     if origin.startswith(MLFLOW_PREFIX):
         store = tracking_store(request.home, request.tracking_uri, os.environ)
         counts = _fetch(sheet, store, origin.removeprefix(MLFLOW_PREFIX))
-    elif len(names) > 1:
-        raise UserError(f"--annotators {request.annotators}: a sheet is one annotator's. Import one after the other.")
     else:
-        counts = import_sheet(sheet, Path(origin), names[0] if names else None)
+        counts = import_sheet(sheet, Path(origin), names[0] if len(names) == 1 else None, among=names)
     say(
         *(f"note: {note}" for note in notes),
         *(f"{count} labels by {name}" for name, count in counts.items()),
-        f"Next: {judgec_here()} labels {sheet.path}",
+        f"Next: {command('labels', str(sheet.path), home=request.home)}",
     )
     return {"out": str(sheet.path), "items": len(sheet.items), "imported": counts, "graded": sheet.annotators()}
 

@@ -21,7 +21,7 @@ from judgec.records.scale import ACCEPT_SCALE
 from judgec.store import programs
 from judgec.store.datasheet import NAME as DATASHEET
 from judgec.store.rows.cells import is_missing
-from judgec.store.rows.columns import TASKS, as_names, as_rename
+from judgec.store.rows.columns import BY_ASPECT, TASKS, as_names, as_rename
 from judgec.store.rows.grades import PREFERENCE_SCALE
 from judgec.store.rows.unlabelled import read_unlabelled
 from judgec.store.sides.draw import trainable
@@ -103,7 +103,7 @@ def _picked(request: Request, card: ProgramCard, items: Sequence[Item], uncertai
 
 def label_columns(card: ProgramCard) -> list[str]:
     """The columns that the experts fill in."""
-    if card.task == "answer":
+    if card.task in BY_ASPECT:
         return [f"grade.{aspect}" for aspect in card.aspects]
     return ["accept" if card.scale.name == "accept" else TASKS[_task(card)].labels[0]]
 

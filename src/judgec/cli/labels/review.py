@@ -6,7 +6,7 @@ import threading
 from typing import get_args
 
 from judgec.cli.labels.labels import Request
-from judgec.cli.output import judgec_here, say
+from judgec.cli.output import command, say
 from judgec.errors import UserError
 from judgec.records.card import ProgramCard
 from judgec.records.label import Task
@@ -40,8 +40,26 @@ def opened(request: Request) -> tuple[LabelSheet, list[str]]:
     """The label file, with the form of the judge where one is named; notes say what was done."""
     form = None if request.judge is None else _form_of_judge(request, programs.load(request.home, request.judge).card)
     return open_sheet(
-        request.file, form, task=request.task, rename=as_rename(request.rename), accept_at=request.accept_at
+        request.file,
+        form,
+        task=request.task,
+        rename=as_rename(request.rename),
+        accept_at=request.accept_at,
+        annotators=as_names(request.annotators),
     )
+
+
+def again(request: Request, *arguments: str) -> str:
+    """``judgec labels FILE`` with the options that say how the file is read, and others."""
+    given = [part for pair in request.rename for part in ("--map", pair)]
+    options = {
+        "--task": request.task,
+        "--annotators": request.annotators,
+        "--accept-at": request.accept_at,
+        "--judge": request.judge,
+    }
+    given += [part for option, value in options.items() if value is not None for part in (option, value)]
+    return f"Next: {command('labels', request.file, *given, *arguments, home=request.home)}"
 
 
 def run(request: Request) -> dict[str, object]:
@@ -58,7 +76,7 @@ def run(request: Request) -> dict[str, object]:
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
     progress = sheet.annotators()
-    say("stopped.", f"Next: {judgec_here()} labels {sheet.path}")
+    say("stopped.", f"Next: {command('labels', str(sheet.path), home=request.home)}")
     return {"out": str(sheet.path), "items": len(sheet.items), "graded": progress}
 
 

@@ -1,7 +1,6 @@
 """What ``judgec judge --estimate accept_rate --labels L`` adds: the judge's rate, corrected by experts' labels."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from judgec.cli.judge.judge import Request
 from judgec.cli.options import HeldOutLabels
 from judgec.cli.output import print_table, say
 from judgec.cli.trust.held_out import held_out
-from judgec.compiler.gate.held_out import HeldOut
+from judgec.compiler.gate.held_out import HeldOut, unlearned
 from judgec.compiler.outcome.abstain import abstain, agreement_of
 from judgec.compiler.session import Session
 from judgec.errors import UserError
@@ -28,6 +27,8 @@ from judgec.store import programs
 from judgec.store.labels import item_digest, read_item_file
 from judgec.store.programs import Program
 from judgec.store.rows.columns import as_rename
+from judgec.store.stream.judged import item_id_in, judged_rows, number_in
+from judgec.store.tables import Row
 
 ACCEPT_RATE = "accept_rate"
 MIN_LABELLED = 10  # items; fewer say next to nothing
@@ -51,7 +52,7 @@ class Estimated:
 
     def add_to(self, counts: dict[str, object]) -> None:
         """Make the estimate; put it into the report as ``estimate``, and on the screen."""
-        found = estimate(self.request, self.labels)
+        found = estimate(self.request, self.labels, counts["columns"])
         counts["estimate"] = found
         self.refused = _refusal(found)
         if not self.request.quiet:
@@ -112,7 +113,7 @@ def prepared(request: Request) -> Estimated | None:
     return Estimated(request, labels)
 
 
-def estimate(request: Request, labels: str) -> dict[str, object]:
+def estimate(request: Request, labels: str, columns: object) -> dict[str, object]:
     """The part ``estimate`` of the report, after the items have been judged.
 
     A refused estimate has no corrected value, and ``refused`` says why; with several aspects there is one for each.
@@ -120,13 +121,15 @@ def estimate(request: Request, labels: str) -> dict[str, object]:
     Args:
         request: How the items were judged.
         labels: The label file.
+        columns: What the columns of the judged file are called, as in the report.
     """
+    assert isinstance(columns, dict)
     assert request.judge is not None  # ``prepared`` refuses a jury
     program = programs.load(request.home, request.judge)
     aspects = program.card.aspects
     items = read_item_file(request.file, task=program.card.task, rename=as_rename(request.rename)).items
     labelled = _labelled(request, labels, program)
-    said = _read_out(request.out, aspects)
+    said = _read_out(request.out, aspects, columns)
     own = {item.item_id: item_digest(item) for item in items}
     missing = [item for item in labelled.items if own.get(item.item_id) != item_digest(item)]
     extra = _judge_labelled(request, program, missing)
@@ -235,8 +238,7 @@ def _of_aspect(
 
 
 def _learned_note(program: Program, items: Sequence[Item]) -> list[str]:
-    split = program.split.get("queries", {})
-    learned = sum(split.get(item.query_id) in {"train", "dev"} for item in items)
+    learned = len(items) - len(unlearned(items, program, out_of_fold=False))
     if not learned:
         return []
     return [
@@ -258,21 +260,24 @@ def _why_refused(items: list[Item], known: np.ndarray, score: FloatArray, cluste
     )
 
 
-def _read_out(out: Path, aspects: tuple[str, ...]) -> dict[str, Said]:
+def _read_out(out: Path, aspects: tuple[str, ...], columns: Mapping[str, str]) -> dict[str, Said]:
     """The rows that ``judge`` has just written, by item."""
-    said = {}
-    with out.open(encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            single = len(aspects) == 1
-            accepts = [row["accept"]] if single else [(row["accepts"] or {}).get(aspect) for aspect in aspects]
-            scores = [row["score"]] if single else [(row["scores"] or {}).get(aspect) for aspect in aspects]
-            said[str(row["item_id"])] = Said(_numbers(accepts), _numbers(scores))
-    return said
 
+    def numbers(row: Row, name: str) -> FloatArray:
+        if len(aspects) == 1:
+            return np.array([number_in(row, columns[name])])
+        together = columns.get(f"{name}s")  # in one column, or each in its own
+        return np.array(
+            [
+                number_in(row, columns[f"{name}.{aspect}"]) if together is None else number_in(row, together, aspect)
+                for aspect in aspects
+            ]
+        )
 
-def _numbers(values: list[float | bool | None]) -> FloatArray:
-    return np.array([np.nan if value is None else float(value) for value in values])
+    return {
+        item_id_in(row, columns["item_id"]): Said(numbers(row, "accept"), numbers(row, "score"))
+        for row in judged_rows(out)
+    }
 
 
 def _judge_labelled(request: Request, program: Program, items: list[Item]) -> dict[str, Said]:

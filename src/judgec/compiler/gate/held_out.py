@@ -18,7 +18,7 @@ from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.experts import experts_of
 from judgec.store.labels import item_digest, label_file
 from judgec.store.programs import Program
-from judgec.store.sides.queries import queries_of
+from judgec.store.sides.learned import Learned, Memory
 from judgec.store.tables import read_table
 
 
@@ -135,15 +135,23 @@ def unlearned(items: Sequence[Item], judge: Program, *, out_of_fold: bool = True
         judge: As saved.
         out_of_fold: As ``held_out``.
     """
-    sides, by_id = judge.split.get("keys", {}), judge.split.get("queries", {})
     kept = _out_of_fold(judge) if out_of_fold else {}
+    met = Learned(memory_of(judge))
+    met.meet(items)
+    return [i for i, has in enumerate(met.found()) if not has or (kept and item_digest(items[i]) in kept)]
+
+
+def memory_of(judge: Program) -> Memory:
+    """Which queries a judge has learned from: train and dev, or all of them where it was tested in folds."""
+    sides, by_id = judge.split.get("keys", {}), judge.split.get("queries", {})
     learned = {"train", "dev"}
     if "folds" in judge.split:
         learned |= set(sides.values())  # numbers of folds
-    queries = queries_of(items, sides.keys())
-    out = {i for i, keys in enumerate(queries.keys) if not learned.isdisjoint(map(sides.get, keys))}
-    out |= {i for item, i in zip(items, queries.of, strict=True) if by_id.get(item.query_id) in learned}
-    return [i for i, item in enumerate(items) if queries.of[i] not in out or (kept and item_digest(item) in kept)]
+    return Memory(
+        keys=frozenset(key for key, side in sides.items() if side in learned),
+        known=frozenset(sides),
+        ids=frozenset(query_id for query_id, side in by_id.items() if side in learned),
+    )
 
 
 def judged_unlearned(items: Sequence[Item], program: Program, judge: CompiledJudge, ask: Ask) -> Judgments:

@@ -9,25 +9,30 @@ from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.store.datasheet import Datasheet
 from judgec.store.rows.cells import as_accept, as_grade
-from judgec.store.rows.columns import ASPECT_PREFIX, TASKS, as_task, aspect_columns, infer_task, listed
+from judgec.store.rows.columns import ASPECT_PREFIX, BY_ASPECT, TASKS, as_task, aspect_columns, infer_task, listed
 from judgec.store.rows.grades import (
     ONE_TO_FIVE,
     ONE_TO_FIVE_ACCEPT,
     OUTCOME_SCALE,
     PREFERENCE_SCALE,
+    RELIABILITY_SCALE,
     position_of,
     raw_labels,
     settle_scale,
 )
 from judgec.store.tables import Row, Table
 
-ASPECTS = ("relevance", "accuracy", "completeness", "precision")  # of answers, where the file names none (RAGElo)
+ASPECTS: Mapping[Task, tuple[str, ...]] = {  # where the file names none
+    "answer": ("relevance", "accuracy", "completeness", "precision"),  # RAGElo
+    "reliability": ("question_in_passage", "answer_in_passage", "self_contained"),  # RAGProbe
+}
 USUAL: Mapping[Task, Scale] = {  # where nobody declared a scale; inferred ones that lie within are widened to it
     "grade": Scale(grades=ONE_TO_FIVE, accept_at=ONE_TO_FIVE_ACCEPT),
     "relevance": Scale(name="relevance", grades=(0, 1, 2)),
     "answer": Scale(name="quality", grades=(0, 1, 2)),
     "preference": PREFERENCE_SCALE,
     "rejection": OUTCOME_SCALE,
+    "reliability": RELIABILITY_SCALE,
 }
 
 
@@ -92,7 +97,7 @@ def form_of(
         sheet: Its datasheet.
         task: Overrides the datasheet's, which overrides the one the columns imply.
         scale: Overrides the datasheet's, which overrides the one that the labels imply, which overrides the usual one.
-        aspects: Of the ``answer`` task; default: the file's, else RAGElo's four.
+        aspects: Of a task with several; default: the file's, else the usual ones of the task.
         accept_at: The lowest accepted grade.
 
     Raises:
@@ -100,8 +105,9 @@ def form_of(
         InputError: When the file's grades are not on a scale that could be inferred.
     """
     known = as_task(task) if task is not None else sheet.task or _task_of(table)
-    if known == "answer":
-        own = aspects or tuple(name.removeprefix(ASPECT_PREFIX) for name in aspect_columns(table.columns)) or ASPECTS
+    if known in BY_ASPECT:
+        theirs = tuple(name.removeprefix(ASPECT_PREFIX) for name in aspect_columns(table.columns))
+        own = aspects or theirs or ASPECTS[known]
         columns = tuple(f"{ASPECT_PREFIX}{aspect}" for aspect in own)
     else:
         own, columns = ("grade",), (TASKS[known].labels[0],)
@@ -118,6 +124,8 @@ def _task_of(table: Table) -> Task:
         has = set(table.columns)
         if {"answer_a", "answer_b"} <= has:
             return "preference"
+        if {"passage", "answer"} <= has:
+            return "reliability"
         return "relevance" if "document" in has and "answer" not in has else "grade"
 
 

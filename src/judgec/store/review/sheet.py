@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,9 @@ from judgec.store.datasheet import find_datasheet, read_datasheet
 from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.form import Form, form_of
 from judgec.store.rows.cells import as_id, as_text, is_missing
-from judgec.store.rows.columns import renamed, require_columns
+from judgec.store.rows.columns import as_task, renamed, require_columns
 from judgec.store.rows.items import Collected, collect_items
+from judgec.store.rows.raters import columns_of, rejoined, unpivot
 from judgec.store.splits import default_family, write_whole
 from judgec.store.tables import Row, Table, read_table
 
@@ -177,13 +178,15 @@ def open_sheet(
     task: str | None = None,
     rename: Mapping[str, str] | None = None,
     accept_at: str | None = None,
+    annotators: Sequence[str] = (),
 ) -> tuple[LabelSheet, list[str]]:
     """Open a file to grade into; notes say what was done.
 
     Where no datasheet declares the scale that is graded on, one is written beside the file.
 
-    A file that is not JSON lines, or whose columns are renamed, is copied to ``STEM.labels.jsonl`` beside it; where
-    that is there already, grading goes on in it.
+    A file that is not JSON lines, or whose columns are renamed, or that has one column a rater, is copied to
+    ``STEM.labels.jsonl`` beside it; where that is there already, grading goes on in it. Grades in raters' columns are
+    in the copy; one that is there already gets those of raters who have graded nothing in it.
 
     Args:
         path: Any file that ``read_table`` reads.
@@ -191,6 +194,7 @@ def open_sheet(
         task: As ``form_of``.
         rename: Our column names by theirs.
         accept_at: As ``form_of``.
+        annotators: Who grades; columns of these names, or ``NAME.<aspect>``, hold what they have said so far.
 
     Raises:
         InputError: As ``read_table``; a missing column; one item_id with different inputs.
@@ -201,24 +205,69 @@ def open_sheet(
         inside = [file / f"labels{suffix}" for suffix in JSON_LINES if (file / f"labels{suffix}").is_file()]
         file = inside[0] if inside else file
     target, sheet = file, read_datasheet(path)
-    if path.startswith(HUB_PREFIX) or file.suffix.lower() not in JSON_LINES or rename:
+    wide = _unpivoted(path, annotators, form, task, rename or {}, has_scale=sheet.scale is not None)
+    if path.startswith(HUB_PREFIX) or file.suffix.lower() not in JSON_LINES or rename or wide is not None:
         target = Path(f"{default_family(path)}.jsonl") if path.startswith(HUB_PREFIX) else file
         target = target.with_name(f"{target.name if file.is_dir() else target.stem}.labels.jsonl")
         if target.exists():
             notes.append(f"grading goes on in {target}")
         else:
-            table = renamed(read_table(path), rename or {})
+            table = renamed(read_table(path), rename or {}) if wide is None else wide
             _collected(table, form or form_of(table, sheet, task=task, accept_at=accept_at))
             _copy(table, path, target)
             notes.append(f"labels go to {target}, a copy of {path}")
     if form is None:
         form = form_of(read_table(str(target)), sheet, task=task, accept_at=accept_at)
     found = LabelSheet(target, form)
+    if wide is not None:
+        notes += _filled(found, wide, path)
     if find_datasheet(str(target)) is None and form.task in {"grade", "relevance", "answer"} and not form.accept_only:
         beside = target.with_name(f"{target.stem}.{DATASHEET}")
         write_whole(beside, _declared(form))
         notes.append(f"the scale is declared in {beside}, so that a judge is compiled on what the experts saw")
     return found, notes
+
+
+def _unpivoted(
+    path: str,
+    annotators: Sequence[str],
+    form: Form | None,
+    task: str | None,
+    rename: Mapping[str, str],
+    *,
+    has_scale: bool,
+) -> Table | None:
+    """The file with a row an item and rater, or None where none of them has a column."""
+    if not annotators:
+        return None
+    table = renamed(read_table(path), rename)
+    raters = [name for name in rejoined(annotators, table.columns) if columns_of(name, table.columns)]
+    if not raters:
+        return None
+    known = form.task if form is not None else None if task is None else as_task(task)
+    declared = has_scale or (form is not None and not form.accept_only)
+    return unpivot(table, raters, task=known or read_datasheet(path).task, has_scale=declared)
+
+
+def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:
+    """Put in what raters said in columns of their own and the sheet does not have; says what came from there."""
+    there = sheet.annotators()
+    collected = _collected(wide, sheet.form)
+    labels = [
+        (collected.items[item].item_id, _name(row), Given(grades, _rationale(row)[:MOST_RATIONALE]))
+        for row, item in zip(wide.rows, collected.item_of, strict=True)
+        if _name(row) not in there and (grades := sheet.form.positions(row))
+    ]
+    if labels:
+        sheet.save_all(labels)
+    lost = sum(
+        not is_missing(row.get(column)) and sheet.form.position(row.get(column)) is None
+        for row in wide.rows
+        for column in sheet.form.columns
+    )
+    given = ", ".join(f"{count} by {name}" for name, count in sheet.annotators().items())
+    notes = [f"labels in {sheet.path.name}, those in columns of {path} among them: {given}"] if given else []
+    return notes + ([f"{lost} cells of raters' columns are not on the scale: left out"] if lost else [])
 
 
 def _declared(form: Form) -> str:

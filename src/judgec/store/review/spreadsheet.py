@@ -11,11 +11,11 @@ from pathlib import Path
 from judgec.errors import InputError, UserError
 from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.sheet import Given, LabelSheet
-from judgec.store.review.xlsx import read_workbook, write_workbook
+from judgec.store.review.xlsx import write_workbook
 from judgec.store.rows.cells import as_grade, is_missing
 from judgec.store.rows.columns import TASKS, listed
 from judgec.store.splits import write_whole
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.tables import Row, read_table
 
 XLSX = ".xlsx"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula (OWASP, CSV injection)
@@ -57,7 +57,9 @@ def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> int:
     return sum(len(given.get(item.item_id, Given({})).grades) < len(form.aspects) for item in sheet.items)
 
 
-def import_sheet(sheet: LabelSheet, path: Path, annotator: str | None = None) -> dict[str, int]:
+def import_sheet(
+    sheet: LabelSheet, path: Path, annotator: str | None = None, *, among: Sequence[str] = ()
+) -> dict[str, int]:
     """Put the labels of a sheet that came back into the file, all or none; returns how many, by annotator.
 
     Rows without a label change nothing. Texts in the sheet are not read: an item is known by its ``item_id``.
@@ -66,11 +68,13 @@ def import_sheet(sheet: LabelSheet, path: Path, annotator: str | None = None) ->
         sheet: The label file.
         path: What ``read_table`` reads, or a workbook; needs ``item_id`` and the label columns.
         annotator: Whose labels they are; default: the sheet's ``annotator`` column.
+        among: Whose they may be; empty for anybody's.
 
     Raises:
-        InputError: A missing column, an unknown item, a grade off the scale; each with its line.
+        InputError: A missing column, an unknown item, a grade off the scale, somebody who is not ``among``
+            the annotators; each with its line.
     """
-    table = _workbook_table(path) if path.suffix.lower() == XLSX else read_table(str(path))
+    table = read_table(str(path))
     form = sheet.form
     missing = [name for name in ("item_id", *form.columns) if name not in table.columns]
     if missing:
@@ -96,7 +100,11 @@ def import_sheet(sheet: LabelSheet, path: Path, annotator: str | None = None) ->
             continue
         if item_id not in known:
             faults.append(f"{table.where(index)}: item {item_id!r} is not in {sheet.path.name}. Restore its item_id.")
-        name = annotator or unguarded(_said(row, "annotator")) or DEFAULT_ANNOTATOR
+        said_by = unguarded(_said(row, "annotator"))
+        name = annotator or said_by or DEFAULT_ANNOTATOR
+        if among and name not in among:
+            seen = f"annotator {said_by}" if said_by else "no annotator"
+            faults.append(f"{table.where(index)}: {seen}; --annotators names {listed(among)}. Name one of these.")
         labels.append((item_id, name, Given(grades, unguarded(_said(row, "rationale")))))
     if faults:
         raise InputError(faults)
@@ -113,14 +121,6 @@ def guarded(text: str) -> str:
 def unguarded(text: str) -> str:
     """The text that ``guarded`` was given."""
     return text[1:] if text.startswith(tuple(GUARD + mark for mark in (*FORMULA, GUARD))) else text
-
-
-def _workbook_table(path: Path) -> Table:
-    rows = {number: row for number, row in read_workbook(path).items() if any(cell.strip() for cell in row)}
-    numbers = tuple(rows)[1:]  # of the sheet, blank rows counted, as its reader sees them
-    header: Sequence[str] = [cell.strip() for cell in next(iter(rows.values()), [])]
-    values: list[Row] = [dict(zip(header, [*rows[i], *[""] * len(header)], strict=False)) for i in numbers]
-    return Table(str(path), tuple(header), tuple(values), numbers, by_line=False)
 
 
 def _said(row: Row, column: str) -> str:

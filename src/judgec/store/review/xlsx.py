@@ -1,14 +1,17 @@
 """Office Open XML workbooks, as far as a sheet of labels needs: text cells out, the first sheet in.
 
-Everything is written as text, so that no program runs what looks like a formula or turns an identifier into a number.
+Texts are written as text, so that no program runs what looks like a formula or turns an identifier into a number.
 
 Source: ECMA-376 part 1, sections 18.2 to 18.4 (workbook, worksheet, shared strings).
 """
 
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
@@ -17,9 +20,16 @@ from judgec.errors import InputError
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 MOST_BYTES = 200_000_000  # of one unpacked part; a bomb unpacks to more
 MOST_CELL = 32_767  # characters that a cell holds
+MOST_ROWS = 1_048_576  # that a sheet holds, the header among them
 MOST_COLUMNS = 16_384  # XFD; a cell far out would make each row as long
 LONGEST_NUMBER = 7  # digits of a row; a sheet has 1,048,576 rows
 MOST_CELLS = 20_000_000  # of a sheet, empty ones before the last of a row included
+Cell = str | float | bool
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_VIEW = (
+    '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView>'
+    "</sheetViews>"
+)
 _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
 _PARTS = {
     "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
@@ -70,13 +80,36 @@ def write_workbook(
         if allowed and len(_listed(allowed)) <= 255 and not any("," in one or '"' in one for one in allowed)
     ]
     offered = f'<dataValidations count="{len(lists)}">{"".join(lists)}</dataValidations>' if lists else ""
-    pane = '<pane ySplit="1" topLeftCell="A2" state="frozen"/>'
-    view = f'<sheetViews><sheetView workbookViewId="0">{pane}</sheetView></sheetViews>'
-    sheet = f'<worksheet xmlns="{MAIN}">{view}<cols>{columns}</cols><sheetData>{body}</sheetData>{offered}</worksheet>'
-    head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+    sheet = f'<worksheet xmlns="{MAIN}">{_VIEW}<cols>{columns}</cols><sheetData>{body}</sheetData>{offered}</worksheet>'
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in {**_PARTS, "xl/worksheets/sheet1.xml": sheet}.items():
-            archive.writestr(name, head + text)
+            archive.writestr(name, _HEAD + text)
+
+
+@contextmanager
+def sheet_writer(file: BinaryIO, name: str) -> Iterator[Callable[[Sequence[Cell]], None]]:
+    """Write one sheet row by row, holding none of them; the first row stays in view.
+
+    Args:
+        file: Where the workbook goes.
+        name: Of the sheet.
+    """
+    parts = {**_PARTS, "xl/workbook.xml": _PARTS["xl/workbook.xml"].replace('name="labels"', f'name="{name}"')}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part, text in parts.items():
+            archive.writestr(part, _HEAD + text)
+        with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as sheet:
+            sheet.write(f'{_HEAD}<worksheet xmlns="{MAIN}">{_VIEW}<sheetData>'.encode())
+            number = 0
+
+            def put(row: Sequence[Cell]) -> None:
+                nonlocal number
+                number += 1
+                cells = "".join(_cell(f"{letters(c)}{number}", value) for c, value in enumerate(row))
+                sheet.write(f'<row r="{number}">{cells}</row>'.encode())
+
+            yield put
+            sheet.write(b"</sheetData></worksheet>")
 
 
 def read_workbook(path: Path) -> dict[int, list[str]]:
@@ -113,6 +146,7 @@ def read_workbook(path: Path) -> dict[int, list[str]]:
     return rows
 
 
+@cache
 def letters(column: int) -> str:
     """A column's letters: 0 is A, 26 is AA."""
     name = ""
@@ -130,7 +164,12 @@ def _number(name: str) -> int:
     return number - 1
 
 
-def _cell(place: str, text: str) -> str:
+def _cell(place: str, value: Cell) -> str:
+    if isinstance(value, bool):
+        return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
+    if not isinstance(value, str):
+        return f'<c r="{place}"><v>{value!r}</v></c>'
+    text = value
     kept = escape(_INVALID.sub("\ufffd", text[:MOST_CELL]))
     return f'<c r="{place}" s="1" t="inlineStr"><is><t xml:space="preserve">{kept}</t></is></c>' if text else ""
 

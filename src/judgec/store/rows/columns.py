@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
-from judgec.store.tables import Table
+from judgec.store.tables import Row, Table
 
 ASPECT_PREFIX = "grade."
 
@@ -117,8 +117,12 @@ def renamed(table: Table, rename: Mapping[str, str]) -> Table:
     ]
     if faults:
         raise InputError(faults)
-    rows = tuple({rename.get(name, name): value for name, value in row.items()} for row in table.rows)
-    return replace(table, columns=tuple(columns), rows=rows)
+    return replace(table, columns=tuple(columns), rows=tuple(renamed_row(row, rename) for row in table.rows))
+
+
+def renamed_row(row: Row, rename: Mapping[str, str]) -> Row:
+    """One row with its columns renamed."""
+    return {rename.get(name, name): value for name, value in row.items()} if rename else row
 
 
 def named_here(table: Table, rename: Mapping[str, str]) -> dict[str, str]:
@@ -129,6 +133,13 @@ def named_here(table: Table, rename: Mapping[str, str]) -> dict[str, str]:
 def aspect_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """The ``grade.<aspect>`` columns, in file order."""
     return tuple(name for name in columns if name.startswith(ASPECT_PREFIX) and name != ASPECT_PREFIX)
+
+
+def label_columns(columns: Sequence[str], task: Task) -> tuple[str, ...]:
+    """The columns among these that hold labels of the task."""
+    if task in BY_ASPECT:
+        return aspect_columns(columns)
+    return tuple(name for name in TASKS[task].labels if name in columns)
 
 
 def infer_task(table: Table) -> tuple[Task, str]:

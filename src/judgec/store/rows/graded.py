@@ -1,7 +1,8 @@
 """A table that holds both the experts' and a judge's grades: what ``judgec agreement`` reads."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,12 +10,13 @@ from judgec.errors import InputError, UserError
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import Ratings
-from judgec.store.rows.cells import as_accept, as_id, as_text
+from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text
 from judgec.store.tables import Table, read_table
 
 VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is known
 VRAG_ACCEPT_AT = 4.0
 EMPTY = {"", "nan", "none", "null", "na", "n/a"}
+LEARNED = "learned"  # the column of rows whose queries the judge has learned from
 MOST_GRADES = 101  # 0-100; more different values are a measurement, not a scale
 WIDEST = 21  # grades up to which a judge's whole numbers may widen the experts' scale
 
@@ -30,15 +32,24 @@ class Graded:
         ratings: Rows that an expert graded.
         nominal: The grades are words without an order.
         notes: What reading assumed.
+        learned: How many rows the judge has learned from, or None where no column says so.
     """
 
     ratings: Ratings
     nominal: bool
     notes: tuple[str, ...]
+    learned: int | None = None
 
 
 def read_graded(
-    path: str, *, expert: str, judge: str, score: str | None, cluster: str | None, accept_at: str | None
+    path: str,
+    *,
+    expert: str,
+    judge: str,
+    score: str | None,
+    cluster: str | None,
+    accept_at: str | None,
+    every: bool = False,
 ) -> Graded:
     """Read expert and judge columns of any table.
 
@@ -46,7 +57,8 @@ def read_graded(
     1 and 0, and grades in the other column are held against the threshold; any other word makes the grades classes
     without an order. The scale is the experts': a judge's number that is not on it is a score, whose nearest grade is
     the judge's grade, and a judge's word beside numbers is none. An empty judge cell is unscored; rows without an
-    expert grade are left out and counted.
+    expert grade are left out and counted, and so are rows that ``judgec judge`` marked as ``learned``: a judge agrees
+    better on what it learned from than on anything new.
 
     Args:
         path: Any file that ``read_table`` reads.
@@ -55,12 +67,13 @@ def read_graded(
         score: Column of the judge's continuous score; the judge's own number when None.
         cluster: Column that groups rows; every row stands alone when None, and where its cell is empty.
         accept_at: The lowest accepted grade; 4 on a 1-5 scale, otherwise unknown, when None.
+        every: Keep the rows that the judge has learned from.
 
     Raises:
         InputError: When a score is not a number, nobody graded anything, the judge gave words where experts gave
             numbers, or there are too many grades for a scale.
-        UserError: When a column is missing, ``accept_at`` is no number or beyond the grades, or they are classes, or
-            grades meet accepts without a threshold.
+        UserError: When a column is missing, the judge has learned from every row, ``accept_at`` is no number or beyond
+            the grades, or they are classes, or grades meet accepts without a threshold.
     """
     table = read_table(path)
     for option, column in (("--expert", expert), ("--judge", judge), ("--score", score), ("--cluster", cluster)):
@@ -69,6 +82,50 @@ def read_graded(
                 f"{path}: {option} {column}: no such column; there are {', '.join(table.columns)}. Name one of these."
             )
     notes = [*table.notes]
+    table, learned = _not_learned(table, judge, notes, every=every)
+    found = _graded(table, expert, judge, score, cluster, accept_at, notes)
+    return replace(found, learned=learned)
+
+
+def _not_learned(table: Table, judge: str, notes: list[str], *, every: bool) -> tuple[Table, int | None]:
+    """The rows that the judge has not learned from, and how many it has; None where no column says so."""
+    written = re.fullmatch(r"(.*?)(grade|score|accept|confidence)(\..*)?", judge)  # as ``judgec judge`` names columns
+    names = [f"{written[1]}{LEARNED}"] if written else []
+    column = next((name for name in (*names, LEARNED) if name in table.columns), None)
+    if column is None:
+        return table, None
+    said = [as_grade(row.get(column)) for row in table.rows]
+    if not {"true", "false"} >= {str(value).lower() for value in said if value is not None}:
+        return table, None  # another thing of that name
+    new = [i for i, value in enumerate(said) if str(value).lower() != "true"]
+    learned = len(said) - len(new)
+    if learned and every:
+        notes.append(f"the judge has learned from the queries of {learned} of {len(said)} rows: kept, as --all says")
+        return table, learned
+    if not new:
+        raise UserError(
+            f"{table.path}: the judge has learned from the queries of all {learned} rows ({column} is true); rows that "
+            "are new to it are valid. Judge other items, or keep these with --all."
+        )
+    if learned:
+        notes.append(
+            f"the judge has learned from the queries of {learned} of {len(said)} rows: left out, {len(new)} are "
+            "measured; --all keeps them"
+        )
+    rows, lines = tuple(table.rows[i] for i in new), tuple(table.lines[i] for i in new)
+    return replace(table, rows=rows, lines=lines), learned
+
+
+def _graded(
+    table: Table,
+    expert: str,
+    judge: str,
+    score: str | None,
+    cluster: str | None,
+    accept_at: str | None,
+    notes: list[str],
+) -> Graded:
+    path = table.path
     experts, judges = ([_cell(row.get(column)) for row in table.rows] for column in (expert, judge))
     if not any(value is not None for value in experts):
         raise InputError([f"{path}: no row has a grade in {expert}; at least one is needed. Name another --expert."])

@@ -116,6 +116,10 @@ def _item(row: Row, inputs: Mapping[str, Text]) -> Item:
 
 def _optional(row: Row, name: str) -> str | None:
     value = row.get(name)
+    if value is None:
+        return None
+    if type(value) is str:  # as below, in a quarter of the time
+        return as_text(value).strip() or None
     return None if is_missing(value) else as_id(value)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from judgec.errors import InputError
 from judgec.records.label import Task
 from judgec.records.scale import Grade
-from judgec.store.rows.cells import as_accept, as_grade, is_accept_word
+from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import ASPECT_PREFIX, TASKS, listed
 from judgec.store.tables import Row, Table
 
@@ -27,6 +27,8 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
     there is ``answer_a``. ``alice.<aspect>`` holds her grade of one aspect, ``alice.accept`` and
     ``alice.rationale`` what they say. A rater who left an item blank gets no row for it.
 
+    A file that has a row an annotator already, and no such columns, keeps the labels of these annotators.
+
     Raises:
         InputError: A rater's column is missing, or the file has an ``annotator`` column as well.
     """
@@ -34,6 +36,10 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
         return table
     annotators = rejoined(annotators, table.columns)
     columns = {name: columns_of(name, table.columns) for name in annotators}
+    if "annotator" in table.columns and not any(columns.values()):
+        said = {_rater(row) for row in table.rows}
+        if said & set(annotators):
+            return _labels_of(table, annotators)
     faults = [
         f"{table.path}:1: no column {name!r} or '{name}.<aspect>'; the columns are {listed(table.columns)}. "
         "Correct --annotators."
@@ -56,6 +62,30 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
         for name, own in columns.items()
     }
     return _long(table, theirs, note)
+
+
+def _labels_of(table: Table, annotators: Sequence[str]) -> Table:
+    """The table without the labels of anybody else; their items stay."""
+    rows: list[Row] = []
+    others: dict[str, int] = {}
+    label = {"annotator", *FIELDS}
+    for row in table.rows:
+        name = _rater(row)
+        if name and name not in annotators:
+            others[name] = others.get(name, 0) + 1
+            rows.append({key: row[key] for key in row if key not in label and not key.startswith(ASPECT_PREFIX)})
+        else:
+            rows.append(row)
+    notes = list(table.notes)
+    if others:
+        left = ", ".join(f"{name} ({count})" for name, count in others.items())
+        notes.append(f"--annotators {listed(annotators)}: rows of other annotators are left out: {left}.")
+    return replace(table, rows=tuple(rows), notes=tuple(notes))
+
+
+def _rater(row: Row) -> str:
+    value = row.get("annotator")
+    return "" if is_missing(value) else as_id(value)
 
 
 def rejoined(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:

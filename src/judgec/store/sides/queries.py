@@ -38,8 +38,12 @@ def query_key(item: Item, *, instructed: bool = False) -> str:
     Normalized are the form of its characters (NFKC), their case and white space. A query without text is known by its
     query_id, and one whose text is the same instruction for all by both.
     """
-    text = _normalized(item)
-    known_by = text if text and not instructed else f"{text}\0{item.query_id}"
+    return key_of(normalized(item), item.query_id, instructed=instructed)
+
+
+def key_of(text: str, query_id: str, *, instructed: bool = False) -> str:
+    """``query_key`` of an item with this normalized text."""
+    known_by = text if text and not instructed else f"{text}\0{query_id}"
     return hashlib.sha256(known_by.encode()).hexdigest()[:16]
 
 
@@ -55,12 +59,12 @@ def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
     """
     ids_by_text: dict[str, set[str]] = defaultdict(set)
     for item in items:
-        ids_by_text[_normalized(item)].add(item.query_id)
+        ids_by_text[normalized(item)].add(item.query_id)
     n_ids = len({item.query_id for item in items})
     instructions = {text for text, ids in ids_by_text.items() if len(ids) >= INSTRUCTED and 2 * len(ids) > n_ids}
     if known:
-        instructions |= {_normalized(item) for item in items if query_key(item, instructed=True) in known}
-    keys = [query_key(item, instructed=_normalized(item) in instructions) for item in items]
+        instructions |= {normalized(item) for item in items if query_key(item, instructed=True) in known}
+    keys = [query_key(item, instructed=normalized(item) in instructions) for item in items]
     parent: dict[str, str] = {}
 
     def root(name: str) -> str:
@@ -89,5 +93,6 @@ def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
     )
 
 
-def _normalized(item: Item) -> str:
+def normalized(item: Item) -> str:
+    """The text of an item's query, as it is told from others."""
     return " ".join(unicodedata.normalize("NFKC", item.text("query")).casefold().split())

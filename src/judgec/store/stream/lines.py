@@ -11,6 +11,8 @@ import orjson
 
 from judgec.store.tables import DELIMITERS, Row
 
+JSON_LINES = (".jsonl", ".ndjson")
+
 
 class IrregularError(Exception):
     """The file must be read whole."""

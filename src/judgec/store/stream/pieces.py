@@ -9,20 +9,28 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
-from judgec.errors import InputError
 from judgec.records.label import IntArray, Item, Task
-from judgec.store.labels import read_item_file
-from judgec.store.rows.columns import TASKS, as_task, missing_columns
+from judgec.store.labels import ItemFile, read_item_file
+from judgec.store.rows.cells import is_missing
+from judgec.store.rows.columns import TASKS, as_task, missing_columns, renamed_row
 from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.ragelo import is_ragelo
-from judgec.store.stream.lines import READERS, IrregularError
+from judgec.store.sides.learned import Memory
+from judgec.store.stream.lines import JSON_LINES, READERS, IrregularError
+from judgec.store.stream.seen import Seen
+from judgec.store.stream.stretch import Stretch
+from judgec.store.stream.watch import Watch
 from judgec.store.tables import Row, Table
 
+T = TypeVar("T")
 ROWS = 512  # in a piece: enough to work on as arrays, few enough to hold several
 DIGEST_BYTES = 16  # of SHA-256: two of 10^9 items agree by chance with probability 10^-21
 
@@ -43,6 +51,27 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """Rows that follow one another in a file, as they stand there, and whose items they are.
+
+    Args:
+        new: How many items begin here; items are numbered from 0 in the order of their first rows.
+        items: The number of each row's item; None where row k is the k-th of the new items.
+        first: The number of the first new item.
+        rows: Reads the rows, under the file's own names of columns.
+        lines: Reads the same rows as JSON objects, or None where the file is not JSON lines.
+        named: Whether each row has an ``item_id`` of its own (True), none has the column (False), or neither (None).
+    """
+
+    new: int
+    items: IntArray | None
+    first: int
+    rows: Callable[[], Sequence[Row]]
+    lines: Callable[[], list[bytes]] | None = None
+    named: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ItemStream:
     """A file that was found sound.
 
@@ -51,14 +80,24 @@ class ItemStream:
         rows: How many rows, repeated items included.
         notes: What was mended, one sentence each.
         fields: The inputs that at least one item has.
+        columns: The file's own names of its columns, in its order.
+        learned: Of each item whether the judge has learned from it, shape (items,).
+        labelled: The columns that hold a label of an item that the judge has not learned from, as the file names them.
+        again: Numbers of the items that come again in a later block than their first, ascending.
         pieces: The items, from the beginning each time it is called.
+        blocks: All rows, from the beginning each time it is called.
     """
 
     items: int
     rows: int
     notes: tuple[str, ...]
     fields: frozenset[str]
+    columns: tuple[str, ...]
+    learned: NDArray[np.bool_]
+    labelled: tuple[str, ...]
+    again: IntArray
     pieces: Callable[[], Iterator[Piece]]
+    blocks: Callable[[], Iterator[Block]]
 
 
 def inputs_digest(item: Item) -> bytes:
@@ -70,25 +109,66 @@ def inputs_digest(item: Item) -> bytes:
     return hashlib.sha256(text).digest()[:DIGEST_BYTES]
 
 
-def open_items(path: str, *, task: str, rename: Mapping[str, str] | None = None) -> ItemStream:
+def open_items(
+    path: str,
+    *,
+    task: str,
+    rename: Mapping[str, str] | None = None,
+    memories: Sequence[Memory] = (),
+    raters: Sequence[str] = (),
+) -> ItemStream:
     """Check a file of items, labelled or not.
 
     Args:
         path: As for ``read_item_file``.
         task: What the items are for.
         rename: Our column names by theirs.
+        memories: What the judges have learned from that are about to judge the items.
+        raters: Columns that may hold labels beside those of the task.
 
     Raises:
         InputError, UserError: As ``read_item_file``.
     """
-    known = as_task(task)
+    known, theirs = as_task(task), rename or {}
+    watch = Watch(known, memories, raters)
     try:
-        return _Regular(path, known, rename or {}).check()
+        return _Regular(path, known, theirs, watch).check()
     except IrregularError:
         whole = read_item_file(path, task=task, rename=rename)
+    watch = Watch(known, memories, raters)  # the first has met a part of the items
+    return _held(whole, theirs, watch)
+
+
+def _held(whole: ItemFile, rename: Mapping[str, str], watch: "Watch") -> ItemStream:
+    """A file that is in memory already."""
+    item_of: IntArray = np.array(whole.item_of, dtype=np.int64)
+    watch.meet(whole.items)
+    ours = [rename.get(name, name) for name in whole.table.columns]
+    watch.look([renamed_row(row, rename) for row in whole.table.rows], ours, item_of)
+    learned = watch.learned()
+    rows, blocks, first = whole.table.rows, list[Block](), 0
+    for start in range(0, len(rows), ROWS):
+        numbers = item_of[start : start + ROWS]
+        new = max(int(numbers.max()) + 1 - first, 0)
+        blocks.append(Block(new, numbers, first, partial(_same, rows[start : start + ROWS])))
+        first += new
     return ItemStream(
-        len(whole.items), whole.rows, whole.notes, _fields_of(whole.items), lambda: pieces_of(whole.items)
+        items=len(whole.items),
+        rows=whole.rows,
+        notes=whole.notes,
+        fields=_fields_of(whole.items),
+        columns=whole.table.columns,
+        learned=learned,
+        labelled=watch.labelled(whole.table.columns, rename, learned),
+        again=_again(blocks),
+        pieces=lambda: pieces_of(whole.items),
+        blocks=lambda: iter(blocks),
     )
+
+
+def _again(blocks: Sequence[Block]) -> IntArray:
+    earlier = [block.items[block.items < block.first] for block in blocks if block.items is not None]
+    return np.unique(np.concatenate(earlier)) if earlier else np.empty(0, dtype=np.int64)
 
 
 def _fields_of(items: Sequence[Item]) -> frozenset[str]:
@@ -108,28 +188,32 @@ def pieces_of(items: Sequence[Item], *, digested: bool = True) -> Iterator[Piece
         yield Piece(tuple(item.item_id for item in part), digests, partial(_same, part))
 
 
-def _same(items: Sequence[Item]) -> Sequence[Item]:
-    return items
+def _same(held: Sequence[T]) -> Sequence[T]:
+    return held
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
     """What is remembered of a piece: where it stands, and its items' names and digests, packed."""
 
-    start: int
+    stretch: Stretch
     kept: IntArray | None  # None when every item of the piece is new
     item_ids: bytes
     digests: bytes
+    new: int
+    items: IntArray | None  # see Block
+    named: bool | None
 
 
 class _Regular:
     """A file whose pieces can be read one by one."""
 
-    def __init__(self, path: str, task: Task, rename: Mapping[str, str]) -> None:
+    def __init__(self, path: str, task: Task, rename: Mapping[str, str], watch: Watch) -> None:
         self._path = Path(path)
         self._shown = path
         self._task = task
         self._rename = rename
+        self._watch = watch
         self._fields = TASKS[task].inputs
         self._marks: list[_Mark] = []
         open_rows = READERS.get(self._path.suffix.lower())
@@ -139,10 +223,10 @@ class _Regular:
 
     def check(self) -> ItemStream:
         """Read the file once."""
-        columns: set[str] = set()
+        columns: dict[str, None] = {}
         present: frozenset[str] = frozenset()
         rows = empty = not_text = items = 0
-        seen = _Seen()
+        seen = Seen(inputs_digest)
         with self._path.open("rb") as file:
             read = self._open_rows(file)
             while True:
@@ -150,32 +234,49 @@ class _Regular:
                 raw = read(file, ROWS)
                 if not raw:
                     break
-                columns.update(*map(dict.keys, raw))
+                columns |= dict.fromkeys(chain.from_iterable(raw))
                 table = self._table(raw)
                 found = self._collect(table)
                 if len(present) < len(self._fields):
                     present |= _fields_of(found.items)
-                kept, digests = seen.new(found.items)
-                names = [found.items[i].item_id for i in kept]
-                everything = None if len(kept) == len(found.items) else kept
-                self._marks.append(_Mark(start, everything, orjson.dumps(names), b"".join(digests)))
-                rows, items = rows + len(table.rows), items + len(kept)
+                met = seen.meet(found.items)
+                item_of: IntArray = np.array(found.item_of, dtype=np.int64)
+                numbers = met.numbers[item_of]
+                self._watch.meet([found.items[i] for i in met.kept])
+                self._watch.look(table.rows, [self._rename.get(name, name) for name in columns], numbers)
+                alone = len(met.kept) == len(raw)  # each row a new item
+                self._marks.append(
+                    _Mark(
+                        stretch=Stretch.between(self._path, self._shown, start, file.tell()),
+                        kept=None if len(met.kept) == len(found.items) else met.kept,
+                        item_ids=orjson.dumps([found.items[i].item_id for i in met.kept]),
+                        digests=b"".join(met.digests),
+                        new=len(met.kept),
+                        items=None if alone else numbers,
+                        named=self._named(raw),
+                    )
+                )
+                rows, items = rows + len(table.rows), items + len(met.kept)
                 empty, not_text = empty + found.empty, not_text + found.not_text
-        ours = [self._rename.get(name, name) for name in columns]
-        regular = self._rename.keys() <= columns and len(set(ours)) == len(ours)
-        if (
-            not regular
-            or missing_columns(ours, self._task, labelled=False)
-            or is_ragelo(Table(self._shown, tuple(ours), (), ()))
-        ):
-            raise IrregularError
+        self._require_regular(columns)
+        learned = self._watch.learned()
         counted = {
             f"{rows - items} rows repeat an item and are judged once.": rows - items,
             f"{empty} rows have no answer; they are judged as empty answers.": empty,
             f"{not_text} input cells are not text and became text.": not_text,
         }
-        notes = tuple(sentence for sentence, count in counted.items() if count)
-        return ItemStream(items, rows, notes, present, self.pieces)
+        return ItemStream(
+            items=items,
+            rows=rows,
+            notes=tuple(sentence for sentence, count in counted.items() if count),
+            fields=present,
+            columns=tuple(columns),
+            learned=learned,
+            labelled=self._watch.labelled(tuple(columns), self._rename, learned),
+            again=_again(list(self.blocks())),
+            pieces=self.pieces,
+            blocks=self.blocks,
+        )
 
     def pieces(self) -> Iterator[Piece]:
         """The pieces; the file is opened again only for those whose items are wanted."""
@@ -186,62 +287,50 @@ class _Regular:
             if names:
                 yield Piece(names, digests, partial(self._read, mark, names))
 
+    def blocks(self) -> Iterator[Block]:
+        """The rows of all pieces."""
+        first, lines = 0, self._path.suffix.lower() in JSON_LINES
+        for mark in self._marks:
+            read = mark.stretch.lines if lines else None
+            yield Block(mark.new, mark.items, first, partial(self._rows, mark), read, mark.named)
+            first += mark.new
+
     def _read(self, mark: _Mark, names: tuple[str, ...]) -> Sequence[Item]:
-        try:
-            with self._path.open("rb") as file:
-                read = self._open_rows(file)
-                file.seek(mark.start)
-                found = self._collect(self._table(read(file, ROWS))).items
-            items = found if mark.kept is None else tuple(found[i] for i in mark.kept)
-        except (OSError, IrregularError, IndexError):  # gone; no longer what was checked; shorter
-            items = ()
+        found = self._collect(self._table(self._rows(mark))).items
+        items = found if mark.kept is None else tuple(found[i] for i in mark.kept)
         same = tuple(item.item_id for item in items) == names
         if not same or b"".join(map(inputs_digest, items)) != mark.digests:  # verdicts are kept under these
-            raise InputError([f"{self._shown}: the file changed while it was read. Run the command again."])
+            raise mark.stretch.changed()
         return items
 
+    def _rows(self, mark: _Mark) -> list[Row]:
+        try:
+            return mark.stretch.read(self._open_rows, ROWS)
+        except IrregularError:
+            raise mark.stretch.changed() from None
+
+    def _named(self, rows: Sequence[Row]) -> bool | None:
+        if "item_id" not in rows[0]:
+            return None if any("item_id" in row for row in rows) else False
+        return None if any(map(is_missing, [row.get("item_id") for row in rows])) else True
+
+    def _require_regular(self, columns: Mapping[str, None]) -> None:
+        ours = [self._rename.get(name, name) for name in columns]
+        regular = self._rename.keys() <= columns.keys() and len(set(ours)) == len(ours)
+        if (
+            not regular
+            or missing_columns(ours, self._task, labelled=False)
+            or is_ragelo(Table(self._shown, tuple(ours), (), ()))
+        ):
+            raise IrregularError
+
     def _table(self, rows: list[Row]) -> Table:
-        ours = [{self._rename.get(name, name): value for name, value in row.items()} for row in rows]
+        ours = [renamed_row(row, self._rename) for row in rows] if self._rename else rows
         # Every field, so that a piece without a column reads like the whole file that has it.
-        return Table(self._shown, self._fields, tuple(ours if self._rename else rows), tuple(range(len(rows))))
+        return Table(self._shown, self._fields, tuple(ours), tuple(range(len(rows))))
 
     def _collect(self, table: Table) -> Collected:
         found = collect_items(table, self._task)
         if found.faults:
             raise IrregularError
         return found
-
-
-class _Seen:
-    """Items met so far, as 64-bit numbers: sorted runs that double in size."""
-
-    def __init__(self) -> None:
-        self._runs: list[tuple[IntArray, IntArray]] = []
-
-    def new(self, items: Sequence[Item]) -> tuple[IntArray, list[bytes]]:
-        """Positions of the items not met before, and the digests of these.
-
-        Raises:
-            IrregularError: When an item_id comes again with other inputs (or, hardly ever, seems to).
-        """
-        digests = [inputs_digest(item) for item in items]
-        names = np.array([hash(item.item_id) for item in items], dtype=np.int64)
-        inputs = np.frombuffer(b"".join(digests), dtype=np.int64)[::2]
-        fresh = np.ones(len(names), dtype=bool)
-        for known, known_inputs in self._runs:
-            at = np.minimum(np.searchsorted(known, names), len(known) - 1)
-            again = known[at] == names
-            if (known_inputs[at] != inputs)[again].any():
-                raise IrregularError
-            fresh &= ~again
-        kept = np.flatnonzero(fresh)
-        self._add(names[kept], inputs[kept])
-        return kept, [digests[i] for i in kept]
-
-    def _add(self, names: IntArray, inputs: IntArray) -> None:
-        while self._runs and len(self._runs[-1][0]) <= len(names):
-            known, known_inputs = self._runs.pop()
-            names, inputs = np.concatenate([known, names]), np.concatenate([known_inputs, inputs])
-        order = np.argsort(names)
-        if len(order):
-            self._runs.append((names[order], inputs[order]))
