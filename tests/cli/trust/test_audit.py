@@ -31,7 +31,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = grading_world.rows(60, seed=5, per_query=1)
     write(
         home / "fresh.jsonl",
-        [{**row, "item_id": f"f{row['item_id']}", "query_id": f"f{row['query_id']}"} for row in rows],
+        [
+            {
+                **row,
+                "item_id": f"f{row['item_id']}",
+                "query_id": f"f{row['query_id']}",
+                "query": f"Fresh: {row['query']}",
+            }
+            for row in rows
+        ],
     )
     return home
 

@@ -28,8 +28,14 @@ def lenient(call: Call) -> Outcome:
 
 
 def rows(n: int, seed: int, name: str) -> list[Row]:
+    """Items of queries that are known by nothing else, neither by their id nor by their text."""
     return [
-        {**row, "item_id": f"{name}{row['item_id']}", "query_id": f"{name}{row['query_id']}"}
+        {
+            **row,
+            "item_id": f"{name}{row['item_id']}",
+            "query_id": f"{name}{row['query_id']}",
+            "query": f"{name}: {row['query']}",
+        }
         for row in grading_world.rows(n, seed=seed, per_query=2)
     ]
 
