@@ -19,13 +19,12 @@ from judgec.stats.rating.bradley_terry import (
     fit_strengths,
     win_matrix,
 )
+from judgec.stats.rating.few_decisive import of_mean_free, surplus_of, widened
 
 MEAN_RATING = 1000.0
 FEW_QUERIES = 10
 LANE_FLOATS = 2**24  # floats held at once while resampling
 
-FEW_DECISIVE = 12  # queries that told two agents apart; with these the resamples know enough, without any prior
-PLUS = 2.0  # queries won, and lost, that the weak prior adds: Agresti and Coull (1998), The American Statistician 52(2)
 
 METHOD = "Bradley-Terry, ties as half wins; expanded percentile bootstrap over queries, few decisive ones with a prior"
 
@@ -97,7 +96,7 @@ class Ratings:
             note = "no interval: it needs scored games of at least two queries"
         else:
             bounds = _bounds(self.resampled[:, i] - self.resampled[:, j], self.n_queries, self.level)
-            low, high = map(float, _widened(bounds, np.array(value), self.unseen[i, j], self.n_queries, self.level))
+            low, high = map(float, widened(bounds, np.array(value), self.unseen[i, j], self.n_queries, self.level))
         return Estimate(
             value=None if math.isnan(value) else value,
             low=low,
@@ -117,7 +116,7 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
     Games of one query share its difficulty, so queries are drawn, not games. Percentiles are taken at
     t-adjusted levels, which keeps coverage with few queries ("expanded percentile": Hesterberg 2015, The
     American Statistician 69(4)). Where most queries are ties the resamples cannot know wins and losses that were not
-    seen, so a weak prior widens the intervals (``_Surplus``); ratings are those without it.
+    seen, so a weak prior widens the intervals (``few_decisive``); ratings are those without it.
 
     Args:
         games: The games; unscored ones are left out, repeated ones count each.
@@ -137,14 +136,14 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
     shared = np.bincount(strengths.component)[strengths.component] > 1
     count = resamples if n_queries >= 2 and shared.any() else 0
     resampled, low, high = np.full((count, n), np.nan), np.full(n, np.nan), np.full(n, np.nan)
-    surplus = _surplus(played, codes, rating)
+    surplus = surplus_of(played, codes, rating, rivals=(_met(played, codes) > 0).sum(axis=1))
     if count:
         lanes = _resample(played, codes, active, strengths, count=count, seed=seed)
         resampled[:, active] = MEAN_RATING + ELO_PER_LOGIT * lanes
         inner = np.flatnonzero(active)[shared]
         bounds = _bounds(resampled[:, inner], n_queries, level)
-        hidden = _of_mean_free(surplus.of_ratings()[inner], strengths.component[shared])
-        low[inner], high[inner] = _widened(bounds, rating[inner], hidden, n_queries, level)
+        hidden = of_mean_free(surplus.of_ratings()[inner], strengths.component[shared])
+        low[inner], high[inner] = widened(bounds, rating[inner], hidden, n_queries, level)
         component = np.full(n, -1)
         component[inner] = strengths.component[shared]
         _one_sided(low, high, rating, wins, component=component, queries=_queries_of(played, codes), level=level)
@@ -203,91 +202,6 @@ def _bounds(resampled: FloatArray, n_queries: int, level: float) -> FloatArray:
     z = math.sqrt(n_queries / (n_queries - 1.0)) * float(stats.t.isf(tail, n_queries - 1))
     tail = float(stats.norm.sf(z))
     return np.quantile(resampled, [tail, 1.0 - tail], axis=0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Surplus:
-    """What agents got on each query beyond what their ratings say, and what few decisive queries hide.
-
-    Where two agents only tied, every resample says that they always tie, and the interval has no width. A weak prior
-    says what else may be true: two more queries won, and two lost. Let y be a result on a query, from -1 (lost all games
-    as an equal) over 0 (as expected) to 1; its mean has the variance sum(y^2) / n^2, and (sum(y^2) + a) / (n + a)^2
-    with a = 4 results of 1 or -1 more. The difference, where there is any, is counted; a fades to 0 at ``FEW_DECISIVE``
-    queries with a result. A change of y in all games moves the strength by 2 y logits. Of a pair both agents see the
-    same games, so each gets half; in general an agent with m opponents m / (m + 1).
-
-    Args:
-        result: y, shape (n_queries, n_agents); 0 where an agent did not play.
-        played: Whether it did, same shape.
-        rivals: Opponents of each agent, shape (n_agents,).
-    """
-
-    result: FloatArray
-    played: BoolArray
-    rivals: IntArray
-
-    def of_ratings(self) -> FloatArray:
-        """Hidden variance of each rating, in Elo points squared."""
-        added = _added(self.result, self.played, self._least())
-        variance: FloatArray = (2.0 * ELO_PER_LOGIT) ** 2 * added * self._share()
-        return variance
-
-    def of_differences(self) -> FloatArray:
-        """Hidden variance of each difference of two ratings; half of the difference of their results is its y."""
-        n = len(self.rivals)
-        variance = np.zeros((n, n))
-        for i in range(n):
-            half = (self.result[:, [i]] - self.result) / 2.0
-            share, least = (np.minimum(each, each[i]) for each in (self._share(), self._least()))
-            added = _added(half, self.played & self.played[:, [i]], least)
-            variance[i] = 2.0 * (2.0 * ELO_PER_LOGIT) ** 2 * added * share
-        np.fill_diagonal(variance, 0.0)
-        return variance
-
-    def _share(self) -> FloatArray:
-        return np.asarray(self.rivals / (self.rivals + 1.0))
-
-    def _least(self) -> FloatArray:
-        """The smallest y that is a result: a quarter of a win against one opponent who is an equal."""
-        return np.asarray(0.25 / np.maximum(self.rivals, 1))
-
-
-def _added(result: FloatArray, played: BoolArray, least: FloatArray) -> FloatArray:
-    """Variance of mean results that the prior adds, by column; a result counts as one from ``least`` on."""
-    result = np.where(played, result, 0.0)
-    queries, squares = played.sum(axis=0), (result**2).sum(axis=0)
-    decisive = (np.abs(result) > least).sum(axis=0)
-    plus = 2.0 * PLUS * np.maximum(0.0, 1.0 - decisive / FEW_DECISIVE)
-    seen = squares / np.maximum(queries, 1) ** 2
-    added: FloatArray = np.maximum(0.0, (squares + plus) / np.maximum(queries + plus, 1) ** 2 - seen)
-    return added
-
-
-def _surplus(games: Games, codes: IntArray, rating: FloatArray) -> _Surplus:
-    n = len(games.agents)
-    lead = (rating[games.a] - rating[games.b]) / ELO_PER_LOGIT
-    surplus = games.score - special.expit(lead)
-    cells = np.concatenate([codes * n + games.a, codes * n + games.b])
-    shape = (int(codes.max(initial=-1)) + 1, n)
-    count = np.bincount(cells, minlength=shape[0] * n).reshape(shape)
-    points = np.bincount(cells, np.concatenate([surplus, -surplus]), shape[0] * n).reshape(shape)
-    return _Surplus(2.0 * points / np.maximum(count, 1), count > 0, (_met(games, codes) > 0).sum(axis=1))
-
-
-def _of_mean_free(variance: FloatArray, component: IntArray) -> FloatArray:
-    """Variance of each of independent ratings less the mean of its component."""
-    member = np.equal.outer(component, component)
-    size = member.sum(axis=1)
-    total: FloatArray = variance * (1.0 - 2.0 / size) + (member @ variance) / size**2
-    return total
-
-
-def _widened(bounds: FloatArray, value: FloatArray, unseen: FloatArray, n_queries: int, level: float) -> FloatArray:
-    """Bounds, shape (2, ...), moved away from ``value`` by what ``unseen`` adds to the variance."""
-    reach = float(stats.t.isf((1.0 - level) / 2.0, n_queries - 1)) ** 2 * unseen
-    away = np.sqrt((bounds - value) ** 2 + reach)
-    wide: FloatArray = np.where(reach > 0, np.stack([value - away[0], value + away[1]]), bounds)
-    return wide
 
 
 def _met(games: Games, codes: IntArray) -> IntArray:
