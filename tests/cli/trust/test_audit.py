@@ -28,10 +28,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("audited")
     with FakeOpenAI(obedient) as server:
         compiled_from(home, grading_world.rows(60, per_query=1), lm="openai/fake", api_base=server.base_url, name="w")
-    rows = grading_world.rows(60, seed=5, per_query=1)
+    rows = grading_world.rows(60, seed=5, per_query=1)  # about other questions: a query is known by its text
+    others = [{**row, "query": str(row["query"]).replace("units", "spares")} for row in rows]
     write(
         home / "fresh.jsonl",
-        [{**row, "item_id": f"f{row['item_id']}", "query_id": f"f{row['query_id']}"} for row in rows],
+        [{**row, "item_id": f"f{row['item_id']}", "query_id": f"f{row['query_id']}"} for row in others],
     )
     return home
 
