@@ -93,7 +93,7 @@ def test_evaluate_json_is_one_object_and_the_folder_holds_the_report(home: Path)
 @pytest.mark.full
 def test_gate_exits_1_with_its_reason_after_writing_everything(home: Path) -> None:
     done = run(home, "evaluate", *GIVEN, "flags", "--out", "gated", "--gate", "bad>=new+v2-30", code=1)
-    assert "GATE NOT SHOWN: --gate bad>=new+v2-30: worse: bad - new+v2 = -" in done.stderr
+    assert "GATE FAILED: --gate bad>=new+v2-30: worse: bad - new+v2 = -" in done.stderr
     assert (home / "gated" / "report.html").is_file()
     assert "agent" in done.stdout
 

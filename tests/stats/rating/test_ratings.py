@@ -155,12 +155,19 @@ def test_bradley_terry_ties_leave_a_width_whoever_else_plays() -> None:
     assert -100 < alone.low < -30
 
 
+def test_bradley_terry_agents_without_a_common_query_are_compared_over_others_without_the_prior() -> None:
+    rows = [Game(f"q{i}", "x", "z", "a" if i % 3 else "b") for i in range(30)]
+    rows += [Game(f"r{i}", "y", "z", "a" if i % 3 else "b") for i in range(30)]
+    assert bradley_terry(Games.of(rows)).unseen.max() == 0.0
+
+
 def test_bradley_terry_prior_fades_and_moves_no_rating() -> None:
     # One point given away among ties, in either order; ratings are those of maximum likelihood: log odds of 12/13.
     one = bradley_terry(_duel("b" + "t" * 24))
     assert one.rating[0] - one.rating[1] == pytest.approx(ELO_PER_LOGIT * math.log(12 / 13), abs=1e-9)
     assert (one.difference("x", "y").high or 0) > 0
-    assert (one.unseen > 0).all()
+    assert one.unseen[0, 1] > 0
+    assert one.unseen[0, 1] == one.unseen[1, 0]
     assert (bradley_terry(_duel("ab" * 11 + "t" * 30)).unseen == 0).all()
 
 

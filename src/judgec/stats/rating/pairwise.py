@@ -95,7 +95,7 @@ def _p_values(games: Games, ratings: Ratings, rated: np.ndarray[tuple[int], np.d
     if ratings.n_queries >= 2 and len(ratings.resampled) > 1:
         covariance = np.cov(ratings.resampled[:, place], rowvar=False).reshape(len(place), len(place))
         variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2.0 * covariance
-        variance += ratings.unseen[place, None] + ratings.unseen[None, place]
+        variance += ratings.unseen[np.ix_(place, place)]
         gap = ratings.rating[place, None] - ratings.rating[None, place]
         # Exactly equal agents have gap 0 in every resample; 0/0 is then p = 1.
         t = np.abs(gap) / np.sqrt(np.maximum(variance, 1e-18))

@@ -19,13 +19,12 @@ from judgec.stats.rating.bradley_terry import (
     fit_strengths,
     win_matrix,
 )
+from judgec.stats.rating.few_decisive import of_mean_free, surplus_of, widened
 
 MEAN_RATING = 1000.0
 FEW_QUERIES = 10
 LANE_FLOATS = 2**24  # floats held at once while resampling
 
-FEW_DECISIVE = 12  # queries whose result was not expected; with these the resamples know enough, without any prior
-PLUS = 2.0  # queries won, and lost, that the weak prior adds: Agresti and Coull (1998), The American Statistician 52(2)
 
 METHOD = "Bradley-Terry, ties as half wins; expanded percentile bootstrap over queries, few decisive ones with a prior"
 
@@ -44,8 +43,8 @@ class Ratings:
         high: Upper bounds, likewise.
         resampled: Ratings in each bootstrap sample, shape (n_resamples, n_agents); differences of two columns
             are paired.
-        unseen: Variance that few decisive queries hide from ``resampled``, in Elo points squared, shape (n_agents,);
-            that of a difference is the sum of two.
+        unseen: Variance of differences, row less column, that few decisive queries hide from ``resampled``, in Elo
+            points squared, shape (n_agents, n_agents).
         strengths: The fit behind the ratings of the agents that played, in the order of ``agents``.
         wins: Points of the row over the column, shape (n_agents, n_agents).
         met: Queries with a scored game of the row against the column, same shape.
@@ -97,8 +96,7 @@ class Ratings:
             note = "no interval: it needs scored games of at least two queries"
         else:
             bounds = _bounds(self.resampled[:, i] - self.resampled[:, j], self.n_queries, self.level)
-            unseen = self.unseen[i] + self.unseen[j]
-            low, high = map(float, _widened(bounds, np.array(value), unseen, self.n_queries, self.level))
+            low, high = map(float, widened(bounds, np.array(value), self.unseen[i, j], self.n_queries, self.level))
         return Estimate(
             value=None if math.isnan(value) else value,
             low=low,
@@ -118,7 +116,7 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
     Games of one query share its difficulty, so queries are drawn, not games. Percentiles are taken at
     t-adjusted levels, which keeps coverage with few queries ("expanded percentile": Hesterberg 2015, The
     American Statistician 69(4)). Where most queries are ties the resamples cannot know wins and losses that were not
-    seen, so a weak prior widens the intervals (``_unseen``); ratings are those without it.
+    seen, so a weak prior widens the intervals (``few_decisive``); ratings are those without it.
 
     Args:
         games: The games; unscored ones are left out, repeated ones count each.
@@ -138,14 +136,14 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
     shared = np.bincount(strengths.component)[strengths.component] > 1
     count = resamples if n_queries >= 2 and shared.any() else 0
     resampled, low, high = np.full((count, n), np.nan), np.full(n, np.nan), np.full(n, np.nan)
-    unseen = _unseen(played, codes, rating)
+    surplus = surplus_of(played, codes, rating, rivals=(_met(played, codes) > 0).sum(axis=1))
     if count:
         lanes = _resample(played, codes, active, strengths, count=count, seed=seed)
         resampled[:, active] = MEAN_RATING + ELO_PER_LOGIT * lanes
         inner = np.flatnonzero(active)[shared]
         bounds = _bounds(resampled[:, inner], n_queries, level)
-        hidden = _of_mean_free(unseen[inner], strengths.component[shared])
-        low[inner], high[inner] = _widened(bounds, rating[inner], hidden, n_queries, level)
+        hidden = of_mean_free(surplus.of_ratings()[inner], strengths.component[shared])
+        low[inner], high[inner] = widened(bounds, rating[inner], hidden, n_queries, level)
         component = np.full(n, -1)
         component[inner] = strengths.component[shared]
         _one_sided(low, high, rating, wins, component=component, queries=_queries_of(played, codes), level=level)
@@ -155,7 +153,7 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
         low=low,
         high=high,
         resampled=resampled,
-        unseen=unseen,
+        unseen=surplus.of_differences(),
         strengths=strengths,
         wins=wins,
         met=_met(played, codes),
@@ -204,49 +202,6 @@ def _bounds(resampled: FloatArray, n_queries: int, level: float) -> FloatArray:
     z = math.sqrt(n_queries / (n_queries - 1.0)) * float(stats.t.isf(tail, n_queries - 1))
     tail = float(stats.norm.sf(z))
     return np.quantile(resampled, [tail, 1.0 - tail], axis=0)
-
-
-def _unseen(games: Games, codes: IntArray, rating: FloatArray) -> FloatArray:
-    """Variance of each rating that two more queries won and two more lost would add, in Elo points squared.
-
-    Where an agent only tied, every resample says that it always ties, and the interval has no width. The prior says
-    what else may be true: let y be an agent's mean result on a query less the expected one, from -1 (lost all games
-    as an equal) over 0 (as expected) to 1; the mean of y has the variance sum(y^2) / n^2, and
-    (sum(y^2) + 4) / (n + 4)^2 with the prior. The difference, where there is any, is counted, and fades until sum(y^2)
-    is ``FEW_DECISIVE``. A change of y in all games moves the strength by 2 y logits. Of a pair both agents see the same
-    games, so each gets half; in general an agent with m opponents m / (m + 1).
-    """
-    n = len(games.agents)
-    lead = (rating[games.a] - rating[games.b]) / ELO_PER_LOGIT
-    surplus = games.score - special.expit(lead)
-    cells = np.concatenate([codes * n + games.a, codes * n + games.b])
-    shape = (int(codes.max(initial=-1)) + 1, n)
-    played = np.bincount(cells, minlength=shape[0] * n).reshape(shape)
-    points = np.bincount(cells, np.concatenate([surplus, -surplus]), shape[0] * n).reshape(shape)
-    squares = ((2.0 * points / np.maximum(played, 1)) ** 2).sum(axis=0)
-    queries = (played > 0).sum(axis=0)
-    seen = squares / np.maximum(queries, 1) ** 2
-    plus = 2.0 * PLUS * np.maximum(0.0, 1.0 - squares / FEW_DECISIVE)
-    added = np.maximum(0.0, (squares + plus) / np.maximum(queries + plus, 1) ** 2 - seen)
-    rivals = (_met(games, codes) > 0).sum(axis=1)
-    variance: FloatArray = (2.0 * ELO_PER_LOGIT) ** 2 * added * rivals / (rivals + 1.0)
-    return variance
-
-
-def _of_mean_free(variance: FloatArray, component: IntArray) -> FloatArray:
-    """Variance of each of independent ratings less the mean of its component."""
-    member = np.equal.outer(component, component)
-    size = member.sum(axis=1)
-    total: FloatArray = variance * (1.0 - 2.0 / size) + (member @ variance) / size**2
-    return total
-
-
-def _widened(bounds: FloatArray, value: FloatArray, unseen: FloatArray, n_queries: int, level: float) -> FloatArray:
-    """Bounds, shape (2, ...), moved away from ``value`` by what ``unseen`` adds to the variance."""
-    reach = float(stats.t.isf((1.0 - level) / 2.0, n_queries - 1)) ** 2 * unseen
-    away = np.sqrt((bounds - value) ** 2 + reach)
-    wide: FloatArray = np.where(reach > 0, np.stack([value - away[0], value + away[1]]), bounds)
-    return wide
 
 
 def _met(games: Games, codes: IntArray) -> IntArray:
