@@ -284,9 +284,9 @@ def test_judge_abstains_as_compiled_unless_told_otherwise(
     assert promised is not None
     threshold = promised if below is None else below
     judged = [json.loads(line) for line in out.read_text().splitlines()]
-    left = [row for row in judged if row["unscored"]]
-    assert all(row["confidence"] >= threshold for row in judged if not row["unscored"])
-    assert all(row["unscored"].startswith("abstained: ") and row["grade"] is None for row in left)
+    left = [row for row in judged if row["judge_unscored"]]  # the labels have a `grade`, so all names get the prefix
+    assert all(row["judge_confidence"] >= threshold for row in judged if not row["judge_unscored"])
+    assert all(row["judge_unscored"].startswith("abstained: ") and row["judge_grade"] is None for row in left)
     assert report["unscored_reasons"] == ({"abstained": len(left)} if left else {})
     assert bool(left) is (threshold > 0)
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 from benchmarks.gate_coverage import LOST, missed
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from numpy.testing import assert_allclose
 
 from judgec.records.game import Game, Games, Winner
@@ -45,7 +45,18 @@ def test_bradley_terry_games_repeated_within_queries_do_not_narrow_the_interval(
     assert nine.n_queries == one.n_queries
 
 
+_AT_THE_EDGE = Games(  # a result that counts as half a decisive one, but for the rounding of a rating
+    ("a", "b", "c"),
+    tuple("01234"),
+    np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 2]),
+    np.array([2, 2, 2, 2, 2, 0, 0, 0, 1, 1]),
+    np.array([0, 0, 0, 0, 1, 0, 0, 0, 0, 1]),
+    np.array([0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+)
+
+
 @given(any_games())
+@example(_AT_THE_EDGE)
 @settings(max_examples=60, deadline=None)
 def test_bradley_terry_sides_and_names_swapped_mirrors_ratings(games: Games) -> None:
     if not games.scored.any():

@@ -69,10 +69,14 @@ class Surplus:
 
 
 def _added(result: FloatArray, played: BoolArray, least: FloatArray) -> FloatArray:
-    """Variance of mean results that the prior adds, by column; a result counts as one from ``least`` on."""
+    """Variance of mean results that the prior adds, by column.
+
+    A result counts as one from ``least`` on: half at ``least`` itself, none below half of it. A step there would let
+    the rounding of a rating decide, and the same games under other names would get another interval.
+    """
     result = np.where(played, result, 0.0)
     queries, squares = played.sum(axis=0), (result**2).sum(axis=0)
-    decisive = (np.abs(result) > least).sum(axis=0)
+    decisive = np.clip(np.abs(result) / least - 0.5, 0.0, 1.0).sum(axis=0)
     plus = 2.0 * PLUS * np.maximum(0.0, 1.0 - decisive / FEW_DECISIVE)
     seen = squares / np.maximum(queries, 1) ** 2
     added: FloatArray = np.maximum(0.0, (squares + plus) / np.maximum(queries + plus, 1) ** 2 - seen)
