@@ -18,8 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.agreement.difference import differences
-from judgec.agreement.measure import Resampling, measure
 from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
 from judgec.compiler.compile import default_objective, fields_of
@@ -38,6 +36,8 @@ from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, IntArray, LabelSet
+from judgec.stats.agreement.difference import differences
+from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.labels import read_label_file
 from judgec.store.splits import Split

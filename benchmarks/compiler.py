@@ -31,8 +31,6 @@ from tests.service.fake_openai import FakeOpenAI
 
 from benchmarks.agreement import write
 from benchmarks.memalign import aligned_judgments, endpoint
-from judgec.agreement.measure import Resampling, measure
-from judgec.agreement.render import show
 from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
 from judgec.compiler.compile import fields_of
@@ -49,6 +47,8 @@ from judgec.judges.registry import judge_module
 from judgec.lm.spec import LMSpec
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
+from judgec.report.render import show
+from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.labels import read_labels
 

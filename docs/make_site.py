@@ -14,8 +14,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from judgec.agreement.page.skeleton import document
-from judgec.agreement.page.style import STYLE
+from judgec.report.page.skeleton import document
+from judgec.report.page.style import STYLE
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "judgec"

@@ -14,8 +14,8 @@ LAYERS = (
     ("cli", "mlflow_align", "pytest_plugin"),
     ("api",),
     ("compiler",),
-    ("tournament", "probe", "audit", "review"),
-    ("agreement",),
+    ("tournament", "probes", "audits", "review"),
+    ("report",),
     ("queries", "agents"),
     ("judges",),
     ("retrieval",),
@@ -42,7 +42,7 @@ DOORS = {
     "sklearn": ("compiler/calibrate.py", "retrieval/embed.py"),
     "pandas": ("api/", "store/", "tracking/"),
     "datasets": ("store/",),
-    "matplotlib": ("agreement/figures.py", "agreement/curves.py", "tournament/"),
+    "matplotlib": ("report/figures.py", "report/curves.py", "tournament/"),
 }
 
 MODULES = sorted(SOURCE.rglob("*.py"))

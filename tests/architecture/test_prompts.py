@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "judgec"
-PROMPT_ROOMS = ("judges/", "queries/", "agents/", "probe/")
+PROMPT_ROOMS = ("judges/", "queries/", "agents/", "probes/")
 MESSAGE_ROOMS = ("lm/",)
 SIGNATURE_MAKERS = {"Signature", "InputField", "OutputField", "with_instructions"}
 MODULES = sorted(SOURCE.rglob("*.py"))

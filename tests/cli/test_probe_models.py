@@ -12,7 +12,7 @@ from judgec.cli.probe.generate_queries import Request as Generating
 from judgec.cli.probe.probe import Request as Probing
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import unquote
-from judgec.probe.judging.panel import Panel
+from judgec.probes.judging.panel import Panel
 from tests.cli.process import ROOT
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Text, answer, digest

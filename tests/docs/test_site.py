@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.agreement.page.html import Page
 from tests.docs.blocks import ROOT, documents
+from tests.report.page.html import Page
 
 SITE = runpy.run_path(str(ROOT / "docs" / "make_site.py"))
 

@@ -4,11 +4,11 @@ from dataclasses import fields
 
 import pytest
 
-from judgec.agreement.label_report import AnnotatorAgreement, PairAgreement
-from judgec.audit.drift import Drift
+from judgec.audits.drift import Drift
 from judgec.judges.calibrator import Choice
 from judgec.queries.generation.diversity import closeness
 from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.report.label_report import AnnotatorAgreement, PairAgreement
 from tests.cli.process import ROOT
 
 PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")

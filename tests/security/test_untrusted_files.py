@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
-from judgec.audit import drift
+from judgec.audits import drift
 from judgec.errors import ArtifactError, InputError, JudgecError, UserError
 from judgec.judges.judge import load_judge
 from judgec.store import arrow, programs, tables

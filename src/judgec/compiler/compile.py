@@ -5,9 +5,6 @@ from dataclasses import dataclass, replace
 
 import dspy
 
-from judgec.agreement.ceiling import adjudicator_notes
-from judgec.agreement.difference import differences
-from judgec.agreement.measure import Resampling
 from judgec.compiler.assemble import Bench
 from judgec.compiler.choose import Choice, Scored
 from judgec.compiler.dataset import Dataset, Part
@@ -33,6 +30,9 @@ from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
+from judgec.stats.agreement.ceiling import adjudicator_notes
+from judgec.stats.agreement.difference import differences
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.store import programs
 from judgec.store.programs import dump_module, load_module

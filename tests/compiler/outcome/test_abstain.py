@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pytest
 
-from judgec.agreement.measure import Resampling
 from judgec.compiler.assemble import Bench
 from judgec.compiler.dataset import Part, make_dataset
 from judgec.compiler.outcome.abstain import (
@@ -26,6 +25,7 @@ from judgec.lm.executor import Reply, Request
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.intervals.promise import Promise
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=2)

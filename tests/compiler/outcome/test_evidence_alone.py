@@ -15,8 +15,8 @@ from judgec.compiler.outcome.rivals import Standing
 from judgec.compiler.outcome.track import run_of
 from judgec.records.card import EVIDENCE_ALONE
 from judgec.store import programs
-from tests.agreement.page.html import Page
 from tests.compiler.small import Outcome, compiled_from, write
+from tests.report.page.html import Page
 from tests.service.fake_openai import FakeOpenAI
 
 WORDS = [f"{a}{b}" for a in ("am", "bir", "ce", "del") for b in ("ber", "chen", "dar", "tal")]

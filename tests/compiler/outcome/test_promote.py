@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from judgec.agreement.measure import Resampling
 from judgec.compiler.outcome.promote import Decision, decide
 from judgec.records.label import IntArray
 from judgec.records.ratings import Ratings
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_look
 from tests.stats.side_by_side import side_by_side

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.agreement.measure import Resampling
 from judgec.compiler.compile import compile_judge
 from judgec.compiler.outcome.report import save
 from judgec.compiler.outcome.rivals import Standing, _baselines, standing_of
@@ -17,6 +16,7 @@ from judgec.compiler.outcome.verify import ratings_of, verify
 from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Silent
 from judgec.lm.spec import LMSpec
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_look
 from judgec.store import programs

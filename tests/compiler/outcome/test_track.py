@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from judgec.agreement import figures
 from judgec.compiler.outcome.track import _groups, run_of
+from judgec.report import figures
 from judgec.store import programs
 from judgec.tracking.runs import CompileRun
 from tests.compiler.small import Outcome, Rows, compiled_from

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.agreement.measure import Resampling
 from judgec.compiler.outcome.verify import NO_EVIDENCE, labelled, majority, verify
+from judgec.stats.agreement.measure import Resampling
 from tests.compiler.small import compiled_from
 from tests.service import grading_world
 

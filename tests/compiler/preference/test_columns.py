@@ -3,7 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.agreement.measure import Resampling
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.outcome.verify import nothing
 from judgec.compiler.preference.columns import LONGEST, follows_length, longest, with_preference_columns
@@ -12,6 +11,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, IntArray, Item, LabelSet
 from judgec.records.ratings import Ratings, pair
 from judgec.records.scale import Scale
+from judgec.stats.agreement.measure import Resampling
 from judgec.store.experts import experts_of
 from judgec.store.labels import read_labels
 from judgec.store.rows.grades import PREFERENCE_SCALE as SCALE

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from judgec.agreement.label_report import label_report
 from judgec.compiler.compile import compile_judge, default_objective
 from judgec.compiler.outcome.report import save
 from judgec.compiler.session import Session
@@ -16,6 +15,7 @@ from judgec.lm.spec import LMSpec
 from judgec.queries.reliability import ASPECTS, Judged, Pair
 from judgec.records.label import Item
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, REJECTION_PASSES
+from judgec.report.label_report import label_report
 from judgec.store import programs
 from judgec.store.labels import read_label_file, read_labels
 from judgec.store.rows.grades import OUTCOME_SCALE, RELIABILITY_SCALE

@@ -29,9 +29,9 @@ class Request:
 @command_of(Request)
 def agreement(request: Request) -> None:
     """Measure any judge's output against the experts: statistics with intervals, nothing else needed."""
-    from judgec.agreement.measure import measure
-    from judgec.agreement.render import agreement_table, notes, print_tables
     from judgec.cli.output import print_json, say
+    from judgec.report.render import agreement_table, notes, print_tables
+    from judgec.stats.agreement.measure import measure
     from judgec.store.rows.graded import read_graded
 
     graded = read_graded(

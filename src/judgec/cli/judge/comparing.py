@@ -4,9 +4,6 @@ import json
 import os
 from dataclasses import replace
 
-from judgec.agreement.compare import Comparison, Differing
-from judgec.agreement.compare import compare as compared
-from judgec.agreement.render import notes, paired_table, print_tables
 from judgec.cli.judge.compare import Request
 from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.output import command, say
@@ -20,6 +17,9 @@ from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
+from judgec.report.render import notes, paired_table, print_tables
+from judgec.stats.agreement.compare import Comparison, Differing
+from judgec.stats.agreement.compare import compare as compared
 from judgec.stats.intervals.significance import level_for_look
 from judgec.store import programs
 from judgec.store.programs import Program

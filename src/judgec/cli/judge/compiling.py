@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 
-from judgec.agreement.render import agreement_table, comparison_table, notes, print_tables, show
 from judgec.api.compilation import compile_and_save
 from judgec.cli.judge.compile_judge import Request
 from judgec.cli.judge.source import as_typed, read_source
@@ -19,6 +18,7 @@ from judgec.lm.spec import LMSpec
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.card import EVIDENCE_ALONE
 from judgec.records.label import LabelSet
+from judgec.report.render import agreement_table, comparison_table, notes, print_tables, show
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.splits import default_family
 from judgec.tracking.store import tracking_store

@@ -10,7 +10,7 @@ import typer
 from judgec.cli.options import JsonOption, LabelColumns, Places, SeedOption, Spending, TaskOption, command_of
 
 if TYPE_CHECKING:
-    from judgec.agreement.label_report import AnnotatorAgreement, LabelReport
+    from judgec.report.label_report import AnnotatorAgreement, LabelReport
 
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
 MOST_GRADES = 15  # columns that fit a screen
@@ -97,7 +97,7 @@ def _check(request: Request) -> None:
     content = read_label_file(
         file, task=task, rename=as_rename(request.rename), annotators=as_names(annotators), accept_at=accept_at
     )
-    from judgec.agreement.label_report import label_report  # after bad input has been refused: SciPy is slow
+    from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 
     report = label_report(content, family, memory=read_memory(request.home, family))
     if request.quiet:

@@ -1,8 +1,8 @@
 """What ``judgec probe --compare`` does."""
 
 from judgec.cli.output import print_json, print_table, say
-from judgec.probe.compare import Compared, compare, read_side
-from judgec.probe.report.page import shown
+from judgec.probes.compare import Compared, compare, read_side
+from judgec.probes.report.page import shown
 from judgec.records.estimate import Estimate
 
 

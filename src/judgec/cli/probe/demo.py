@@ -24,7 +24,7 @@ def demo(home: Path) -> None:
     """
     from judgec.cli.probe.probe import Request
     from judgec.cli.probe.probing import run
-    from judgec.probe.broken import BROKEN
+    from judgec.probes.broken import BROKEN
     from judgec.retrieval.build import build_index
 
     require_here(CATALOGUE, "make demo-probe")

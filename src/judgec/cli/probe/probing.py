@@ -18,17 +18,17 @@ from judgec.cli.progress import Bar
 from judgec.compiler.session import Session
 from judgec.errors import GateError, ServiceError, UserError
 from judgec.lm.spec import LMSpec
-from judgec.probe.folder import answered, write_probe
-from judgec.probe.gate import breaches, outcome, parse_limits
-from judgec.probe.judging.panel import Judge
-from judgec.probe.render import matrix_rows, rate_rows, scenario_rows
-from judgec.probe.report.junit import junit
-from judgec.probe.report.page import page
-from judgec.probe.report.run import run_of
-from judgec.probe.report.summary import Summary, summarize
-from judgec.probe.runner import Running
-from judgec.probe.systems import Subject, open_system
-from judgec.probe.verdicts import verdicts
+from judgec.probes.folder import answered, write_probe
+from judgec.probes.gate import breaches, outcome, parse_limits
+from judgec.probes.judging.panel import Judge
+from judgec.probes.render import matrix_rows, rate_rows, scenario_rows
+from judgec.probes.report.junit import junit
+from judgec.probes.report.page import page
+from judgec.probes.report.run import run_of
+from judgec.probes.report.summary import Summary, summarize
+from judgec.probes.runner import Running
+from judgec.probes.systems import Subject, open_system
+from judgec.probes.verdicts import verdicts
 from judgec.queries.corpus import Corpus, open_corpus
 from judgec.queries.embedded.writer import EmbeddedWriter
 from judgec.queries.reliability import Pair, Reliability

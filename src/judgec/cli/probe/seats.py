@@ -7,7 +7,7 @@ from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
 from judgec.lm.spec import LMSpec
-from judgec.probe.judging.panel import Panel, Seat, uncompiled
+from judgec.probes.judging.panel import Panel, Seat, uncompiled
 from judgec.records.scenario.schema import CRITERIA
 from judgec.store import programs
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from judgec.audit import drift
-from judgec.audit.registry import audits_named, run_audits
-from judgec.audit.subject import Subject, subject_of
+from judgec.audits import drift
+from judgec.audits.registry import audits_named, run_audits
+from judgec.audits.subject import Subject, subject_of
 from judgec.cli.output import command, judgec_here, say
 from judgec.cli.progress import Bar
 from judgec.cli.trust.audit import Request

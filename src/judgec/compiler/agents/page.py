@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from html import escape
 
-from judgec.agreement.page import style
-from judgec.agreement.page.prompt import prompt_lines, prompt_section
-from judgec.agreement.page.skeleton import cut, document, interval_bar, more, notes, section, shown, table
-from judgec.agreement.render import number
 from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import CHAMPION, COMPILED, AgentCompile, CompiledAgent
 from judgec.compiler.agents.duel import NET, Duel
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
+from judgec.report.page import style
+from judgec.report.page.prompt import prompt_lines, prompt_section
+from judgec.report.page.skeleton import cut, document, interval_bar, more, notes, section, shown, table
+from judgec.report.render import number
 from judgec.store.programs import dump_module
 from judgec.store.splits import SPLITS
 

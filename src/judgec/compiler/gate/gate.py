@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from judgec.agreement.compare import compare
-from judgec.agreement.measure import measure
 from judgec.compiler.gate.held_out import HeldOut, held_out, judged_unlearned, labels_for
 from judgec.compiler.session import Session
 from judgec.errors import UserError
@@ -17,6 +15,8 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.ratings import pair
+from judgec.stats.agreement.compare import compare
+from judgec.stats.agreement.measure import measure
 from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with_unseen, worst
 from judgec.store import programs
 from judgec.store.labels import read_item_file

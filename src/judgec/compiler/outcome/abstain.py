@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from judgec.agreement.measure import Resampling
 from judgec.compiler.assemble import Bench, out_of_fold
 from judgec.compiler.dataset import Part
 from judgec.errors import UserError
@@ -13,6 +12,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.scale import Scale
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.intervals.bootstrap import interval

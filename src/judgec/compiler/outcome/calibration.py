@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from judgec.agreement.reliability import calibration_error
 from judgec.compiler.dataset import Dataset
 from judgec.judges.judge import acceptability
 from judgec.records.judgment import Judgments
+from judgec.stats.agreement.reliability import calibration_error
 
 
 def calibration_errors(dataset: Dataset, judged: Judgments) -> dict[str, dict[str, float | None]]:

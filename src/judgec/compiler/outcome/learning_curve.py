@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from judgec.agreement.measure import Resampling
 from judgec.compiler.assemble import Bench, calibration_data, fitted
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.outcome.verify import labelled, ratings_of
 from judgec.compiler.search.candidates import Candidate
 from judgec.records.judgment import Judgments
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.bootstrap import Interval, interval
 

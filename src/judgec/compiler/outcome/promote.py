@@ -8,12 +8,12 @@ the most frequent grade has no tau-b, which counts as 0, so that any tau-b beats
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from judgec.agreement.difference import OBJECTIVE_OF, differences
-from judgec.agreement.measure import Resampling
-from judgec.agreement.render import NAMES, number, show
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.ratings import Ratings
+from judgec.report.render import NAMES, number, show
+from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.stats.intervals.bootstrap import Interval, detectable_difference, difference_interval
 from judgec.stats.intervals.significance import level_for_look

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from judgec.agreement.render import NAMES, number, show
 from judgec.compiler.compile import Compiled
 from judgec.compiler.outcome.abstain import Abstention, promise_note
 from judgec.compiler.outcome.calibration import calibration_errors
 from judgec.compiler.outcome.learning_curve import LearningCurve
+from judgec.report.render import NAMES, number, show
 
 
 def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[Table]:

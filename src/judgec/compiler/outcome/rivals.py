@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgec.agreement.measure import Resampling
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.outcome.promote import Decision, decide
 from judgec.compiler.outcome.verify import BASELINES, Verification, ratings_of
@@ -20,6 +19,7 @@ from judgec.records.card import ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item, LabelSet
 from judgec.records.ratings import Ratings
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store import programs
 from judgec.store.labels import item_digest

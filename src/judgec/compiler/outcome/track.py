@@ -7,8 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from judgec.agreement import figures
-from judgec.agreement.curves import coverage_figure, learning_curve_figure
 from judgec.compiler.compile import Compiled
 from judgec.compiler.dataset import Part
 from judgec.compiler.outcome.calibration import calibration_errors
@@ -20,6 +18,8 @@ from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
+from judgec.report import figures
+from judgec.report.curves import coverage_figure, learning_curve_figure
 from judgec.store import programs
 from judgec.store.splits import SPLITS
 from judgec.tracking.runs import Candidate, CompileRun, DatasetInput, ModelVersion

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgec.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
-from judgec.agreement.measure import Resampling, measure, with_aspects
 from judgec.compiler.assemble import Bench, calibrated, evidence_only
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.preference.columns import LONGEST, longest, with_preference_columns
@@ -17,6 +15,8 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import Ratings, pair
+from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
+from judgec.stats.agreement.measure import Resampling, measure, with_aspects
 
 BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
 JUDGES = (*BASELINES, "compiled")

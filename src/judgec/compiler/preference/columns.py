@@ -5,14 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from judgec.agreement.measure import (
-    NOTHING_SCORED,
-    Resampling,
-    compared_rows,
-    measure,
-    panel_statistic,
-    statistic_of,
-)
 from judgec.compiler.dataset import Dataset
 from judgec.judges.pairwise import TIE
 from judgec.records.agreement import Agreement
@@ -21,6 +13,14 @@ from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item
 from judgec.records.ratings import Ratings, pair
 from judgec.records.scale import Scale
+from judgec.stats.agreement.measure import (
+    NOTHING_SCORED,
+    Resampling,
+    compared_rows,
+    measure,
+    panel_statistic,
+    statistic_of,
+)
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 

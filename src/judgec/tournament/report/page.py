@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from judgec.agreement.page.skeleton import document
 from judgec.records.estimate import Estimate
+from judgec.report.page.skeleton import document
 from judgec.stats.intervals.gate import announced
 from judgec.tournament.report.costs import COLUMNS, NOTE, agent_costs, cost_cells
 from judgec.tournament.report.drill import queries_section

@@ -10,14 +10,14 @@ from typing import Any  # any field of a decision
 import numpy as np
 import pytest
 
-from judgec.agreement.page.worst import MOST
 from judgec.compiler.outcome.page.judge_page import page_of, page_path, put_audits, verdict_of
 from judgec.compiler.outcome.promote import Shortfall
 from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate
-from tests.agreement.page.html import Page
-from tests.agreement.page.test_parts import FOUND
+from judgec.report.page.worst import MOST
 from tests.compiler.small import Outcome, compiled_from
+from tests.report.page.html import Page
+from tests.report.page.test_parts import FOUND
 from tests.review.browser import CHROMIUM, Browser
 from tests.service import grading_world
 

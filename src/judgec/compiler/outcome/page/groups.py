@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from judgec.agreement.measure import Resampling, measure
 from judgec.compiler.compile import Compiled
 from judgec.records.agreement import Agreement
 from judgec.records.label import UNLABELLED
+from judgec.stats.agreement.measure import Resampling, measure
 
 MAX_GROUPS = 30  # the largest; the others are in the report
 

@@ -6,17 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.agreement.ceiling import expert_panel, judge_panel
-from judgec.agreement.measure import Resampling
-from judgec.agreement.page import charts
-from judgec.agreement.page.audits import with_audits
-from judgec.agreement.page.confusion import confusion_table
-from judgec.agreement.page.page import JudgePage
-from judgec.agreement.page.page import judge_page as rendered
-from judgec.agreement.page.prompt import prompt_lines
-from judgec.agreement.page.verdict import Verdict, beside_experts, headline, judge_verdict
-from judgec.agreement.page.worst import worst_disagreements
-from judgec.agreement.render import NAMES, number, show
 from judgec.compiler.compile import Compiled
 from judgec.compiler.outcome.page.groups import by_group
 from judgec.compiler.outcome.promote import shortfalls, standing_above
@@ -27,6 +16,17 @@ from judgec.judges.judge import acceptability
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
+from judgec.report.page import charts
+from judgec.report.page.audits import with_audits
+from judgec.report.page.confusion import confusion_table
+from judgec.report.page.page import JudgePage
+from judgec.report.page.page import judge_page as rendered
+from judgec.report.page.prompt import prompt_lines
+from judgec.report.page.verdict import Verdict, beside_experts, headline, judge_verdict
+from judgec.report.page.worst import worst_disagreements
+from judgec.report.render import NAMES, number, show
+from judgec.stats.agreement.ceiling import expert_panel, judge_panel
+from judgec.stats.agreement.measure import Resampling
 from judgec.store import programs
 from judgec.store.programs import dump_module
 from judgec.store.splits import write_whole

@@ -1,0 +1,218 @@
+"""What a probe found: failure rates by scenario, system and data set, diagnosis, advice, worst cases."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgec.probes.diagnosis import advice
+from judgec.records.estimate import Estimate
+from judgec.records.scenario.outcome import REJECTION_OUTCOMES, Probed, Where
+from judgec.records.scenario.schema import Fix, Scenario
+from judgec.stats.intervals.proportion import share
+
+COMPONENTS: tuple[Where, ...] = ("retrieval", "generator", "corpus", "not tested")
+WORST = 12  # cases shown in full
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One scenario put to one system on one data set.
+
+    Args:
+        scenario: Its id.
+        system: Its name.
+        data_set: The corpus.
+        failure_rate: Of the replies that were judged, with an interval over source documents.
+        at_worst: The same with errors and unscored replies counted as failures: what a gate must look at.
+        failures: How many replies failed.
+        n: How many were judged.
+        errors: How many questions the system gave no answer to.
+        unscored: How many replies could not be judged.
+        components: Failures by the part of the system that failed.
+        criteria: Of each criterion, how many replies failed it.
+        rejection: Replies by what the system did, where a refusal was right; else empty.
+    """
+
+    scenario: str
+    system: str
+    data_set: str
+    failure_rate: Estimate
+    at_worst: Estimate
+    failures: int
+    n: int
+    errors: int
+    unscored: int
+    components: Mapping[str, int]
+    criteria: Mapping[str, int]
+    rejection: Mapping[str, int]
+
+    def to_json(self) -> dict[str, object]:
+        """For ``report.json``."""
+        return {
+            "scenario": self.scenario,
+            "system": self.system,
+            "data_set": self.data_set,
+            "failure_rate": self.failure_rate.to_json(),
+            "failure_rate_with_errors": self.at_worst.to_json(),
+            "failures": self.failures,
+            "n": self.n,
+            "errors": self.errors,
+            "unscored": self.unscored,
+            "components": dict(self.components),
+            "failed_criteria": dict(self.criteria),
+            **({"rejection": dict(self.rejection)} if self.rejection else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A probe.
+
+    Args:
+        cells: By scenario, system and data set, in that order.
+        systems_failing: By scenario, how many systems failed at least one question, and how many were judged.
+        fixes: By scenario, what to do, where anything failed.
+        worst: The failures that most systems share, then errors; in full.
+        judge: Who judged.
+        writer: Who wrote the questions.
+        notes: What the reader should know.
+    """
+
+    cells: tuple[Cell, ...]
+    systems_failing: Mapping[str, tuple[int, int]]
+    fixes: Mapping[str, Fix]
+    worst: tuple[Probed, ...]
+    judge: str
+    writer: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Their ids, in the order asked."""
+        return tuple(dict.fromkeys(cell.scenario for cell in self.cells))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Their names, in the order asked."""
+        return tuple(dict.fromkeys(cell.system for cell in self.cells))
+
+    def to_json(self) -> dict[str, object]:
+        """The contract of ``report.json`` and ``--json``."""
+        return {
+            "judge": self.judge,
+            "writer": self.writer,
+            "results": [cell.to_json() for cell in self.cells],
+            "systems_failing": {
+                scenario: {"failing": failing, "of": of} for scenario, (failing, of) in self.systems_failing.items()
+            },
+            "recommended_fixes": {scenario: fix.model_dump() for scenario, fix in self.fixes.items()},
+            "worst_cases": [one.model_dump(mode="json") for one in self.worst],
+            "notes": list(self.notes),
+        }
+
+
+def summarize(
+    probed: Sequence[Probed],
+    scenarios: Mapping[str, Scenario],
+    *,
+    judge: str,
+    writer: str,
+    notes: Sequence[str] = (),
+) -> Summary:
+    """Count, estimate, advise.
+
+    Args:
+        probed: Every question put to every system.
+        scenarios: By id; questions from a file may name none of them.
+        judge: Who judged.
+        writer: Who wrote the questions.
+        notes: What the reader should know.
+    """
+    groups: dict[tuple[str, str, str], list[Probed]] = {}
+    for one in probed:
+        verdict = one.verdict
+        groups.setdefault((verdict.scenario, verdict.system, verdict.data_set), []).append(one)
+    order = list(dict.fromkeys(one.verdict.scenario for one in probed))
+    ranked = sorted(groups, key=lambda key: order.index(key[0]))
+    cells = tuple(_cell(*key, groups[key]) for key in ranked)
+    by_scenario: dict[str, list[Probed]] = {}
+    for one in probed:
+        by_scenario.setdefault(one.verdict.scenario, []).append(one)
+    fixes = {
+        name: fix
+        for name, group in by_scenario.items()
+        if (fix := advice(scenarios.get(name), [one for one in group if one.verdict.outcome == "fail"])) is not None
+    }
+    return Summary(
+        cells=cells,
+        systems_failing={name: _failing(group) for name, group in by_scenario.items()},
+        fixes=fixes,
+        worst=_worst(probed),
+        judge=judge,
+        writer=writer,
+        notes=tuple(notes),
+    )
+
+
+def failure_rate(group: Iterable[Probed], *, at_worst: bool = False) -> Estimate:
+    """The share of replies that failed, with an interval over source documents.
+
+    Args:
+        group: Replies to questions.
+        at_worst: Count errors and unscored replies as failures; otherwise they are left out.
+    """
+    counted = [one for one in group if at_worst or one.verdict.outcome in {"pass", "fail"}]
+    failed = np.array([one.verdict.outcome != "pass" for one in counted], dtype=np.int64)
+    sources = [one.verdict.source for one in counted]
+    codes = {source: code for code, source in enumerate(dict.fromkeys(sources))}
+    return share(failed, np.array([codes[source] for source in sources], dtype=np.int64))
+
+
+def _cell(scenario: str, system: str, data_set: str, group: Sequence[Probed]) -> Cell:
+    outcomes = Counter(one.verdict.outcome for one in group)
+    failed = [one.verdict for one in group if one.verdict.outcome == "fail"]
+    components = Counter(verdict.component for verdict in failed)
+    criteria = Counter(name for verdict in failed for name, passed in verdict.criteria.items() if passed is False)
+    said = Counter(one.verdict.rejection for one in group if one.verdict.rejection is not None)
+    return Cell(
+        scenario=scenario,
+        system=system,
+        data_set=data_set,
+        failure_rate=failure_rate(group),
+        at_worst=failure_rate(group, at_worst=True),
+        failures=outcomes["fail"],
+        n=outcomes["pass"] + outcomes["fail"],
+        errors=outcomes["error"],
+        unscored=outcomes["unscored"],
+        components={name: components[name] for name in COMPONENTS if components[name]},
+        criteria=dict(criteria.most_common()),
+        rejection={name: said[name] for name in REJECTION_OUTCOMES} if said else {},
+    )
+
+
+def _failing(group: Sequence[Probed]) -> tuple[int, int]:
+    judged = {one.verdict.system for one in group if one.verdict.outcome in {"pass", "fail"}}
+    return len({one.verdict.system for one in group if one.verdict.outcome == "fail"}), len(judged)
+
+
+def _worst(probed: Sequence[Probed]) -> tuple[Probed, ...]:
+    """One case a question, those that most systems fail first; scenarios take turns."""
+    fails: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], Probed] = {}
+    for one in probed:
+        if one.verdict.outcome in {"fail", "error"}:
+            key = (one.verdict.data_set, one.verdict.query_id)
+            fails[key] += 2 if one.verdict.outcome == "fail" else 1
+            known = first.get(key)
+            if known is None or (known.verdict.outcome == "error" and one.verdict.outcome == "fail"):
+                first[key] = one
+    ranked = sorted(first, key=lambda key: -fails[key])
+    turns: Counter[str] = Counter()
+    order = []
+    for key in ranked:
+        scenario = first[key].verdict.scenario
+        order.append((turns[scenario], key))
+        turns[scenario] += 1
+    return tuple(first[key] for _, key in sorted(order, key=lambda pair: pair[0])[:WORST])

@@ -1,0 +1,292 @@
+"""What a label file says about itself: who graded what how often, and how far the experts agree."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NotRequired, TypedDict
+
+import numpy as np
+
+from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
+from judgec.records.ratings import Ratings
+from judgec.records.scale import Scale
+from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
+from judgec.stats.agreement.kappa import exact_table, kappa_table
+from judgec.stats.agreement.measure import ORDINAL, Resampling, compared_rows, statistic_of
+from judgec.stats.agreement.rank_correlation import tau_b_table
+from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
+from judgec.stats.agreement.tables import contingency
+from judgec.stats.intervals.bootstrap import interval
+from judgec.store.experts import experts_of, leave_one_out
+from judgec.store.labels import LabelFile
+from judgec.store.sides.draw import FRESH, fold_splits, folds_of, split_labels
+from judgec.store.sides.memory import Memory
+
+FEW_TEST_QUERIES = 10  # below this compile-judge never promotes
+
+Counts = dict[str, int]
+
+
+class PairAgreement(TypedDict):
+    """Two annotators on the labels that both gave; None where undefined."""
+
+    annotators: list[str]
+    n: int
+    tau_b: float | None
+    kappa: float | None
+    exact: float | None
+
+
+class AgainstOthers(TypedDict):
+    """An annotator against the consensus of the others, on the ``n`` labels that others gave, too; None where
+    undefined. ``adjudicator``: asked only where others differed, so left out of the ceiling.
+    """
+
+    annotator: str
+    n: int
+    adjudicator: bool
+    tau_b: float | None
+    kappa: float | None
+    exact: float | None
+    accept_agreement: float | None
+
+
+class AnnotatorAgreement(TypedDict):
+    """How far the annotators agree; ``note`` says why something is None. Aspects are flattened, and apart in
+    ``aspects`` where there are several. ``estimates`` has ``fleiss_kappa`` with its interval over queries.
+    """
+
+    pairwise: list[PairAgreement]
+    fleiss_kappa: float | None
+    estimates: dict[str, dict[str, float | str | None]]
+    krippendorff_alpha: float | None
+    level: str
+    note: str
+    aspects: NotRequired[dict[str, "AnnotatorAgreement"]]
+
+
+class LabelReport(TypedDict):
+    """What ``judgec labels --json`` prints.
+
+    ``rows`` are rows of the file, ``labels`` pairs of item and annotator; ``histogram`` counts labels by
+    annotator and grade (annotator, aspect and grade where there are several aspects), ``accepts`` by
+    annotator and own word; ``duplicates`` are items that repeat the inputs of an earlier one;
+    ``empty_answers`` rows;
+    ``not_text`` cells; ``tied`` consensus labels that a seeded pick decided; ``groups``, ``agents`` and
+    ``split`` count items. ``ceiling`` is each annotator against the consensus of the others, the mean of
+    ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
+    its test items); empty without two annotators an item.
+    """
+
+    items: int
+    rows: int
+    labels: int
+    queries: int
+    task: str
+    scale: dict[str, object]
+    aspects: list[str]
+    accept_only: bool
+    annotators: list[str]
+    histogram: dict[str, Counts] | dict[str, dict[str, Counts]]
+    accepts: dict[str, Counts]
+    agreement: AnnotatorAgreement
+    ceiling: dict[str, object]
+    against_others: list[AgainstOthers]
+    adjudicators: list[str]
+    duplicates: int
+    empty_answers: int
+    not_text: int
+    unlabelled: int
+    groups: Counts
+    agents: Counts
+    tied: int
+    source: dict[str, str]
+    digest: str
+    family: str
+    split: Counts
+    test_queries: int
+    notes: list[str]
+
+
+def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:
+    """Everything ``judgec labels`` shows.
+
+    Args:
+        file: The label file as read.
+        family: The judge family whose split is shown.
+        seed: Seed of the picks between tied annotators.
+        memory: What the home remembers of the queries.
+    """
+    labels = file.labels
+    experts = experts_of(labels, seed)
+    folds = folds_of(labels, memory, None)
+    split = split_labels(labels, memory) if folds == 1 else fold_splits(labels, folds, memory)[0]
+    test_queries = len({labels.items[i].query_id for i in split.test})
+    notes = [*labels.notes, *adjudicator_notes(experts)]
+    if test_queries < FEW_TEST_QUERIES:
+        notes.append(
+            f"The test split of family {family} has {test_queries} queries: below "
+            f"{FEW_TEST_QUERIES} no judge is promoted. Label more queries."
+        )
+    counts = grade_counts(labels, experts)
+    others = leave_one_out(labels, experts, seed)
+    top = ceiling(
+        experts, others, labels.scale, labels.aspects, Resampling(seed=seed), accept_only=labels.accept_only
+    ).get("ceiling")
+    single = len(labels.aspects) == 1
+    return {
+        "items": len(labels.items),
+        "rows": file.rows,
+        "labels": len(labels.labels),
+        "queries": len({item.query_id for item in labels.items}),
+        "task": labels.task,
+        "scale": labels.scale.model_dump() | {"inferred": file.scale_inferred},
+        "aspects": list(labels.aspects),
+        "accept_only": labels.accept_only,
+        "annotators": list(experts.annotators),
+        "histogram": {name: by[labels.aspects[0]] for name, by in counts.items()} if single else counts,
+        "accepts": _accepts(labels),
+        "agreement": agreement_between(experts, labels.scale, labels.aspects, seed),
+        "ceiling": {} if top is None else top.to_json(),
+        "against_others": _against_others(labels, experts, others),
+        "adjudicators": list(experts.adjudicators),
+        "duplicates": _duplicates(labels),
+        "empty_answers": file.empty_answers,
+        "not_text": file.not_text,
+        "unlabelled": file.unlabelled,
+        "groups": dict(Counter(item.group for item in labels.items if item.group is not None)),
+        "agents": dict(Counter(item.agent for item in labels.items if item.agent is not None)),
+        "tied": experts.tied,
+        "source": dict(labels.source),
+        "digest": labels.digest,
+        "family": family,
+        "split": split.sizes(),
+        "test_queries": test_queries,
+        "notes": notes,
+    }
+
+
+def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, IntArray]) -> list[AgainstOthers]:
+    panel = expert_ratings(experts, others, labels.scale, accept_only=labels.accept_only)
+
+    def point(name: str, ratings: Ratings) -> float | None:
+        compared = compared_rows(name, ratings)
+        if not len(compared.expert) or (name in ORDINAL and labels.scale.level == "nominal"):
+            return None
+        value = statistic_of(name, compared).point()
+        return None if np.isnan(value) else value
+
+    return [
+        {
+            "annotator": name,
+            "n": len(ratings.expert),
+            "adjudicator": name in experts.adjudicators,
+            "tau_b": point("tau_b", ratings),
+            "kappa": point("kappa", ratings),
+            "exact": point("exact", ratings),
+            "accept_agreement": point("accept_agreement", ratings),
+        }
+        for name, ratings in panel.items()
+    ]
+
+
+def grade_counts(labels: LabelSet, experts: Experts) -> dict[str, dict[str, Counts]]:
+    """How often each annotator gave each grade of each aspect."""
+    grades = list(map(str, labels.scale.grades))
+    return {
+        annotator: {
+            aspect: dict(
+                zip(
+                    grades,
+                    rating_counts(experts.grade_by[i : i + 1, :, j], len(grades)).sum(0).tolist(),
+                    strict=True,
+                )
+            )
+            for j, aspect in enumerate(labels.aspects)
+        }
+        for i, annotator in enumerate(experts.annotators)
+    }
+
+
+def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str], seed: int = 0) -> AnnotatorAgreement:
+    """How far the annotators agree, with aspects flattened, and each by itself where there are several.
+
+    Args:
+        experts: The labels by annotator.
+        scale: Their scale.
+        aspects: What was graded.
+        seed: Seed of the resamples.
+    """
+
+    def between(grade_by: IntArray) -> AnnotatorAgreement:
+        return _agreement(experts.annotators, grade_by, experts.cluster, scale, seed)
+
+    report = between(experts.grade_by)
+    if len(aspects) > 1:
+        report["aspects"] = {name: between(experts.grade_by[:, :, j : j + 1]) for j, name in enumerate(aspects)}
+    return report
+
+
+def _agreement(
+    annotators: Sequence[str], grade_by: IntArray, cluster: IntArray, scale: Scale, seed: int
+) -> AnnotatorAgreement:
+    n_grades = len(scale.grades)
+    nominal = scale.level == "nominal"
+    ratings = grade_by.reshape(len(annotators), -1)
+    present = ratings != UNLABELLED
+    shared = present.astype(np.float64) @ present.T.astype(np.float64)
+    pairs: list[PairAgreement] = []
+    for i, j in combinations(range(len(annotators)), 2):
+        if shared[i, j]:
+            both = present[i] & present[j]
+            table = contingency(ratings[i, both], ratings[j, both], n_grades).astype(np.float64)
+            pairs.append(
+                {
+                    "annotators": [annotators[i], annotators[j]],
+                    "n": int(both.sum()),
+                    "tau_b": None if nominal else _number(tau_b_table(table)),
+                    "kappa": _number(kappa_table(table)),
+                    "exact": _number(exact_table(table)),
+                }
+            )
+    counts = rating_counts(ratings, n_grades)
+    kappa = interval(fleiss_statistic(counts, cluster.repeat(grade_by.shape[2])), seed=seed)
+    rated = int((counts.sum(1) > 1).sum())
+    return {
+        "pairwise": pairs,
+        "fleiss_kappa": fleiss_kappa(counts),
+        "estimates": {"fleiss_kappa": kappa.estimate(rated).to_json()},
+        "krippendorff_alpha": krippendorff_alpha(counts, "nominal" if nominal else "ordinal"),
+        "level": scale.level,
+        "note": _why_undefined(len(annotators), pairs, nominal=nominal),
+    }
+
+
+def _why_undefined(n_annotators: int, pairs: Sequence[PairAgreement], *, nominal: bool) -> str:
+    if n_annotators < 2:
+        return "One annotator: nothing to compare, and no ceiling."
+    if not pairs:
+        return "No two annotators labelled the same item: nothing to compare, and no ceiling."
+    if nominal:
+        return "tau-b needs ordered grades; these have no order."
+    undefined = any(pair["tau_b"] is None or pair["kappa"] is None for pair in pairs)
+    return "Undefined where an annotator of the pair gave one grade only." if undefined else ""
+
+
+def _number(value: FloatArray) -> float | None:
+    number = float(value)
+    return None if np.isnan(number) else number
+
+
+def _accepts(labels: LabelSet) -> dict[str, Counts]:
+    """Own words of accept / reject by annotator; empty where nobody used any."""
+    accepts: dict[str, Counts] = {}
+    for label in labels.labels:
+        if label.accept is not None:
+            counts = accepts.setdefault(label.annotator, {"accept": 0, "reject": 0})
+            counts["accept" if label.accept else "reject"] += 1
+    return dict(sorted(accepts.items()))
+
+
+def _duplicates(labels: LabelSet) -> int:
+    return len(labels.items) - len({tuple(sorted(item.inputs.items())) for item in labels.items})

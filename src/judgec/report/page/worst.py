@@ -1,0 +1,142 @@
+"""The worst disagreements: the items where judge and experts are farthest apart, with what both said."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item, Label
+from judgec.records.scale import Scale
+from judgec.report.page.skeleton import cut, more, scrolling
+
+MOST = 12  # items on the page; all are in report.json
+MOST_LABELS = 8  # annotators shown of one item
+MOST_CHARACTERS = 1500  # of one text
+FIRST = ("query", "answer", "answer_a", "answer_b", "document", "reference")  # the order of reading; others follow
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An item where the judge's grade is not the experts'.
+
+    Args:
+        item: The item.
+        labels: What its annotators said.
+        expert: Their consensus by aspect, as on the scale; None where nobody graded.
+        judge: The judge's grade by aspect.
+        score: The judge's score by aspect.
+        rationale: The judge's.
+        distance: How far apart, as a share of the scale, the mean over aspects.
+    """
+
+    item: Item
+    labels: tuple[Label, ...]
+    expert: Mapping[str, object]
+    judge: Mapping[str, object]
+    score: Mapping[str, float]
+    rationale: str
+    distance: float
+
+
+def worst_disagreements(
+    items: Sequence[Item],
+    target: IntArray,
+    judged: Judgments,
+    scale: Scale,
+    labels: Mapping[str, Sequence[Label]],
+    *,
+    most: int = MOST,
+) -> tuple[Disagreement, ...]:
+    """The items that were graded otherwise, the farthest first; unscored items are not among them.
+
+    Args:
+        items: What was judged.
+        target: The experts' positions, shape (n_items, n_aspects), -1 where nobody graded.
+        judged: The judge's, row i being ``items[i]``.
+        scale: The grades.
+        labels: Every annotator's, by item_id.
+        most: How many at most.
+    """
+    known = (target != UNLABELLED) & (judged.grade != UNSCORED)
+    wrong = (known & (target != judged.grade)).any(axis=1)
+    far = _distance(target, judged, scale, known)
+    order = [int(i) for i in np.argsort(-far, kind="stable") if wrong[i]][:most]
+    return tuple(
+        Disagreement(
+            item=items[i],
+            labels=tuple(labels.get(items[i].item_id, ())),
+            expert=_named(target[i], judged.aspects, scale),
+            judge=_named(judged.grade[i], judged.aspects, scale),
+            score={aspect: float(score) for aspect, score in zip(judged.aspects, judged.score[i], strict=True)},
+            rationale=judged.rationale[i],
+            distance=float(far[i]),
+        )
+        for i in order
+    )
+
+
+def _distance(target: IntArray, judged: Judgments, scale: Scale, known: np.ndarray) -> FloatArray:
+    """Mean over the known aspects: for classes the chance that was given to others, else score against grade."""
+    if scale.level == "nominal":
+        chance = np.take_along_axis(judged.probabilities, np.maximum(target, 0)[:, :, None], axis=2)[:, :, 0]
+        apart = 1.0 - np.nan_to_num(chance)
+    else:
+        values = np.array(scale.values)
+        apart = np.abs(np.nan_to_num(judged.score) - values[np.maximum(target, 0)]) / (values[-1] - values[0])
+    return np.asarray(np.where(known, apart, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+
+
+def _named(positions: IntArray, aspects: Sequence[str], scale: Scale) -> dict[str, object]:
+    pairs = zip(aspects, positions.tolist(), strict=True)
+    return {aspect: None if position < 0 else scale.grades[position] for aspect, position in pairs}
+
+
+def worst_cards(found: Sequence[Disagreement], scale: Scale) -> str:
+    """The disagreements as blocks that open, the first one open."""
+    return "".join(_card(one, scale, opened=not number) for number, one in enumerate(found))
+
+
+def _card(one: Disagreement, scale: Scale, *, opened: bool) -> str:
+    title = (
+        f"experts <b>{_grades(one.expert)}</b>, judge <b>{_grades(one.judge)}</b>"
+        f"<br><span class=quiet>{cut(one.item.text('query'), 160)}</span>"
+    )
+    names = [*(name for name in FIRST if name in one.item.inputs)]
+    names += [name for name in one.item.inputs if name not in FIRST]
+    texts = "".join(
+        f"<h3>{escape(name)}</h3>{scrolling(cut(one.item.text(name), MOST_CHARACTERS), label=name)}" for name in names
+    )
+    reasons = "".join(_label(label, scale) for label in one.labels[:MOST_LABELS])
+    if len(one.labels) > MOST_LABELS:
+        reasons += f"<p class=quiet>and {len(one.labels) - MOST_LABELS} more annotators</p>"
+    scores = ", ".join(f"{score:.2f}" for score in one.score.values())
+    score = "" if scale.level == "nominal" else f" (score {scores})"
+    where = " · ".join(escape(part) for part in (one.item.item_id, one.item.agent, one.item.group) if part)
+    reasons += f"<article class=answer><h3>judge: {_grades(one.judge)}{score}</h3>{_reason(one.rationale)}</article>"
+    return more(title, f"<p class=quiet>{where}</p><div class=answers>{reasons}</div>{texts}", opened=opened)
+
+
+def _label(label: Label, scale: Scale) -> str:
+    given: dict[str, object] = {aspect: scale.grades[position] for aspect, position in label.grades.items()}
+    accept = "" if label.accept is None else " accept" if label.accept else " reject"
+    said = (_grades(given) if given else "") + accept
+    return (
+        f"<article class=answer><h3>{escape(label.annotator)}: {said.strip() or '–'}</h3>"
+        f"{_reason(label.rationale)}</article>"
+    )
+
+
+def _reason(text: str) -> str:
+    return f"<div class=text>{cut(text, MOST_CHARACTERS)}</div>" if text else "<i class=quiet>no reason given</i>"
+
+
+def _grades(by_aspect: Mapping[str, object]) -> str:
+    if len(by_aspect) == 1:
+        return _grade(next(iter(by_aspect.values())))
+    return ", ".join(f"{escape(aspect)} {_grade(grade)}" for aspect, grade in by_aspect.items())
+
+
+def _grade(grade: object) -> str:
+    return "–" if grade is None else escape(str(grade))

@@ -1,0 +1,174 @@
+"""How far the experts agree among themselves, and the judge measured the same way.
+
+Each annotator is held against the consensus of the others. Adjudicators, who were asked only where others differed,
+take part in the consensus but are not held against it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from judgec.records.agreement import Agreement
+from judgec.records.judgment import Judgments
+from judgec.records.label import Experts, IntArray
+from judgec.records.ratings import Ratings, pair
+from judgec.records.scale import Scale
+from judgec.stats.agreement.measure import Resampling, measure, with_aspects
+
+ONE_ANNOTATOR = "one annotator an item: experts cannot be compared with each other"
+ADJUDICATORS = (
+    "{names}: asked only where others differed, so left out of the ceiling; their labels count in the consensus"
+)
+
+
+def ceiling(
+    experts: Experts,
+    others: tuple[IntArray, IntArray],
+    scale: Scale,
+    aspects: Sequence[str],
+    resampling: Resampling,
+    *,
+    accept_only: bool,
+    judgments: Judgments | None = None,
+) -> dict[str, Agreement]:
+    """The experts' ceiling, and with ``judgments`` the judge as it stands beside it; empty without two annotators.
+
+    Both are means over the same annotators with the same weights, the items that each of them shares with others.
+
+    Args:
+        experts: The labels.
+        others: Consensus grades and accepts without each annotator, (n_annotators, n_items, n_aspects).
+        scale: Their scale.
+        aspects: What was graded.
+        resampling: How intervals are made.
+        accept_only: Compare accepts.
+        judgments: The judge's, of the same items.
+
+    Returns: ``ceiling``, and with ``judgments`` ``compiled_loo`` before it.
+    """
+
+    def panels(aspect: int | None) -> dict[str, list[Ratings]]:
+        found = {"ceiling": expert_panel(experts, others, scale, accept_only=accept_only, aspect=aspect)}
+        if judgments is None:
+            return found
+        loo = judge_panel(experts, others, judgments, scale, accept_only=accept_only, aspect=aspect)
+        return {"compiled_loo": loo, **found}
+
+    whole = panels(None)
+    if not whole["ceiling"]:
+        return {}
+    nominal = scale.level == "nominal"
+    by_aspect = {name: panels(j) for j, name in enumerate(aspects)}
+    other = {} if judgments is None else {"ceiling": "compiled_loo", "compiled_loo": "ceiling"}
+    return {
+        name: with_aspects(
+            measure(panel, resampling, nominal=nominal, beside=whole[other[name]] if other else ()),
+            {aspect: found[name] for aspect, found in by_aspect.items() if found[name]},
+            resampling,
+            nominal=nominal,
+            beside={aspect: found[other[name]] for aspect, found in by_aspect.items()} if other else None,
+        )
+        for name, panel in whole.items()
+    }
+
+
+def adjudicator_notes(experts: Experts) -> tuple[str, ...]:
+    """Who was left out of the ceiling, in a sentence, if anybody was."""
+    if not experts.adjudicators:
+        return ()
+    return (ADJUDICATORS.format(names=", ".join(experts.adjudicators)),)
+
+
+def expert_ratings(
+    experts: Experts,
+    others: tuple[IntArray, IntArray],
+    scale: Scale,
+    *,
+    accept_only: bool,
+    aspect: int | None = None,
+) -> dict[str, Ratings]:
+    """Each annotator, adjudicators too, beside the consensus of the others, where there are others."""
+    values = np.array(scale.values)
+    own = (
+        _as_judgments(grade, accept, values) for grade, accept in zip(experts.grade_by, experts.accept_by, strict=True)
+    )
+    return dict(_beside_others(experts, others, own, scale, accept_only, aspect))
+
+
+def expert_panel(
+    experts: Experts,
+    others: tuple[IntArray, IntArray],
+    scale: Scale,
+    *,
+    accept_only: bool,
+    aspect: int | None = None,
+) -> list[Ratings]:
+    """Each annotator but adjudicators beside the consensus of the others; empty when no item has two annotators.
+
+    Args:
+        experts: The labels.
+        others: Consensus grades and accepts without each annotator, (n_annotators, n_items, n_aspects).
+        scale: Their scale.
+        accept_only: Compare accepts.
+        aspect: Position of the one aspect to keep; None flattens all of them.
+    """
+    everybody = expert_ratings(experts, others, scale, accept_only=accept_only, aspect=aspect)
+    return [ratings for name, ratings in everybody.items() if name not in experts.adjudicators]
+
+
+def judge_panel(
+    experts: Experts,
+    others: tuple[IntArray, IntArray],
+    judgments: Judgments,
+    scale: Scale,
+    *,
+    accept_only: bool,
+    aspect: int | None = None,
+) -> list[Ratings]:
+    """The judge beside the same leave-one-out consensuses, on the same items: comparable with the ceiling."""
+    copies = (judgments for _ in experts.annotators)
+    everybody = _beside_others(experts, others, copies, scale, accept_only, aspect)
+    return [ratings for name, ratings in everybody if name not in experts.adjudicators]
+
+
+def _beside_others(
+    experts: Experts,
+    others: tuple[IntArray, IntArray],
+    graders: Iterable[Judgments],
+    scale: Scale,
+    accept_only: bool,
+    aspect: int | None,
+) -> Iterable[tuple[str, Ratings]]:
+    """By annotator the ratings of a grader against the others' consensus, where that annotator graded too."""
+    for number, (name, grader) in enumerate(zip(experts.annotators, graders, strict=True)):
+        took_part = experts.grade_by[number] >= 0
+        voted = experts.accept_by[number] >= 0
+        against = Experts(
+            np.where(took_part, others[0][number], -1),
+            np.where(voted, others[1][number], -1),
+            experts.cluster,
+            experts.annotators,
+            experts.grade_by,
+            experts.accept_by,
+            0,
+        )
+        ratings = pair(against, grader, scale, accept_only=accept_only, aspect=aspect)
+        if len(ratings.expert):
+            yield name, ratings
+
+
+def _as_judgments(grade: IntArray, accept: IntArray, values: np.ndarray) -> Judgments:
+    """An annotator's labels in the form of a judge's."""
+    n_items, n_aspects = grade.shape
+    score = np.where(grade >= 0, values[np.maximum(grade, 0)], np.where(accept >= 0, accept, np.nan))
+    return Judgments(
+        item_ids=("",) * n_items,
+        aspects=("",) * n_aspects,
+        probabilities=np.full((n_items, n_aspects, len(values)), np.nan),
+        grade=grade,
+        score=score,
+        accept=accept,
+        confidence=np.full((n_items, n_aspects), np.nan),
+        rationale=("",) * n_items,
+        unscored=(None,) * n_items,
+    )

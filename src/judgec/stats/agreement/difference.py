@@ -1,0 +1,114 @@
+"""The paired difference of two judges on the same items."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgec.records.agreement import STATISTICS
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import UNLABELLED, FloatArray
+from judgec.records.ratings import Ratings
+from judgec.stats.agreement.measure import (
+    NO_ACCEPTS,
+    NO_ORDER,
+    NOTHING_SCORED,
+    ORDINAL,
+    Resampling,
+    statistic_of,
+    why_no_area,
+)
+from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.statistic import Statistic
+from judgec.stats.intervals.bootstrap import difference_interval
+
+OBJECTIVE_OF = {
+    "tau_b": "tau_b",
+    "exact": "exact",
+    "accept_agreement": "accept",
+    "kappa": "kappa",
+    "qwk": "qwk",
+}
+"""Statistics that count unscored rows against the judge, by the objective that does so."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UndefinedIsZero:
+    """A statistic that is 0 where it is undefined, as a baseline has to be.
+
+    Args:
+        inner: The statistic.
+    """
+
+    inner: Statistic
+
+    @property
+    def items(self) -> FloatArray:
+        """Items of each cluster."""
+        return self.inner.items
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Limits of the statistic."""
+        return self.inner.bounds
+
+    def point(self) -> float:
+        """The value on the items as they are."""
+        return float(np.nan_to_num(self.inner.point()))
+
+    def under(self, weights: FloatArray) -> FloatArray:
+        """The value of each resample."""
+        return np.nan_to_num(self.inner.under(weights))
+
+    def without_one(self, weights: FloatArray) -> FloatArray:
+        """Each resample's value without one draw of a cluster; NaN for clusters that were not drawn."""
+        values = np.nan_to_num(self.inner.without_one(weights))
+        return np.where(weights > 0, values, np.nan)
+
+
+def differences(a: Ratings, b: Ratings, resampling: Resampling, *, nominal: bool = False) -> dict[str, Estimate]:
+    """``a - b`` for every statistic, each with interval and p, from the same resamples of the same queries.
+
+    A row that one judge left unscored counts against it in grades and accepts, as in every objective; the
+    statistics of the score are those of the rows that both scored. An undefined statistic (a constant judge)
+    counts as 0.
+
+    Args:
+        a: One judge's ratings.
+        b: The other's, of the same rows.
+        resampling: How intervals are made.
+        nominal: The grades are classes: ordinal statistics are undefined.
+    """
+    return {name: _difference(name, a, b, resampling, nominal) for name in STATISTICS}
+
+
+def _difference(name: str, a: Ratings, b: Ratings, how: Resampling, nominal: bool) -> Estimate:
+    if nominal and name in ORDINAL:
+        return Estimate(value=None, note=NO_ORDER, level=how.level)
+    if name in OBJECTIVE_OF:
+        accepts = name == "accept_agreement"
+        known = a.expert_accept != UNLABELLED if accepts else a.expert != UNLABELLED
+        if accepts and ((a.judge_accept == UNSCORED).all() or (b.judge_accept == UNSCORED).all()):
+            known = np.zeros_like(known)
+    else:
+        known = (a.expert != UNLABELLED) & (a.judge != UNSCORED) & (b.judge != UNSCORED)
+    one, other = a.where(known), b.where(known)
+    if not len(one.expert):
+        note = NO_ACCEPTS if name == "accept_agreement" else NOTHING_SCORED
+        return Estimate(value=None, note=note, level=how.level)
+    if name == "auc" and (note := why_no_area([one])):
+        return Estimate(value=None, note=note, level=how.level)
+    found = difference_interval(
+        _statistic(name, one),
+        _statistic(name, other),
+        level=how.level,
+        resamples=how.resamples,
+        seed=how.seed,
+    )
+    return found.estimate(len(one.expert))
+
+
+def _statistic(name: str, ratings: Ratings) -> Statistic:
+    if name in OBJECTIVE_OF:
+        return parse_objective(OBJECTIVE_OF[name]).statistic(ratings)
+    return UndefinedIsZero(statistic_of(name, ratings))

@@ -1,0 +1,195 @@
+"""The parts of the page: what is worst, what changed in the prompt, what was audited, what can be read."""
+
+import re
+
+import numpy as np
+import pytest
+
+from judgec.records.agreement import BlandAltman
+from judgec.records.audit import Finding
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item, Label
+from judgec.records.scale import Scale
+from judgec.report.page import charts
+from judgec.report.page.audits import audits_section, with_audits
+from judgec.report.page.confusion import confusion_table
+from judgec.report.page.page import axis
+from judgec.report.page.prompt import prompt_lines, prompt_section
+from judgec.report.page.skeleton import cut, interval_bar
+from judgec.report.page.style import STYLE
+from judgec.report.page.worst import worst_disagreements
+from tests.report.page.html import Page
+
+SCALE = Scale(grades=(1, 2, 3))
+ITEMS = tuple(Item(item_id=f"i{n}", query_id=f"q{n}", inputs={"query": f"Q{n}", "answer": "A"}) for n in range(5))
+
+
+def judged(grade: list[int], score: list[float]) -> Judgments:
+    column = np.array(grade, dtype=np.int64)[:, None]
+    return Judgments(
+        item_ids=tuple(item.item_id for item in ITEMS),
+        aspects=("grade",),
+        probabilities=np.full((5, 1, 3), 1 / 3),
+        grade=column,
+        score=np.array(score)[:, None],
+        accept=np.full((5, 1), -1, dtype=np.int64),
+        confidence=np.full((5, 1), 0.5),
+        rationale=("because",) * 5,
+        unscored=tuple("no reply" if position < 0 else None for position in grade),
+    )
+
+
+def test_worst_disagreements_are_the_farthest_first_without_unscored_and_agreeing_items() -> None:
+    target = np.array([[0], [2], [1], [2], [-1]])
+    judgments = judged([2, 1, 1, -1, 0], [3.0, 2.4, 2.4, np.nan, 1.0])
+    labels = {"i0": [Label("i0", "ann", {"grade": 0}, rationale="wrong unit")]}
+    found = worst_disagreements(ITEMS, target, judgments, SCALE, labels)
+    assert [one.item.item_id for one in found] == ["i0", "i1"]
+    assert (found[0].expert, found[0].judge, found[0].distance) == ({"grade": 1}, {"grade": 3}, 1.0)
+    assert found[1].distance == pytest.approx(0.3)
+    assert found[0].labels[0].rationale == "wrong unit"
+    assert worst_disagreements(ITEMS, target, judgments, SCALE, labels, most=1) == found[:1]
+
+
+def test_worst_disagreements_of_classes_go_by_the_chance_that_was_given_to_others() -> None:
+    scale = Scale(level="nominal", grades=("a", "b", "tie"))
+    judgments = judged([1, 1, 0, 0, 0], [np.nan] * 5)
+    judgments.probabilities[:2, 0] = [[0.4, 0.6, 0.0], [0.1, 0.9, 0.0]]
+    target = np.array([[0], [0], [0], [0], [0]])
+    assert [one.item.item_id for one in worst_disagreements(ITEMS, target, judgments, scale, {})] == ["i1", "i0"]
+
+
+def prompt(instructions: str, *demos: str) -> dict[str, object]:
+    fields = [{"prefix": "Query:", "description": "${query}"}]
+    signature = {"instructions": instructions, "fields": fields}
+    return {"self": {"signature": signature, "demos": [{"query": demo} for demo in demos]}}
+
+
+def test_prompt_section_shows_what_was_added_and_removed() -> None:
+    before, now = prompt_lines(prompt("Grade.\nBe harsh.")), prompt_lines(prompt("Grade.\nBe mild.", "<b>pump</b>"))
+    shown = prompt_section(now, before, "j@1")
+    assert "3 lines added, 1 removed against j@1." in shown
+    assert "<del>-Be harsh.\n</del>" in shown
+    assert "<ins>+Be mild.\n</ins>" in shown
+    assert "&lt;b&gt;pump" in shown
+    assert "<b>pump" not in shown
+
+
+def test_prompt_section_of_an_unchanged_or_first_prompt_says_so() -> None:
+    lines = prompt_lines(prompt("Grade."))
+    assert "The same prompt as j@1." in prompt_section(lines, lines, "j@1")
+    assert "There is no parent to compare it with." in prompt_section(lines, None, "parent")
+
+
+def test_prompt_section_stays_small_whatever_changed() -> None:
+    lines = prompt_lines(prompt("\n".join(f"line {n} " + "x" * 5000 for n in range(5000))))
+    assert len(prompt_section(lines, [], "j@1")) < 150_000
+
+
+FOUND = Finding(
+    audit="length",
+    status="fail",
+    effect=Estimate(value=0.2, low=0.1, high=0.3),
+    bound=0.05,
+    sentence="Padding <i>raises</i> the \\1 grade.",
+)
+
+
+def test_audits_take_the_place_of_what_was_there_as_often_as_one_audits() -> None:
+    page = f"<main>before{audits_section([], 'j@1')}after</main>"
+    assert "judgec audit --judge j@1" in page
+    once = with_audits(page, [FOUND], "j@1")
+    assert once == with_audits(with_audits(page, [], "j@1"), [FOUND], "j@1")
+    assert once.startswith("<main>before")
+    assert once.endswith("after</main>")
+    assert "Not audited" not in once
+    assert ".20" in once
+    assert "✗ fail" in once
+    assert "&lt;i&gt;raises&lt;/i&gt; the \\1 grade" in once
+    assert Page(once).faults == []
+
+
+def test_confusion_counts_rows_by_expert_and_keeps_a_column_for_the_unscored() -> None:
+    table = confusion_table(np.array([0, 0, 1, 2, -1]), np.array([0, 1, -1, 2, 2]), ["low", "mid", "high"])
+    cells = [
+        re.findall(r"<td>(.*?)(?=<td>|$)", row.removesuffix("</tbody></table></div>"))
+        for row in table.split("<tr>")[2:]
+    ]
+    plain = [[re.sub("<.*?>", "", cell) for cell in row] for row in cells]
+    assert plain == [
+        ["low", "1", "1", "·", "·", "2"],
+        ["mid", "·", "·", "·", "1", "1"],
+        ["high", "·", "·", "1", "·", "1"],
+    ]
+    assert "unscored" not in confusion_table(np.array([0, 1]), np.array([0, 0]), ["low", "high"])
+
+
+def test_reliability_chart_puts_dots_where_stated_meets_observed() -> None:
+    svg = charts.reliability_chart(np.array([0.05, 0.95, 0.95, np.nan]), np.array([0, 1, 0, 1]), words=("x", "y"))
+    plane = charts.Plane((0.0, 1.0), (0.0, 1.0))
+    assert f"cx={plane.across(0.95):.1f} cy={plane.up(0.5):.1f}" in svg
+    assert "2 items: stated 95%, observed 50%" in svg
+    assert svg.count("<circle") == 2
+    assert charts.reliability_chart(np.array([np.nan]), np.array([1]), words=("x", "y")) == ""
+
+
+def test_bland_altman_chart_draws_bias_and_limits_at_their_height() -> None:
+    svg = charts.bland_altman_chart(
+        np.array([1.0, 2.0, np.nan]), np.array([2.0, 2.0, 1.0]), BlandAltman(0.5, -0.9, 1.9)
+    )
+    reach = 1.15 * 1.9
+    plane = charts.Plane((0.0, 1.0), (-reach, reach))
+    for value in (0.5, -0.9, 1.9):
+        assert f"y1={plane.up(value):.1f}" in svg
+    assert "bias +0.50" in svg
+    assert "1 items: mean 1.5, difference +1" in svg
+    assert charts.bland_altman_chart(np.array([np.nan]), np.array([1.0]), BlandAltman(None, None, None)) == ""
+
+
+def test_histogram_escapes_raters_and_keeps_the_judge_last() -> None:
+    svg = charts.histogram_chart([("<x>", np.array([0, 0, 1, -1])), ("judge", np.array([1, 1, 1, 1]))], ["a", "b"])
+    assert "&lt;x&gt;: 2 times a (67%)" in svg
+    assert svg.index("judge: 4 times b (100%)") > svg.index("&lt;x&gt;")
+    assert Page(svg).faults == []
+
+
+def test_cut_escapes_shortens_and_names_what_is_empty() -> None:
+    assert cut("<a>", 10) == "&lt;a&gt;"
+    assert cut("abcdef", 2) == "ab <i class=quiet>… 4 more characters</i>"
+    assert "(empty)" in cut(" \n", 5)
+
+
+def test_bar_and_axis_hold_every_value() -> None:
+    low, high = axis([Estimate(value=0.3, low=-0.15, high=0.9), Estimate(value=None)])
+    assert (low, high) == (-0.2, 1.0)
+    assert "left:75.0%" in interval_bar(Estimate(value=0.7), -0.2, 1.0)
+    assert interval_bar(Estimate(value=None), 0.0, 1.0) == ""
+
+
+def luminance(colour: str) -> float:
+    full = colour if len(colour) == 7 else "#" + "".join(2 * letter for letter in colour[1:])
+    channels = [int(full[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    pairs = [(int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_every_text_has_the_contrast_that_wcag_asks_for(theme: int) -> None:
+    found = dict(re.findall(r"--(\w+):light-dark\((.*?)\)", STYLE))
+    colour = {name: pair.split(",")[theme] for name, pair in found.items()}
+    colour = {name: c if len(c) == 7 else "#" + "".join(2 * letter for letter in c[1:]) for name, c in colour.items()}
+    for ink in ("ink", "quiet", "hue", "alarm", "good"):
+        for paper in ("paper", "soft"):
+            assert contrast(colour[ink], colour[paper]) >= 4.5, (ink, paper)
+    assert contrast(colour["ink"], mixed(colour["hue"], colour["paper"], 0.5)) >= 4.5  # the fullest cell

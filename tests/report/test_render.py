@@ -1,0 +1,34 @@
+"""Tables for people: names are shown as they are, numbers as the field prints them."""
+
+import pytest
+
+from judgec.report.render import agreement_table, comparison_table, notes, number, print_tables
+from judgec.stats.agreement.measure import Resampling, measure
+from tests.stats.agreement.test_measure import ratings, replaced
+
+HOW = Resampling(resamples=100)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.637, ".64"), (-0.05, "-.05"), (1.0, "1.00"), (-1.17, "-1.17"), (0.0, ".00"), (10.25, "10.25"), (None, "-")],
+)
+def test_numbers_have_two_decimals_and_no_leading_zero(value: float | None, shown: str) -> None:
+    assert number(value) == shown
+
+
+def test_brackets_and_colons_in_names_are_text_and_not_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    found = measure(ratings(30, unscored=2), HOW)
+    title = "[odd] :smile: name"
+    print_tables(agreement_table(title, {"judge [/b]": found}), comparison_table(title, {"a": found}, "tau_b"))
+    shown = capsys.readouterr().out
+    assert shown.count(title) == 2
+    assert "judge [/b]" in shown
+    assert "unscored" in shown
+
+
+def test_missing_statistics_with_one_reason_are_one_note() -> None:
+    r = ratings(30)
+    found = measure(replaced(r, judge=r.judge * 0), HOW)
+    assert [note.partition(":")[0] for note in notes({"my_judge": found})] == ["my judge"]
+    assert notes({"my_judge": found})[0].startswith("my judge: no tau-b: undefined: a grader gave one grade only")

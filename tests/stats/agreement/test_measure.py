@@ -1,0 +1,203 @@
+"""A judge's column of the report against SciPy, scikit-learn and values worked out by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
+
+from judgec.records.agreement import STATISTICS, BlandAltman
+from judgec.records.label import IntArray
+from judgec.records.ratings import Ratings
+from judgec.stats.agreement.difference import differences
+from judgec.stats.agreement.measure import (
+    NO_ACCEPTS,
+    NO_ORDER,
+    NO_THRESHOLD,
+    NOTHING_SCORED,
+    Resampling,
+    measure,
+    with_aspects,
+)
+
+HOW = Resampling(resamples=200)
+VALUES = (0.0, 1.0, 2.0, 4.0)  # unequal steps
+
+
+def ratings(n: int = 60, per_query: int = 1, *, unscored: int = 0, seed: int = 0) -> Ratings:
+    rng = np.random.default_rng(seed)
+    expert = rng.choice(4, n, p=[0.1, 0.2, 0.3, 0.4])
+    judge = np.where(rng.random(n) < 0.6, expert, rng.choice(4, n, p=[0.5, 0.2, 0.2, 0.1]))
+    score = np.array(VALUES)[judge] + rng.normal(0, 0.3, n)
+    accept = (judge >= 2).astype(np.int64)
+    judge[:unscored], score[:unscored], accept[:unscored] = -1, np.nan, -1
+    cluster = np.arange(n) // per_query
+    return Ratings(expert, judge, score, (expert >= 1).astype(np.int64), accept, cluster, VALUES, n // per_query)
+
+
+def binary(r: Ratings) -> Ratings:
+    """The same with accepts in place of grades, by experts and judge."""
+    judge = np.where(r.judge < 0, -1, r.judge // 2)
+    return replace(r, expert=(r.expert >= 2).astype(np.int64), judge=judge, values=(0.0, 1.0))
+
+
+@pytest.mark.parametrize("per_query", [1, 3])
+def test_area_under_the_curve_of_binary_labels_is_that_of_scikit_learn(per_query: int) -> None:
+    r = binary(ratings(per_query=per_query, unscored=7))
+    found = measure(r, HOW).estimates["auc"]
+    known = r.judge >= 0
+    assert found.value == pytest.approx(roc_auc_score(r.expert[known], r.score[known]), abs=1e-12)
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < found.value < found.high < 1
+    assert (found.n, found.n_clusters, found.p) == (53, len(np.unique(r.cluster[known])), None)
+    other = replace(r, score=-r.score)
+    gained = differences(r, other, HOW)["auc"]
+    assert gained.value == pytest.approx(2 * found.value - 1)  # of the reversed order it is 1 - AUC
+
+
+def test_area_under_the_curve_of_one_class_or_of_classes_is_undefined_and_says_why() -> None:
+    r = binary(ratings())
+    accepted = measure(replace(r, expert=np.ones_like(r.expert)), HOW).estimates["auc"]
+    assert (accepted.value, accepted.low, accepted.note) == (None, None, "all labels are of one class")
+    assert measure(r, HOW, nominal=True).estimates["auc"].note == "the classes have no order"
+    assert differences(ratings(), ratings(seed=1), HOW)["auc"].note == "the labels are not binary"
+
+
+@pytest.mark.parametrize(("per_query", "unscored"), [(1, 0), (1, 7), (3, 7)])
+def test_every_statistic_equals_scipy_and_sklearn_on_the_scored_rows(per_query: int, unscored: int) -> None:
+    r = ratings(per_query=per_query, unscored=unscored)
+    found = measure(r, HOW)
+    expert, judge, score = (column[unscored:] for column in (r.expert, r.judge, r.score))
+    e_accept, j_accept = r.expert_accept[unscored:], r.judge_accept[unscored:]
+    wanted = {
+        "tau_b": stats.kendalltau(expert, judge).statistic,
+        "tau_b_score": stats.kendalltau(expert, score).statistic,
+        "spearman": stats.spearmanr(expert, score).statistic,
+        "exact": (expert == judge).mean(),
+        "accept_agreement": (e_accept == j_accept).mean(),
+        "kappa": cohen_kappa_score(expert, judge),
+        "qwk": cohen_kappa_score(expert, judge, weights="quadratic", labels=range(4)),
+    }
+    assert tuple(found.estimates) == STATISTICS
+    assert [name for name in STATISTICS if name != "auc"] == list(wanted)
+    assert (found.estimates["auc"].value, found.estimates["auc"].note) == (None, "the labels are not binary")
+    for name, value in wanted.items():
+        estimate = found.estimates[name]
+        assert estimate.value == pytest.approx(value, abs=1e-12), name
+        assert estimate.low is not None
+        assert estimate.high is not None
+        assert estimate.low < value < estimate.high
+        assert (estimate.n, estimate.level) == (60 - unscored, 0.95)
+    difference = np.array(VALUES)[judge] - np.array(VALUES)[expert]
+    bias, spread = difference.mean(), 1.96 * difference.std(ddof=1)
+    limits = (found.bland_altman.bias, found.bland_altman.low, found.bland_altman.high)
+    assert limits == pytest.approx((bias, bias - spread, bias + spread), rel=1e-4)  # 1.96 is 1.95996
+    assert found.expert_reject_rate == pytest.approx((e_accept == 0).mean())
+    assert found.judge_reject_rate == pytest.approx((j_accept == 0).mean())
+    assert (found.n, found.unscored) == (60 - unscored, unscored)
+    assert found.n_clusters == len(set(r.cluster[unscored:].tolist()))
+
+
+def test_p_values_are_scipys_where_every_row_stands_alone_and_larger_where_rows_share_queries() -> None:
+    r = ratings(40)
+    found = measure(r, HOW)
+    assert found.estimates["tau_b"].p == pytest.approx(stats.kendalltau(r.expert, r.judge).pvalue)
+    assert found.estimates["spearman"].p == pytest.approx(stats.spearmanr(r.expert, r.score).pvalue)
+    assert found.estimates["kappa"].p is None
+    columns = (np.repeat(c, 4) for c in (r.expert, r.judge, r.expert_accept, r.judge_accept, r.cluster))
+    expert, judge, expert_accept, judge_accept, cluster = columns
+    score = np.repeat(r.score, 4)
+    fours = Ratings(expert, judge, score, expert_accept, judge_accept, cluster, r.values, r.n_clusters)
+    repeated = measure(fours, HOW)  # each row four times says nothing new
+    assert repeated.estimates["tau_b"].value == pytest.approx(found.estimates["tau_b"].value, abs=0.02)
+    assert (repeated.estimates["tau_b"].p or 0) > 1e3 * stats.kendalltau(fours.expert, fours.judge).pvalue
+
+
+def replaced(r: Ratings, **columns: IntArray) -> Ratings:
+    fields = ("expert", "judge", "score", "expert_accept", "judge_accept", "cluster", "values", "n_clusters")
+    return Ratings(**{name: columns.get(name, getattr(r, name)) for name in fields})
+
+
+def test_undefined_statistics_are_none_with_the_reason_never_a_number() -> None:
+    r = ratings(30)
+    minus = np.full(30, -1)
+    constant = measure(replaced(r, judge=np.full(30, 2)), HOW)
+    assert constant.estimates["tau_b"].value is None
+    assert "one grade only" in constant.estimates["tau_b"].note
+    assert constant.estimates["kappa"].value == 0
+    no_threshold = measure(replaced(r, judge_accept=minus, expert_accept=minus), HOW)
+    assert no_threshold.estimates["accept_agreement"].note == NO_THRESHOLD
+    assert (no_threshold.expert_reject_rate, no_threshold.judge_reject_rate) == (None, None)
+    assert measure(replaced(r, expert_accept=minus), HOW).estimates["accept_agreement"].note == NO_ACCEPTS
+    nothing = measure(replaced(r, judge=minus, judge_accept=minus, score=np.full(30, np.nan)), HOW)
+    assert {nothing.estimates[name].note for name in STATISTICS} == {NOTHING_SCORED, NO_THRESHOLD}
+    assert (nothing.n, nothing.n_clusters, nothing.unscored) == (0, 0, 30)
+    assert nothing.bland_altman == BlandAltman(None, None, None, NOTHING_SCORED)
+    assert measure(r.where(np.arange(30) == 0), HOW).bland_altman.note == "limits of agreement need two rows"
+
+
+def test_classes_have_accuracy_and_kappa_and_nothing_ordinal_in_every_aspect_too() -> None:
+    r = ratings(30)
+    minus = np.full(30, -1)
+    classes = replaced(r, expert_accept=minus, judge_accept=minus)
+    whole = measure(classes, HOW, nominal=True)
+    found = with_aspects(whole, {"one": classes, "two": ratings(30, seed=1)}, HOW, nominal=True)
+    for each in (found, found.aspects["one"], found.aspects["two"]):
+        defined = {name for name, estimate in each.estimates.items() if estimate.value is not None}
+        assert defined - {"accept_agreement"} == {"exact", "kappa"}
+        assert each.estimates["qwk"].note == NO_ORDER
+        assert each.bland_altman.to_json() == {"bias": None, "low": None, "high": None, "note": NO_ORDER}
+    assert found.estimates["accept_agreement"].note == NO_ORDER  # an accept threshold is nothing that could be named
+
+
+def test_one_aspect_stands_alone_and_several_are_named() -> None:
+    r = ratings(30)
+    whole = measure(r, HOW)
+    assert with_aspects(whole, {"grade": r}, HOW).aspects == {}
+    named = with_aspects(whole, {"a": r.where(r.cluster % 2 == 0), "b": r.where(r.cluster % 2 == 1)}, HOW)
+    assert {name: part.n for name, part in named.aspects.items()} == {"a": 15, "b": 15}
+    assert list(named.aspects) == ["a", "b"]
+
+
+def test_paired_differences_are_the_plain_ones_and_unscored_rows_count_against_their_judge() -> None:
+    a, b = ratings(60, 2, seed=3), ratings(60, 2, seed=3)
+    worse = np.where(np.arange(60) % 3 == 0, 0, b.judge)
+    b = replaced(b, judge=worse)
+    found = differences(a, b, HOW)
+    assert found["tau_b"].value == pytest.approx(
+        stats.kendalltau(a.expert, a.judge).statistic - stats.kendalltau(b.expert, b.judge).statistic
+    )
+    assert found["exact"].value == pytest.approx((a.expert == a.judge).mean() - (b.expert == b.judge).mean())
+    lost = np.arange(60) < 10
+    poorer = replaced(
+        a,
+        judge=np.where(lost, -1, a.judge),
+        judge_accept=np.where(lost, -1, a.judge_accept),
+        score=np.where(lost, np.nan, a.score),
+    )
+    against = differences(poorer, b, HOW)
+    for name in ("tau_b", "exact", "accept_agreement", "kappa", "qwk"):
+        assert (against[name].value or 0) < (found[name].value or 0), name
+    right = ((a.expert == a.judge) & ~lost).mean()
+    assert against["exact"].value == pytest.approx(right - (b.expert == b.judge).mean())
+    assert against["spearman"].n == 50
+
+
+def test_more_queries_than_pair_sums_can_hold_have_the_same_numbers_and_intervals() -> None:
+    r = ratings(n=5200)  # one item a query
+    found = measure(r, HOW)
+    wanted = stats.kendalltau(r.expert, r.score)
+    estimate = found.estimates["tau_b_score"]
+    assert estimate.value == pytest.approx(wanted.statistic, abs=1e-12)
+    assert estimate.p == pytest.approx(wanted.pvalue)
+    assert found.estimates["spearman"].value == pytest.approx(stats.spearmanr(r.expert, r.score).statistic, abs=1e-12)
+    assert found.n_clusters == 5200
+    rank = replace(r, score=r.judge.astype(np.float64))
+    both = measure(rank, HOW).estimates  # the table's interval has all 5,200 clusters, the score's 1,000 groups of them
+    exact, coarse = both["tau_b"], both["tau_b_score"]
+    assert coarse.value == pytest.approx(exact.value, abs=1e-12)
+    assert None not in {exact.low, exact.high, coarse.low, coarse.high}
+    assert (coarse.high or 0) - (coarse.low or 0) == pytest.approx((exact.high or 0) - (exact.low or 0), rel=0.1)
