@@ -22,15 +22,15 @@ from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
 from judgec.compiler.compile import default_objective, fields_of
 from judgec.compiler.dataset import Dataset, with_split
-from judgec.compiler.outcome.verify import JUDGES, judge_test, majority, ratings_of, verify
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import plan_compile
 from judgec.compiler.search.registry import find_optimizer
-from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Silent
+from judgec.compiler.verify import JUDGES, judge_test, majority, ratings_of, verify
 from judgec.errors import InputError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.registry import judge_module
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate

@@ -35,15 +35,15 @@ from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
 from judgec.compiler.compile import fields_of
 from judgec.compiler.dataset import Dataset, make_dataset
-from judgec.compiler.outcome.verify import ratings_of
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import plan_compile
 from judgec.compiler.search.registry import OPTIMIZERS
-from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
+from judgec.compiler.verify import ratings_of
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.bulk import judge_items
 from judgec.judges.registry import judge_module
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet

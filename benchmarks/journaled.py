@@ -14,8 +14,8 @@ from benchmarks import judging_world as world
 from benchmarks.figures import table
 from judgec.cli.judge.judging import run
 from judgec.records.label import Item
-from judgec.store.journal import Journal
-from judgec.store.journaled.facts import Facts
+from judgec.store.journal.facts import Facts
+from judgec.store.journal.journal import Journal
 from judgec.store.stream.pieces import open_items
 
 FEATURES = "all features of the evidence and 128 trees"

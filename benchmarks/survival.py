@@ -23,7 +23,7 @@ from judgec.judges.judge import load_judge
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.frozen import freeze
 from judgec.store import programs
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from judgec.store.stream.pieces import open_items
 
 ITEMS_A_KILL = 300  # more than are judged between two kills: there is always something left to kill

@@ -41,7 +41,7 @@ from judgec.lm.frozen import freeze
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.records.label import Item
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 
 HOST_KEY = "none"
 BUSY = 256  # in flight

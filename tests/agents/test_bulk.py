@@ -5,8 +5,8 @@ import pytest
 
 from judgec.agents.bulk import answer_queries, timed
 from judgec.agents.rag import RAG, AgentSettings, RAGFusion
-from judgec.compiler.session import Session
 from judgec.lm.executor import Reply, Request
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from tests.agents.world import FACTS, Shelf, scripted
 from tests.service.fake_openai import FakeOpenAI

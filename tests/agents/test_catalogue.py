@@ -9,8 +9,8 @@ from judgec.agents.answer import REFUSAL
 from judgec.agents.bulk import answer_queries
 from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import agent_names, open_agent
-from judgec.compiler.session import Session
 from judgec.errors import UserError
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.retrieval.build import build_index
 from judgec.retrieval.index import Index, open_index

@@ -15,7 +15,7 @@ LAYERS = (
     ("api",),
     ("compiler",),
     ("tournament", "probes", "audits", "review"),
-    ("report",),
+    ("report", "held_out"),
     ("queries", "agents"),
     ("judges",),
     ("retrieval",),

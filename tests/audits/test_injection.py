@@ -11,11 +11,10 @@ from judgec.audits.injection import AUTHORITY, TAGS, Attack, attacks, audit_inje
 from judgec.audits.subject import Subject, subject_of
 from judgec.errors import ArtifactError
 from judgec.judges import fencing, signatures
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.lm.door import open_lm
-from judgec.lm.executor import Executor, Reply, Request
+from judgec.lm.executor import Ask, Executor, Reply, Request
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.records.audit import Finding

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from judgec.compiler.compile import Compiled, compile_judge
-from judgec.compiler.outcome.report import Saved, save
-from judgec.compiler.session import Session
+from judgec.compiler.report import Saved, save
 from judgec.compiler.settings import CompileSettings, Silent
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.store.labels import read_labels
 from judgec.store.splits import locked_family

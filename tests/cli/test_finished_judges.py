@@ -14,10 +14,10 @@ import pytest
 
 from judgec.cli.app import main
 from judgec.cli.labels.next import datasheet
-from judgec.compiler.outcome.abstain import EXACT, graded_rows
-from judgec.compiler.outcome.report import Saved
-from judgec.compiler.outcome.track import run_of
+from judgec.compiler.abstain import EXACT, graded_rows
+from judgec.compiler.report import Saved
 from judgec.compiler.settings import CompileSettings
+from judgec.compiler.track import run_of
 from judgec.lm.prices import price
 from judgec.lm.spec import LMSpec
 from judgec.records.scale import ACCEPT_SCALE, Scale

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from judgec.cli.app import app
 from judgec.errors import UserError
-from judgec.store.journal import Journal
-from judgec.store.journaled.facts import Facts
-from tests.store.test_journal import REPLY, key
+from judgec.store.journal.facts import Facts
+from judgec.store.journal.journal import Journal
+from tests.store.journal.test_journal import REPLY, key
 
 RUNNER = CliRunner()
 

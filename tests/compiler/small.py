@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.compiler.compile import Compiled, compile_judge, default_objective
-from judgec.compiler.outcome.report import Saved, save
-from judgec.compiler.session import Session
+from judgec.compiler.report import Saved, save
 from judgec.compiler.settings import CompileSettings, Silent
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
 from judgec.store.labels import read_labels

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from judgec.compiler.compile import Compiled, compile_judge, plan_judge
-from judgec.compiler.outcome.report import Saved, save
-from judgec.compiler.session import Session
+from judgec.compiler.report import Saved, save
 from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
 from judgec.errors import ServiceError, UserError
 from judgec.lm.executor import Request
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.store import programs
 from judgec.store.splits import read_family

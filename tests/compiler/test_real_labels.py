@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compiler.outcome.verify import JUDGES
+from judgec.compiler.verify import JUDGES
 from tests.compiler.small import Outcome, compiled_from
 
 LABELS = Path("../shared/data/labels")

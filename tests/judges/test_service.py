@@ -19,7 +19,7 @@ from judgec.lm.usage import Budget, Usage
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from tests.service.fake_openai import FakeOpenAI
 
 SCALE = Scale(grades=(1, 2, 3, 4), accept_at=3)

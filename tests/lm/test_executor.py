@@ -17,7 +17,7 @@ from dspy import lm15
 from judgec.errors import BudgetError, ServiceError
 from judgec.lm.executor import CHUNK, HAND_OVER, IN_FLIGHT, Executor, Progress, Reply, Request, _Window
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from tests.lm.backends import Scripted, fails
 from tests.lm.judging import REPLY, requests
 from tests.lm.test_door import make

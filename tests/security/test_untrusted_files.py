@@ -17,7 +17,7 @@ from judgec.errors import ArtifactError, InputError, JudgecError, UserError
 from judgec.judges.judge import load_judge
 from judgec.store import arrow, programs, tables
 from judgec.store.datasheet import read_datasheet
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from judgec.store.tables import inside, read_table
 from judgec.store.tournament.reading import read_manifest
 from judgec.tracking.compile_run import _log_files

@@ -19,7 +19,7 @@ from judgec.lm.frozen import freeze
 from judgec.lm.logprobs import from_prediction, label_probabilities
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from tests.lm.judging import GradeAnswer, item, requests
 from tests.service import grading_world, policies
 from tests.service.fake_openai import FakeOpenAI

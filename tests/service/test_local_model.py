@@ -21,7 +21,7 @@ from judgec.lm.usage import Budget, Usage
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from judgec.store.stream.pieces import pieces_of
 from tests.service.local_model import serving
 

@@ -14,7 +14,7 @@ from judgec.judges.judge import load_judge
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.frozen import freeze
 from judgec.store import programs
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from judgec.store.stream.pieces import open_items
 from tests.cli.judging import KEY, request, rows, save_judge, write_items
 from tests.service.fake_openai import FakeOpenAI

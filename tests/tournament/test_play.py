@@ -7,7 +7,7 @@ from judgec.lm.executor import Executor
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.records.game import Pairing
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import PairPlayer, Plan, ScorePlayer, as_games, compares, play_tournament
 from judgec.tournament.schedule import Fixtures

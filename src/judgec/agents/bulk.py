@@ -11,10 +11,10 @@ from dspy.lm15 import Response
 from judgec.agents.answer import Answer, citations
 from judgec.agents.rag import RAG, Call, Draft, Steps
 from judgec.judges.reading import UnreadableReplyError, read_fields
-from judgec.judges.stream.asking import Ask, ask_rows, text_of
+from judgec.judges.stream.asking import ask_rows, text_of
 from judgec.lm.backend import Backend
 from judgec.lm.door import door_of
-from judgec.lm.executor import Reply, Request
+from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 
 CHECKED = 4  # prompts that are compared with DSPy's adapter's

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgec.compiler.compile import compile_judge, plan_judge
-from judgec.compiler.outcome.page.judge_page import page_path
-from judgec.compiler.outcome.report import Saved, save, with_run
-from judgec.compiler.outcome.track import run_of
-from judgec.compiler.session import Session
+from judgec.compiler.judge_page import page_path
+from judgec.compiler.report import Saved, save, with_run
 from judgec.compiler.settings import CompileSettings, Watch
+from judgec.compiler.track import run_of
 from judgec.lm.executor import OnDone
+from judgec.lm.session import Session
 from judgec.records.label import LabelSet
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged

@@ -7,9 +7,9 @@ from pathlib import Path
 from judgec.api.compilation import Compilation, compile_and_save
 from judgec.api.frames import Source
 from judgec.api.labels import Labels, read_labels
+from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective
-from judgec.compiler.outcome.abstain import check_options
-from judgec.compiler.outcome.report import check_name
+from judgec.compiler.report import check_name
 from judgec.compiler.settings import CompileSettings, Silent, Watch, Weighs, reflection_spec
 from judgec.lm.spec import LMSpec
 from judgec.store.splits import default_family

@@ -11,10 +11,10 @@ from typing import overload
 import pandas as pd
 
 from judgec.api.frames import IN_MEMORY, Source, as_frame, as_table
-from judgec.compiler.session import Session
 from judgec.errors import InputError, UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.judge import load_judge as load_compiled
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments

@@ -9,10 +9,9 @@ from typing import Protocol
 import numpy as np
 
 from judgec.audits.effect import codes_of
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import TIE, is_pairwise, verdicts
-from judgec.lm.executor import Reply, Request
+from judgec.lm.executor import Ask, Reply, Request
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Experts, FloatArray, IntArray, Item
 from judgec.records.scale import Scale

@@ -8,12 +8,12 @@ import numpy as np
 from judgec.compiler.calibrate import OutOfFold, fit_out_of_fold
 from judgec.compiler.calibrate_choice import Data
 from judgec.compiler.dataset import Dataset, Part, joined
-from judgec.compiler.preference.ties import tie_band_of
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
+from judgec.compiler.ties import tie_band_of
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import verdicts
+from judgec.lm.executor import Ask
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import IntArray
 from judgec.records.scale import Scale

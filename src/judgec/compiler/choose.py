@@ -8,9 +8,9 @@ from judgec.compiler.search.plan import Plan
 from judgec.compiler.search.race import Standing
 from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.search.task import Task
-from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Noting, Watch
 from judgec.judges.judge import CompiledJudge
+from judgec.lm.session import Session
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import Objective
 

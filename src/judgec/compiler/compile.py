@@ -5,27 +5,27 @@ from dataclasses import dataclass, replace
 
 import dspy
 
+from judgec.compiler.abstain import Abstention, abstention, agreement_of
 from judgec.compiler.assemble import Bench
 from judgec.compiler.choose import Choice, Scored
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.folds.parts import Parts, make_parts
 from judgec.compiler.folds.plan import RoundsPlan, plan_rounds
 from judgec.compiler.folds.rounds import Compiling, Round, pooled_judgments
-from judgec.compiler.outcome.abstain import Abstention, abstention, agreement_of
-from judgec.compiler.outcome.learning_curve import LearningCurve, Sharper, Taught, learning_curve, sharper
-from judgec.compiler.outcome.promote import Decision
-from judgec.compiler.outcome.rivals import Contest, Standing, standing_of
-from judgec.compiler.outcome.verify import Verification, labelled, ratings_of, verify
-from judgec.compiler.preference.columns import LONGEST, follows_length
+from judgec.compiler.learning_curve import LearningCurve, Sharper, Taught, learning_curve, sharper
+from judgec.compiler.pair_columns import LONGEST, follows_length
+from judgec.compiler.promote import Decision
+from judgec.compiler.rivals import Contest, Standing, standing_of
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import Plan
 from judgec.compiler.search.registry import Optimizer, find_optimizer
-from judgec.compiler.session import Session
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings, Watch
+from judgec.compiler.verify import Verification, labelled, ratings_of, verify
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
+from judgec.lm.session import Session
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgec.compiler.preference.mirrors import with_mirrors_together
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item, LabelSet
 from judgec.store.experts import experts_of, leave_one_out
 from judgec.store.sides.draw import FRESH, reserved, split_labels
 from judgec.store.sides.memory import Memory
+from judgec.store.sides.mirrors import with_mirrors_together
 from judgec.store.splits import SPLITS, Split
 
 RESERVED = 0.2  # share of the train queries set aside for a promise

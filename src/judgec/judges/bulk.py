@@ -5,15 +5,16 @@ from collections.abc import Sequence
 
 import dspy
 
-from judgec.judges.stream.asking import SERVICE_ERROR, Ask
+from judgec.judges.stream.asking import SERVICE_ERROR
 from judgec.judges.stream.columns import mean_of
 from judgec.judges.stream.interview import Interview
+from judgec.lm.executor import Ask
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.store.stream.pieces import pieces_of
 
-__all__ = ["SERVICE_ERROR", "Ask", "judge_items"]
+__all__ = ["SERVICE_ERROR", "judge_items"]
 
 
 def judge_items(

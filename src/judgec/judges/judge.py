@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.bulk import Ask
 from judgec.judges.calibrator import Calibrator, Trace
 from judgec.judges.explain.reasons import Reasons, Seen
 from judgec.judges.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
@@ -19,6 +18,7 @@ from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
 from judgec.judges.stream.interview import Interview, OnVerdict
 from judgec.judges.stream.recall import Recall
+from judgec.lm.executor import Ask
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, Item

@@ -11,7 +11,8 @@ from hashlib import sha256
 import dspy
 import numpy as np
 
-from judgec.judges.bulk import Ask, judge_items
+from judgec.judges.bulk import judge_items
+from judgec.lm.executor import Ask
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale

@@ -32,9 +32,9 @@ from judgec.lm.endpoint.exchange import Bill, Plain, Said
 from judgec.lm.endpoint.features import Features
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal import Journal, JournaledReply
-from judgec.store.journaled.lookups import Lookups
-from judgec.store.journaled.together import Together
+from judgec.store.journal.journal import Journal, JournaledReply
+from judgec.store.journal.lookups import Lookups
+from judgec.store.journal.together import Together
 
 POLL_SECONDS = 0.005  # how often a call asks again for room that calls in flight hold
 MOST_FAILURES = 20  # calls in a row that fail in spite of retries before the endpoint counts as down

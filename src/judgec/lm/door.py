@@ -32,7 +32,7 @@ from judgec.lm.endpoint.pool import open_endpoint
 from judgec.lm.prices import price
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 
 PREFLIGHT_TOKENS = 16
 _rollout: ContextVar[int | None] = ContextVar("judgec_rollout", default=None)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 import dspy
 from dspy import lm15
@@ -18,7 +19,7 @@ from judgec.lm.door import Door, door_of
 from judgec.lm.endpoint.exchange import Chat
 from judgec.lm.logprobs import Logprobs, load
 from judgec.lm.usage import Spent
-from judgec.store.journal import JournaledReply
+from judgec.store.journal.journal import JournaledReply
 
 IN_FLIGHT = 32
 CHUNK = 64  # requests rendered and looked up in the journal at once; replies wait meanwhile
@@ -90,6 +91,17 @@ class Progress:
 
 OnDone = Callable[[Progress], None]
 """Told after each finished call, and after each group of journaled ones."""
+
+
+class Ask(Protocol):
+    """Sends requests to an LM; ``Executor.run`` is one. Replies may come in any order, one a request."""
+
+    def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        """``total`` is how many requests there are.
+
+        ``requests`` may have nothing to give at the moment and something later, when replies have been read: it
+        is asked for more as long as there are calls in flight.
+        """
 
 
 class Executor:

@@ -17,7 +17,7 @@ from judgec.agents.http import HttpSettings, HttpSystem
 from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import open_agent
 from judgec.errors import UserError
-from judgec.judges.bulk import Ask
+from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
 from judgec.probes.broken import BROKEN, BrokenSystem, index_digest
 from judgec.probes.runner import Limits, Running, run_system

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import dspy
 
 from judgec.judges.reading import UnreadableReplyError, read_fields
-from judgec.judges.stream.asking import Ask, ask_rows, text_of
+from judgec.judges.stream.asking import ask_rows, text_of
 from judgec.judges.stream.interview import CHECKED
-from judgec.lm.executor import Reply, Request
+from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import freeze
 
 Fields = Mapping[str, str]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
+from judgec.lm.executor import Ask
 from judgec.queries.terms import content
 from judgec.records.label import Item
 

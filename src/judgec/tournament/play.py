@@ -7,9 +7,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import is_pairwise, verdicts
+from judgec.lm.executor import Ask
 from judgec.records.game import Game, Games, Pairing, Winner
 from judgec.records.label import Item, Text
 from judgec.store.tournament.entries import Entries

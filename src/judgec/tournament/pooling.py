@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judgec.errors import InputError
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
+from judgec.lm.executor import Ask
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
 from judgec.store.tournament.entries import Entries

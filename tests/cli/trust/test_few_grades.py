@@ -11,7 +11,7 @@ from judgec.cli.judge.judging import run as judge
 from judgec.cli.trust.audit import Request as Auditing
 from judgec.cli.trust.auditing import run as audit
 from judgec.cli.trust.estimating import prepared
-from judgec.compiler.gate.gate import Gate, check
+from judgec.compiler.gate import Gate, check
 from judgec.errors import UserError
 from tests.compiler.small import compiled_from, write
 

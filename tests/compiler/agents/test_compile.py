@@ -11,10 +11,10 @@ from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, compile_agent, decide
 from judgec.compiler.agents.metric import AcceptedMetric, Scored
 from judgec.compiler.agents.report import Provenance, SavedAgent, save_agent
-from judgec.compiler.outcome.rivals import Standing
-from judgec.compiler.session import Session
+from judgec.compiler.rivals import Standing
 from judgec.compiler.settings import Silent
 from judgec.errors import ArtifactError, UserError
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.store import programs

@@ -9,9 +9,9 @@ from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate
 from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide
 from judgec.compiler.agents.duel import duel
 from judgec.compiler.agents.metric import Scored
-from judgec.compiler.outcome.rivals import Standing
-from judgec.compiler.session import Session
+from judgec.compiler.rivals import Standing
 from judgec.judges.judge import load_judge
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.store import programs
 from judgec.store.tournament.queries import Query

@@ -11,7 +11,7 @@ from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.metric import Scored
 from judgec.compiler.agents.page import agent_page
-from judgec.compiler.outcome.rivals import Standing
+from judgec.compiler.rivals import Standing
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.store.tournament.queries import Query

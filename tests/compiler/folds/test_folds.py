@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from judgec.compiler.folds.parts import make_parts
-from judgec.compiler.gate.gate import Gate, check
-from judgec.compiler.gate.held_out import held_out, judged_unlearned, unlearned
+from judgec.compiler.gate import Gate, check
 from judgec.errors import UserError
+from judgec.held_out import held_out, judged_unlearned, unlearned
 from judgec.judges.judge import load_judge
 from judgec.lm.executor import Reply
 from judgec.store import programs

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from judgec.compiler.compile import Compiled, compile_judge, plan_judge
-from judgec.compiler.outcome.report import save
-from judgec.compiler.session import Session
+from judgec.compiler.report import save
 from judgec.compiler.settings import CompileSettings, Silent
 from judgec.errors import UserError
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.store.labels import read_labels
 from tests.compiler.small import compiled_from, write

@@ -15,10 +15,10 @@ from judgec.compiler.search.candidates import UNCOMPILED, Candidate, first_predi
 from judgec.compiler.search.plan import plan_compile
 from judgec.compiler.search.registry import find_optimizer
 from judgec.compiler.search.task import Task
-from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
 from judgec.judges.registry import judge_module
 from judgec.lm.embedded.prompt import read_prompt
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale

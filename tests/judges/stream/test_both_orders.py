@@ -14,7 +14,7 @@ from judgec.lm.executor import Executor
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.records.judgment import Judgments, concatenate
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from judgec.store.rows.grades import PREFERENCE_SCALE as SCALE
 from judgec.store.stream.pieces import pieces_of
 from tests.judges.engine import ScriptedEngine

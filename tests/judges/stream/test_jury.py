@@ -20,7 +20,7 @@ from judgec.lm.usage import Budget, Usage
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from judgec.store.rows.grades import PREFERENCE_SCALE
 from judgec.store.stream.pieces import ROWS, Piece, pieces_of
 from tests.judges.engine import Answer, ScriptedEngine, bad_request, reply

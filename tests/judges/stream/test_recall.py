@@ -20,8 +20,8 @@ from judgec.lm.usage import Budget, Usage
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.store.journal import Journal
-from judgec.store.journaled.facts import Facts
+from judgec.store.journal.facts import Facts
+from judgec.store.journal.journal import Journal
 from judgec.store.stream.pieces import ROWS, Piece, pieces_of
 from tests.judges.engine import Answer, ScriptedEngine, json_reply, reply
 from tests.judges.test_judge import passing

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from judgec.compiler.compile import compile_judge, default_objective
-from judgec.compiler.outcome.report import save
-from judgec.compiler.session import Session
+from judgec.compiler.report import save
 from judgec.compiler.settings import CompileSettings, Silent
 from judgec.judges.judge import load_judge
 from judgec.judges.registry import judge_module
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.queries.reliability import ASPECTS, Judged, Pair
 from judgec.records.label import Item

@@ -18,7 +18,7 @@ from judgec.lm.endpoint.exchange import Plain, Said
 from judgec.lm.executor import Executor
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from tests.lm.backends import Scripted, fails
 from tests.lm.judging import REPLY, requests
 

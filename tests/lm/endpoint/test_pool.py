@@ -17,7 +17,7 @@ from judgec.lm.endpoint.pool import PooledBackend, open_endpoint
 from judgec.lm.executor import Executor
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from tests.lm.judging import GradeAnswer, item, requests
 from tests.service import policies
 from tests.service.fake_openai import FakeOpenAI

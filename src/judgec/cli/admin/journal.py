@@ -9,7 +9,7 @@ from judgec.cli.options import HomeOption, JsonOption
 from judgec.errors import UserError
 
 if TYPE_CHECKING:
-    from judgec.store.journal import Journal
+    from judgec.store.journal.journal import Journal
 
 journal = typer.Typer(
     name="journal",
@@ -27,7 +27,7 @@ def stats(*, json: JsonOption = False, home: HomeOption = Path()) -> None:
     from dataclasses import asdict
 
     from judgec.cli.output import print_json, print_table
-    from judgec.store.journaled.upkeep import fact_stats, model_stats, size
+    from judgec.store.journal.upkeep import fact_stats, model_stats, size
 
     with _opened(home) as kept:
         models, facts = model_stats(kept), fact_stats(kept)
@@ -68,7 +68,7 @@ def export(
     import orjson
 
     from judgec.cli.output import print_json, say
-    from judgec.store.journaled.upkeep import exported
+    from judgec.store.journal.upkeep import exported
     from judgec.store.splits import writing_whole
 
     count = 0
@@ -99,8 +99,8 @@ def prune(
 ) -> None:
     """Delete replies that newer ones replaced, and what is asked for besides. A deleted reply is paid again."""
     from judgec.cli.output import print_json, say
-    from judgec.store.journaled.upkeep import prune as delete
-    from judgec.store.journaled.upkeep import size
+    from judgec.store.journal.upkeep import prune as delete
+    from judgec.store.journal.upkeep import size
 
     before = size(_path(home))
     with _opened(home) as kept:
@@ -123,7 +123,7 @@ def _opened(home: Path) -> "Journal":
     Raises:
         UserError: When there is none.
     """
-    from judgec.store.journal import Journal
+    from judgec.store.journal.journal import Journal
 
     path = _path(home)
     if not path.is_file():

@@ -16,10 +16,10 @@ from judgec.compiler.agents.duel import Duel, duel
 from judgec.compiler.agents.judges import Judging, judging, report_judging
 from judgec.compiler.agents.metric import AcceptedMetric, JudgeMetric, Metric, accepted_answers
 from judgec.compiler.agents.report import Provenance, SavedAgent, refuse_judges, run_of, save_agent
-from judgec.compiler.outcome.report import check_name
-from judgec.compiler.session import Session
+from judgec.compiler.report import check_name
 from judgec.compiler.settings import reflection_spec
 from judgec.errors import UserError
+from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.retrieval.index import location_shown, open_index

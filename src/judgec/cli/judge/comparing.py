@@ -8,11 +8,10 @@ from judgec.cli.judge.compare import Request
 from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
-from judgec.compiler.gate.held_out import held_out, judged_unlearned
-from judgec.compiler.preference.mirrors import with_mirrors_together
-from judgec.compiler.session import Session
 from judgec.errors import UserError
+from judgec.held_out import held_out, judged_unlearned
 from judgec.judges.judge import load_judge
+from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
@@ -26,6 +25,7 @@ from judgec.store.programs import Program
 from judgec.store.sides.draw import recorded_split
 from judgec.store.sides.looks import looks_at
 from judgec.store.sides.memory import read_memory
+from judgec.store.sides.mirrors import with_mirrors_together
 from judgec.store.splits import read_family, write_whole
 from judgec.tracking.store import tracking_store
 

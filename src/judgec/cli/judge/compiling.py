@@ -8,11 +8,11 @@ from judgec.cli.judge.compile_judge import Request
 from judgec.cli.judge.source import as_typed, read_source
 from judgec.cli.output import command, print_table, say
 from judgec.cli.progress import Bar
+from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective, plan_judge
-from judgec.compiler.outcome.abstain import check_options
-from judgec.compiler.outcome.page.judge_page import page_path
-from judgec.compiler.outcome.render import outcome_notes, outcome_tables
-from judgec.compiler.outcome.report import Saved, check_name
+from judgec.compiler.judge_page import page_path
+from judgec.compiler.render import outcome_notes, outcome_tables
+from judgec.compiler.report import Saved, check_name
 from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
 from judgec.lm.spec import LMSpec
 from judgec.records.agreement import STATISTICS, Agreement

@@ -15,8 +15,8 @@ from judgec.cli.judge.panel import Panel
 from judgec.cli.output import say
 from judgec.cli.progress import Bar
 from judgec.cli.trust.next_step import next_step
-from judgec.compiler.gate.held_out import memory_of
 from judgec.errors import ServiceError, UserError
+from judgec.held_out import memory_of
 from judgec.judges.judge import disagreements
 from judgec.judges.stream.jury import Jury
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
@@ -134,7 +134,7 @@ def _abstaining(cards: list[ProgramCard], below: float | None) -> Callable[[Judg
         below = float(compiled) if isinstance(compiled, float | int) else None
     if not below or below < 0:
         return lambda judgments: judgments
-    from judgec.compiler.outcome.abstain import abstain, agreement_of  # all that fits judges comes with it
+    from judgec.compiler.abstain import abstain, agreement_of  # all that fits judges comes with it
 
     return partial(abstain, below=below, of=agreement_of(cards[0].objective), scale=cards[0].scale)
 

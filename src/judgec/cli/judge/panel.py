@@ -18,7 +18,7 @@ from judgec.lm.executor import IN_FLIGHT, Executor, OnDone, Progress
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Spent, Usage
 from judgec.records.card import ProgramCard
-from judgec.store.journal import Journal
+from judgec.store.journal.journal import Journal
 from judgec.store.programs import Program
 
 SHOWN_SECONDS = 0.1  # between two steps of the progress bar

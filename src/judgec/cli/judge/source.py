@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from judgec.cli.options import LabelColumns
-from judgec.compiler.gate.held_out import labels_for, on_scale_of
 from judgec.errors import InputError, UserError
+from judgec.held_out import labels_for, on_scale_of
 from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import NAME, Datasheet, read_datasheet

@@ -11,9 +11,9 @@ from judgec.cli.labels.labels import Request
 from judgec.cli.output import command, say
 from judgec.cli.progress import Bar
 from judgec.compiler.next_labels import UNCERTAIN, Pick, next_labels, uncertainty
-from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.label import FloatArray, Item, Task

@@ -11,11 +11,11 @@ from judgec.cli.output import judgec_here, print_table, say
 from judgec.cli.probe.compile_queries import Request
 from judgec.cli.probe.generating import ask_of, open_reliability, read_experts, spec_of
 from judgec.cli.progress import Bar
-from judgec.compiler.outcome.report import check_name
 from judgec.compiler.queries.compile import CompiledQueries, QuerySettings, compile_queries
 from judgec.compiler.queries.outcome import Source, run_of, save
-from judgec.compiler.session import Session
+from judgec.compiler.report import check_name
 from judgec.compiler.settings import reflection_spec
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.queries.corpus import open_corpus
 from judgec.queries.generation.generate import long_passages

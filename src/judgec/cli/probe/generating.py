@@ -9,10 +9,10 @@ from judgec.cli.output import judgec_here, print_table, say
 from judgec.cli.probe.generate_queries import Request
 from judgec.cli.progress import Bar
 from judgec.compiler.queries.saved import Found, load_generator
-from judgec.compiler.session import Session
 from judgec.errors import InputError, UserError
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import load_judge
+from judgec.lm.executor import Ask
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.queries.corpus import open_corpus
 from judgec.queries.generation.diversity import diversity

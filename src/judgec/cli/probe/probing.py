@@ -15,8 +15,8 @@ from judgec.cli.probe.generating import ask_of, open_reliability, spec_of
 from judgec.cli.probe.probe import Request
 from judgec.cli.probe.seats import open_panel
 from judgec.cli.progress import Bar
-from judgec.compiler.session import Session
 from judgec.errors import GateError, ServiceError, UserError
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.probes.folder import answered, write_probe
 from judgec.probes.gate import breaches, outcome, parse_limits

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from judgec.cli.probe.generating import ask_of
-from judgec.compiler.session import Session
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.probes.judging.panel import Panel, Seat, uncompiled
 from judgec.records.scenario.schema import CRITERIA

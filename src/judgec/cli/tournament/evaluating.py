@@ -15,10 +15,10 @@ from judgec.cli.progress import Bar
 from judgec.cli.tournament.evaluate import Request
 from judgec.cli.tournament.request import plan_of, sources_of
 from judgec.cli.tournament.telling import notes_of, seen_note, show
-from judgec.compiler.session import Session
 from judgec.errors import GateError, UserError
 from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.tasks.preference import weighing
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
 from judgec.records.card import ProgramCard

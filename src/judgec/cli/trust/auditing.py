@@ -16,11 +16,11 @@ from judgec.cli.output import command, judgec_here, say
 from judgec.cli.progress import Bar
 from judgec.cli.trust.audit import Request
 from judgec.cli.trust.held_out import held_out
-from judgec.compiler.gate.held_out import HeldOut, judged_unlearned, spread
-from judgec.compiler.outcome.page.judge_page import page_path, put_audits
-from judgec.compiler.session import Session
+from judgec.compiler.judge_page import page_path, put_audits
 from judgec.errors import UserError
+from judgec.held_out import HeldOut, judged_unlearned, spread
 from judgec.judges.judge import load_judge
+from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.audit import AuditReport, Status
 from judgec.records.card import ProgramCard

@@ -10,11 +10,11 @@ from judgec.cli.judge.judge import Request
 from judgec.cli.options import HeldOutLabels
 from judgec.cli.output import print_table, say
 from judgec.cli.trust.held_out import held_out
-from judgec.compiler.gate.held_out import HeldOut, unlearned
-from judgec.compiler.outcome.abstain import abstain, agreement_of
-from judgec.compiler.session import Session
+from judgec.compiler.abstain import abstain, agreement_of
 from judgec.errors import UserError
+from judgec.held_out import HeldOut, unlearned
 from judgec.judges.judge import load_judge
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED

@@ -4,9 +4,9 @@ import os
 
 from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.options import HeldOutLabels
-from judgec.compiler.gate.held_out import HeldOut
-from judgec.compiler.gate.held_out import held_out as without_learned
 from judgec.errors import UserError
+from judgec.held_out import HeldOut
+from judgec.held_out import held_out as without_learned
 from judgec.store.programs import Program
 from judgec.tracking.store import tracking_store
 

@@ -13,11 +13,11 @@ from judgec.agents.rag import RAG, AgentSettings
 from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate, AgentTask, demonstrated
 from judgec.compiler.agents.metric import Metric, Scored
 from judgec.compiler.agents.reflection import rewritten
-from judgec.compiler.outcome.promote import MIN_TEST_QUERIES
-from judgec.compiler.outcome.rivals import Standing
-from judgec.compiler.session import Session
+from judgec.compiler.promote import MIN_TEST_QUERIES
+from judgec.compiler.rivals import Standing
 from judgec.compiler.settings import Noting, Watch
 from judgec.errors import BudgetError, UserError
+from judgec.lm.session import Session
 from judgec.records.estimate import Estimate
 from judgec.retrieval.retrievers import Retriever
 from judgec.stats.agreement.statistic import SHARE, mean

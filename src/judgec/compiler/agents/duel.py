@@ -8,8 +8,8 @@ import numpy as np
 from judgec.agents.answer import Answer
 from judgec.compiler.agents.compile import COMPILED, CompiledAgent
 from judgec.compiler.agents.metric import entries_of
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
+from judgec.lm.executor import Ask
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.stats.agreement.statistic import mean

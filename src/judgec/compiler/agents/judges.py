@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgec.compiler.session import Session
 from judgec.errors import JudgecError, UserError
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.lm.executor import Ask
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
 from judgec.store import programs

@@ -11,9 +11,9 @@ from judgec.agents.answer import Answer
 from judgec.errors import UserError
 from judgec.evidence.overlap import f1
 from judgec.evidence.text import read
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import is_pairwise
+from judgec.lm.executor import Ask
 from judgec.records.label import LabelSet
 from judgec.store.experts import experts_of
 from judgec.store.rows.items import ALTERNATIVES

@@ -10,7 +10,7 @@ from judgec.agents.rag import RAG
 from judgec.agents.signatures import CITING
 from judgec.compiler.agents.candidates import AgentCandidate, AgentTask
 from judgec.compiler.agents.metric import Scored
-from judgec.compiler.driving.gepa_driver import ReflectiveAdapter, Trial
+from judgec.compiler.gepa_driver import ReflectiveAdapter, Trial
 from judgec.store.tournament.queries import Query
 
 ROUNDS = 6

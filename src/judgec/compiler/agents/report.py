@@ -11,8 +11,8 @@ from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide, standing_of
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.page import agent_page
-from judgec.compiler.outcome.page.judge_page import page_path
-from judgec.compiler.outcome.report import ENGINE_NOTE, PACKAGES
+from judgec.compiler.judge_page import page_path
+from judgec.compiler.report import ENGINE_NOTE, PACKAGES
 from judgec.errors import UserError
 from judgec.judges.signatures import fingerprint
 from judgec.lm.spec import LMSpec

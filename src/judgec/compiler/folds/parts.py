@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from judgec.compiler.dataset import Dataset, make_dataset, with_split
-from judgec.compiler.preference.mirrors import with_mirrors_together
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 from judgec.store.sides.draw import fold_splits
 from judgec.store.sides.memory import Memory
+from judgec.store.sides.mirrors import with_mirrors_together
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import Choice, choose_prompt
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.folds.parts import Parts
-from judgec.compiler.outcome.verify import judge_test
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.plan import Plan
 from judgec.compiler.search.registry import Optimizer
-from judgec.compiler.session import Session
 from judgec.compiler.settings import CompileSettings, Watch
+from judgec.compiler.verify import judge_test
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.judge import CompiledJudge
+from judgec.lm.session import Session
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import Objective
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import dspy
 
 from judgec.compiler.queries.saved import Found
-from judgec.judges.bulk import Ask
 from judgec.judges.fencing import fence
+from judgec.lm.executor import Ask
 from judgec.queries.generation.generator import QueryGenerator, Taste, instructed
 from judgec.queries.generation.improving import improved
 from judgec.queries.sampling import seeded

@@ -15,7 +15,7 @@ from judgec.compiler.queries.candidates import UNCOMPILED, Candidate, Tried, by_
 from judgec.compiler.queries.saved import Found
 from judgec.compiler.settings import MIN_TEST_QUERIES, Watch
 from judgec.errors import UserError
-from judgec.judges.bulk import Ask
+from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
 from judgec.queries.generation.diversity import Embed, closeness
 from judgec.queries.generation.generator import Generator, PromptedGenerator, RuleGenerator

@@ -7,9 +7,9 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 from judgec import __version__
-from judgec.compiler.outcome.report import ENGINE_NOTE, PACKAGES
 from judgec.compiler.queries.compile import CompiledQueries, QuerySettings
 from judgec.compiler.queries.saved import TASK, state_of
+from judgec.compiler.report import ENGINE_NOTE, PACKAGES
 from judgec.judges.signatures import fingerprint
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent

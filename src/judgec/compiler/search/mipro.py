@@ -18,10 +18,10 @@ from typing import Any
 import dspy
 from dspy.teleprompt.mipro_optimizer_v2 import MIPROv2
 
-from judgec.compiler.driving.stopping import Stop
 from judgec.compiler.search.candidates import Candidate, first_predictor, split_rubric
 from judgec.compiler.search.demonstrations import BOOTSTRAPPED, LABELLED, demonstration_sets
 from judgec.compiler.search.task import Effort, Sizes, Task
+from judgec.compiler.stopping import Stop
 from judgec.judges.signatures import demonstration
 
 TRIALS = 20  # prompts tried where the budget has room for them

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from judgec.compiler.dataset import Part
-from judgec.compiler.driving.gepa_driver import ReflectiveAdapter, Texts, Trial
+from judgec.compiler.gepa_driver import ReflectiveAdapter, Texts, Trial
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
 from judgec.compiler.search.task import Effort, Sizes, Task
 from judgec.judges.signatures import REASON, fenced_inputs, grade_fields

@@ -1,25 +1,12 @@
 """Rows put to a language model: asked again where a reply cannot be read."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 from judgec.judges.reading import UnreadableReplyError
-from judgec.lm.executor import Reply, Request
+from judgec.lm.executor import Ask, Reply, Request
 
 ATTEMPTS = 2  # a malformed reply is asked for once more
 SERVICE_ERROR = "service error"
-
-
-class Ask(Protocol):
-    """Sends requests to an LM; ``Executor.run`` is one. Replies may come in any order, one a request."""
-
-    def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-        """``total`` is how many requests there are.
-
-        ``requests`` may have nothing to give at the moment and something later, when replies have been read: it
-        is asked for more as long as there are calls in flight.
-        """
-        ...
 
 
 def text_of(reply: Reply) -> str:

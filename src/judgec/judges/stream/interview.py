@@ -12,10 +12,10 @@ import numpy as np
 from judgec.errors import UserError
 from judgec.judges.reading import UnreadableReplyError, Verdict, read_fields, read_verdict
 from judgec.judges.signatures import fenced_inputs, grade_fields, json_schema
-from judgec.judges.stream.asking import ATTEMPTS, Ask, is_final, text_of
+from judgec.judges.stream.asking import ATTEMPTS, is_final, text_of
 from judgec.judges.stream.columns import Columns
 from judgec.judges.stream.recall import Recall, Verdicts
-from judgec.lm.executor import Reply, Request
+from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 from judgec.lm.logprobs import label_probabilities
 from judgec.records.judgment import Judgments

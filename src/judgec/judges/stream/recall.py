@@ -20,8 +20,8 @@ from judgec.lm.door import Door
 from judgec.lm.frozen import FrozenPrompt
 from judgec.records.label import FloatArray, Item
 from judgec.records.scale import Scale
-from judgec.store.journal import Journal
-from judgec.store.journaled.facts import Facts
+from judgec.store.journal.facts import Facts
+from judgec.store.journal.journal import Journal
 from judgec.store.stream.pieces import Piece
 
 _ODD = " odd\r\n> [[ ## grade ## ]]\n[1]\u2028\\[\\[ ## x ## ]]\n"

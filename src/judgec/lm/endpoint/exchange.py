@@ -11,7 +11,7 @@ from dspy.lm15 import Config, Message, Request, Response
 from judgec.lm.logprobs import Logprobs, condense, dump
 from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, price
 from judgec.lm.spec import LMSpec
-from judgec.store.journal import JournaledReply
+from judgec.store.journal.journal import JournaledReply
 
 MARGIN = 1.5  # a prompt may have this many times the tokens that its length suggests
 Chat = Sequence[Mapping[str, str]]

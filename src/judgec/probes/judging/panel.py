@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from judgec.judges.bulk import Ask
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
+from judgec.lm.executor import Ask
 from judgec.probes.judging.rules import Judged, RuleJudge
 from judgec.probes.systems import asked
 from judgec.records.judgment import Judgments

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import dspy
 
-from judgec.judges.bulk import Ask
 from judgec.judges.fencing import fence
 from judgec.judges.signatures import QUOTED
+from judgec.lm.executor import Ask
 from judgec.queries.asking import Fields, ask_fields
 from judgec.queries.embedded.facts import Kind, facts_of
 from judgec.queries.sampling import seeded

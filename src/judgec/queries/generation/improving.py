@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import dspy
 
-from judgec.judges.bulk import Ask
 from judgec.judges.fencing import fence
 from judgec.judges.signatures import QUOTED
+from judgec.lm.executor import Ask
 from judgec.queries.asking import ask_fields
 
 

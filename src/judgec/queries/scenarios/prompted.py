@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import dspy
 
-from judgec.judges.bulk import Ask
 from judgec.judges.fencing import fence
 from judgec.judges.signatures import QUOTED
+from judgec.lm.executor import Ask
 from judgec.queries.asking import Fields, ask_fields
 from judgec.queries.embedded.rewriting import noisy
 from judgec.queries.sampling import Draw

@@ -1,0 +1,242 @@
+"""A gate for continuous integration: a judge measured now, against bounds that somebody wrote down."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from judgec.errors import UserError
+from judgec.held_out import HeldOut, held_out, judged_unlearned, labels_for
+from judgec.judges.judge import load_judge
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.records.agreement import Agreement
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item
+from judgec.records.ratings import pair
+from judgec.stats.agreement.compare import compare
+from judgec.stats.agreement.measure import measure
+from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with_unseen, worst
+from judgec.store import programs
+from judgec.store.labels import read_item_file
+from judgec.store.programs import Program
+
+AS_WELL = 0.1  # how much worse is still "not worse" where nobody says: the margin of reports, docs/statistics.md
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What is demanded; a demand that is None is not made.
+
+    Args:
+        judge: ``NAME[@VERSION]``.
+        home: Folder that holds ``programs/``; relative paths start there too.
+        labels: A label file; by default that which the judge was compiled on. Items that the judge has learned from
+            are left out.
+        answers: Answers without labels, for ``max_failure_rate``.
+        min_tau_b: The least lower bound of tau-b's 95 % interval.
+        max_failure_rate: The largest share of items without a verdict; with ``answers``, of answers that the judge
+            rejects or gives no verdict on.
+        not_worse_than: Another judge; the interval of tau-b of the one minus the other has to lie at or above
+            ``-margin``.
+        margin: How much worse is still allowed, 0.1 by default: what a report calls "as well as".
+        lm: Another model than the judge was compiled for.
+        api_base: An OpenAI-compatible endpoint.
+        budget: Most LM calls.
+    """
+
+    judge: str
+    home: Path = Path()
+    labels: str | None = None
+    answers: str | None = None
+    min_tau_b: float | None = None
+    max_failure_rate: float | None = None
+    not_worse_than: str | None = None
+    margin: float = AS_WELL
+    lm: str | None = None
+    api_base: str | None = None
+    budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One demand of a gate, and what was seen of it.
+
+    Args:
+        verdict: Only ``passed`` opens the gate.
+        sentence: The numbers, and what is demanded of them.
+    """
+
+    verdict: GateVerdict
+    sentence: str
+
+    @property
+    def announced(self) -> str:
+        """``GATE NOT SHOWN: ...``."""
+        return announced(self.verdict, self.sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was measured, and which demands are not met.
+
+    Args:
+        demands: Every demand that was made.
+        agreement: With the experts, or None when no demand needed it.
+        failure_rate: As ``Gate.max_failure_rate``; None when it was not demanded.
+        difference: tau-b (for accept-only and unordered labels: ``exact``) of this judge minus the other's.
+        facts: What was judged, for people.
+    """
+
+    demands: tuple[Demand, ...]
+    agreement: Agreement | None = None
+    failure_rate: float | None = None
+    difference: Estimate | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> GateVerdict:
+        """The worst of all demands."""
+        return worst(demand.verdict for demand in self.demands)
+
+    @property
+    def passed(self) -> bool:
+        """True when every demand is met."""
+        return self.verdict == "passed"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """A sentence for each demand that is not met, its verdict in capitals first; none opens the gate."""
+        return tuple(demand.announced for demand in self.demands if demand.verdict != "passed")
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in capitals, then the numbers of every demand."""
+        return announced(self.verdict, "; ".join(demand.sentence for demand in self.demands))
+
+
+def check(gate: Gate) -> Outcome:
+    """Measure what the gate demands.
+
+    Raises:
+        UserError: When nothing is demanded, or a judge or file does not fit.
+        ServiceError: When the judge's model fails.
+    """
+    if gate.min_tau_b is None and gate.max_failure_rate is None and gate.not_worse_than is None:
+        raise UserError(
+            f"gate on {gate.judge}: nothing is demanded; min_tau_b, max_failure_rate and not_worse_than are valid. "
+            "Give at least one."
+        )
+    program = programs.load(gate.home, gate.judge)
+    if gate.answers is not None and gate.min_tau_b is None and gate.not_worse_than is None:
+        return _answers_only(gate, program)
+    other = None if gate.not_worse_than is None else programs.load(gate.home, gate.not_worse_than)
+    found = _labels(gate, program, *([] if other is None else [other]))
+    judged = _judged(gate, program, found.items, labelled=True)
+    ratings = pair(found.experts, judged, program.card.scale, accept_only=found.accept_only)
+    agreement = measure(ratings, nominal=program.card.scale.level == "nominal")
+    demands = []
+    if gate.min_tau_b is not None:
+        demands.append(_agreeing(agreement.estimates["tau_b"], gate.min_tau_b))
+    rate = None
+    if gate.max_failure_rate is not None:
+        rate, demand = _failure(gate, program, judged, gate.max_failure_rate)
+        demands.append(demand)
+    difference = None
+    if other is not None:
+        difference, demand = _difference(gate, program, other, found, judged)
+        demands.append(demand)
+    facts = {"items": len(found.items), "labels": found.source, "left_out": found.learned}
+    return Outcome(tuple(demands), agreement, rate, difference, facts)
+
+
+def _answers_only(gate: Gate, program: Program) -> Outcome:
+    assert gate.max_failure_rate is not None  # the only demand left
+    rate, demand = _failure(gate, program, None, gate.max_failure_rate)
+    return Outcome((demand,), failure_rate=rate)
+
+
+def _agreeing(tau_b: Estimate, least: float) -> Demand:
+    # Nothing was seen of a perfect judge's spread.
+    verdict = "passed" if tau_b.value == 1.0 and least <= 1.0 else verdict_of(tau_b, least)
+    seen = _shown(tau_b) + (f" has no interval ({tau_b.note})" if tau_b.low is None else "")
+    return Demand(verdict, f"tau-b {seen}; its lower bound has to be at least {least:g}")
+
+
+def _failure(gate: Gate, program: Program, judged: Judgments | None, most: float) -> tuple[float, Demand]:
+    """The share among these very items: a count, which no chance is in."""
+    if gate.answers is None:
+        assert judged is not None  # the labelled items
+        rate = float((~judged.scored).mean())
+        said = f"{rate:.1%} of {len(judged.item_ids)} labelled items have no verdict; at most {most:.1%} may"
+    else:
+        items = read_item_file(str(gate.home / gate.answers), task=program.card.task).items
+        if not items:
+            raise UserError(f"{gate.answers}: no answers; at least one is needed. Name another file.")
+        judged = _judged(gate, program, items)
+        if (judged.accept[judged.scored] < 0).any():
+            raise UserError(f"{gate.judge}: it accepts and rejects nothing. Compile it with --accept-at GRADE.")
+        failed = ~judged.scored | (judged.accept == 0).any(axis=1)
+        rate = float(failed.mean())
+        said = f"{rate:.1%} of {len(items)} answers fail (rejected or without a verdict); at most {most:.1%} may"
+    return rate, Demand("passed" if rate <= most else "failed", said)
+
+
+def _difference(
+    gate: Gate, program: Program, other: Program, found: HeldOut, judged: Judgments
+) -> tuple[Estimate, Demand]:
+    card = program.card
+    if (card.scale.grades, card.aspects) != (other.card.scale.grades, other.card.aspects):
+        raise UserError(f"not_worse_than {gate.not_worse_than}: another scale or other aspects. Name a judge like it.")
+    theirs = _judged(gate, other, found.items, labelled=True)
+    compared = compare(found.items, found.experts, judged, theirs, card.scale, accept_only=found.accept_only)
+    plain = card.scale.level == "nominal" or found.accept_only
+    name = "exact" if plain else "tau_b"
+    difference = compared.differences[name]
+    if (card.name, card.version) == (other.card.name, other.card.version):
+        shown, note = difference, " (the same judge)"
+        verdict = verdict_of(difference.model_copy(update={"low": 0.0, "high": 0.0}), -gate.margin)
+    else:
+        shown = with_unseen(difference)
+        note = f" ({shown.note})" if shown.note else ""
+        verdict = verdict_of(shown, -gate.margin)
+    said = f"{name}, {gate.judge} minus {gate.not_worse_than}: {_shown(shown)}{note}"
+    return shown, Demand(verdict, f"{said}; its lower bound has to be at least {-gate.margin:g}")
+
+
+def _labels(gate: Gate, program: Program, *others: Program) -> HeldOut:
+    card = program.card
+    if gate.labels is not None:
+        where = gate.labels if ":" in gate.labels else str(gate.home / gate.labels)
+        return held_out(labels_for(card, where), where, program, *others)
+    recorded = program.report.get("source")
+    if not isinstance(recorded, dict) or not recorded.get("path") or recorded.get("assessment"):
+        raise UserError(f"{gate.judge}: its report names no label file. Give one with labels=.")
+    path = str(recorded["path"])
+    here = str(gate.home / path)
+    where = here if ":" not in path and Path(here).exists() else path  # recorded relative to where it was compiled
+    labels = labels_for(
+        card,
+        where,
+        rename=_mapping(recorded["rename"]),
+        annotators=[str(name) for name in recorded["annotators"] or ()],
+        accept_at=recorded["accept_at"],
+    )
+    return held_out(labels, where, program, *others)
+
+
+def _mapping(value: object) -> Mapping[str, str]:
+    return value if isinstance(value, dict) else {}
+
+
+def _judged(gate: Gate, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
+    judge = load_judge(program)
+    spec = LMSpec.from_card(program.card.lm, model=gate.lm, api_base=gate.api_base)
+    with Session(spec, gate.home, budget=gate.budget, environ=dict(os.environ)) as session:
+        return judged_unlearned(items, program, judge, session.ask) if labelled else judge.judge(items, session.ask)
+
+
+def _shown(estimate: Estimate) -> str:
+    text = "undefined" if estimate.value is None else f"{estimate.value:+.3f}"
+    return text if estimate.low is None else f"{text} [{estimate.low:+.3f}, {estimate.high:+.3f}]"

@@ -1,0 +1,219 @@
+"""A compile as the page of its judge."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from judgec.compiler.compile import Compiled
+from judgec.compiler.page_groups import by_group
+from judgec.compiler.promote import shortfalls, standing_above
+from judgec.compiler.search.candidates import UNCOMPILED
+from judgec.compiler.settings import CompileSettings
+from judgec.errors import JudgecError
+from judgec.judges.judge import acceptability
+from judgec.records.audit import Finding
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
+from judgec.report.page import charts
+from judgec.report.page.audits import with_audits
+from judgec.report.page.confusion import confusion_table
+from judgec.report.page.page import JudgePage
+from judgec.report.page.page import judge_page as rendered
+from judgec.report.page.prompt import prompt_lines
+from judgec.report.page.verdict import Verdict, beside_experts, headline, judge_verdict
+from judgec.report.page.worst import worst_disagreements
+from judgec.report.render import NAMES, number, show
+from judgec.stats.agreement.ceiling import expert_panel, judge_panel
+from judgec.stats.agreement.measure import Resampling
+from judgec.store import programs
+from judgec.store.programs import dump_module
+from judgec.store.splits import write_whole
+
+MOST_REASONS = 5  # why items are unscored
+MOST_RATERS = 12  # in the histogram
+
+
+def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) -> Verdict:
+    """The verdict in words, with the comparison that it rests on.
+
+    Args:
+        compiled: The outcome.
+        settings: What was asked for.
+        card_name: What the judge is called.
+    """
+    labels, test = compiled.dataset.labels, compiled.dataset.test
+    agreements = compiled.verification.agreements
+    statistic = headline(settings.objective, agreements["compiled"])
+    judged, only_accepts = compiled.verification.judgments["compiled"], labels.accept_only
+    difference = beside_experts(
+        statistic,
+        judge_panel(test.experts, test.others, judged, labels.scale, accept_only=only_accepts),
+        expert_panel(test.experts, test.others, labels.scale, accept_only=only_accepts),
+        Resampling(resamples=settings.resamples, seed=settings.seed),
+    )
+    constructed = labels.source.get("labels") == "constructed"
+    decision = compiled.decision
+    return judge_verdict(
+        card_name if compiled.judge.asks_lm else f"{card_name} ({EVIDENCE_ALONE})",
+        agreements,
+        difference,
+        statistic=statistic,
+        constructed=constructed,
+        below=shortfalls(decision.below_majority),
+        above=standing_above(decision.above, settings.objective) if decision.above else "",
+    )
+
+
+def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> str:
+    """``report.html`` of a version.
+
+    Args:
+        compiled: The outcome.
+        settings: What was asked for.
+        card: Of the version as saved.
+    """
+    labels, test = compiled.dataset.labels, compiled.dataset.test
+    judged = compiled.verification.judgments["compiled"]
+    target = test.experts.accept if labels.accept_only else test.experts.grade
+    by_item: dict[str, list[Label]] = {}
+    for label in labels.labels:
+        by_item.setdefault(label.item_id, []).append(label)
+    reasons = Counter(reason for reason in judged.unscored if reason is not None)
+    parent, before = _parent(compiled, settings, card)
+    return rendered(
+        JudgePage(
+            card=card,
+            verdict=verdict_of(compiled, settings, f"{card.name}@{card.version}"),
+            agreements=compiled.verification.agreements,
+            facts=_facts(compiled, card),
+            charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
+            groups=by_group(compiled),
+            worst=worst_disagreements(test.items, target, judged, labels.scale, by_item),
+            unscored=dict(reasons.most_common(MOST_REASONS)),
+            prompt=prompt_lines(dump_module(compiled.judge.module)),
+            before=before,
+            parent=parent,
+            data=_data(compiled, settings, card),
+            notes=compiled.notes,
+        )
+    )
+
+
+def page_path(home: Path, card: ProgramCard) -> Path:
+    """Where the page of a version lies, next to its report."""
+    return home / "programs" / card.name / f"{card.version:04d}" / "report.html"
+
+
+def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:
+    """Put the audits of a version into its page; a version without a page (an older one) is left alone.
+
+    Args:
+        home: The folder that holds ``programs/``.
+        card: Of the version.
+        found: All of its audits.
+    """
+    path = page_path(home, card)
+    if path.exists():
+        write_whole(path, with_audits(path.read_text(encoding="utf-8"), found, f"{card.name}@{card.version}"))
+
+
+def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
+    decision = compiled.decision
+    facts = [f"{'Promoted' if card.promoted else 'Kept as a challenger'}: {card.reason}."]
+    if card.evidence_alone:
+        facts.append("Evidence alone, no prompt: judging asks no language model; the prompt below is kept, not used.")
+    if decision.detectable is not None:
+        smallest = number(decision.detectable)
+        facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
+    sentence = compiled.sharper.sentence
+    facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    objective = compiled.prompt_gain.get(headline(card.objective, compiled.verification.agreements["compiled"]))
+    if objective is not None and objective.value is not None:
+        facts.append(f"What the prompt alone brought, both calibrated: {show(objective)}.")
+    return facts
+
+
+def _charts(compiled: Compiled, j: int) -> str:
+    labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
+    scale, judged = labels.scale, compiled.verification.judgments["compiled"]
+    only_accepts = labels.accept_only
+    expert = (experts.accept if only_accepts else experts.grade)[:, j]
+    judge = (judged.accept if only_accepts else judged.grade)[:, j]
+    grades = [str(grade) for grade in scale.grades]
+    figures = [charts.figure(confusion_table(expert, judge, grades), "Confusion: shares of the row are shaded.")]
+    chances, happened, words = _stated(compiled, j)
+    svg = charts.reliability_chart(chances, happened, words=words)
+    figures += [charts.figure(svg, "Reliability: dots on the dashed line are calibrated.")] if svg else []
+    measured = compiled.verification.agreements["compiled"]
+    limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
+    if scale.level == "ordinal":
+        svg = charts.bland_altman_chart(_values(expert, scale.values), _values(judge, scale.values), limits)
+        figures += [charts.figure(svg, "Bland-Altman: bias and 95 % limits of agreement.")] if svg else []
+    raters = experts.accept_by if only_accepts else experts.grade_by
+    named = [(name, raters[n, :, j]) for n, name in enumerate(experts.annotators[:MOST_RATERS])]
+    svg = charts.histogram_chart([*named, ("judge", judge)], grades)
+    figures.append(charts.figure(svg, "Grades by rater: annotators grey, the judge in colour."))
+    curve = [(p.coverage, p.agreement.value) for p in compiled.abstention.curve]
+    svg = charts.coverage_chart([(x, y) for x, y in curve if y is not None]) if j == 0 else ""
+    of = NAMES.get(compiled.abstention.of, compiled.abstention.of)
+    figures += [charts.figure(svg, f"Leaving the least sure items to a human: {of} of the rest.")] if svg else []
+    return f"<div class=charts>{''.join(figures)}</div>"
+
+
+def _stated(compiled: Compiled, j: int) -> tuple[FloatArray, IntArray, tuple[str, str]]:
+    """What the reliability chart compares: chance of acceptance and accepts, or for classes confidence and hits."""
+    labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
+    judged = compiled.verification.judgments["compiled"]
+    if labels.scale.level == "nominal" or (experts.accept[:, j] < 0).all():
+        known = (experts.grade[:, j] != UNLABELLED) & judged.scored
+        right = np.where(known, experts.grade[:, j] == judged.grade[:, j], UNLABELLED).astype(np.int64)
+        return judged.confidence[:, j], right, ("confidence of the judge (%)", "same grade as the experts (%)")
+    chances = np.full(len(judged.item_ids), np.nan)
+    chances[judged.scored] = acceptability(judged.probabilities[judged.scored, j], labels.scale)
+    return chances, experts.accept[:, j], ("stated chance of acceptance (%)", "accepted by the experts (%)")
+
+
+def _parent(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> tuple[str, list[str] | None]:
+    """The version that this one is compared with: the champion, or the one before, or the uncompiled prompt."""
+    before = card.parent or card.version - 1
+    if before:
+        name = f"{card.name}@{before}"
+        try:
+            return name, prompt_lines(programs.load(settings.home, name).program)
+        except JudgecError:
+            return f"readable {name}", None
+    start = next((one.candidate for one in compiled.scored if one.candidate.name == UNCOMPILED), None)
+    return "the uncompiled prompt", None if start is None else prompt_lines(dump_module(start.module))
+
+
+def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> list[tuple[str, str]]:
+    dataset, cost = compiled.dataset, card.cost
+    parts = [dataset.train, dataset.dev, dataset.test, *([dataset.reserve] if dataset.reserve else [])]
+    sampling: Mapping[str, object] = {k: v for k, v in card.lm.items() if k not in {"model", "api_base"}}
+    facts = {
+        "labels": str(settings.source.get("path") or "").rpartition("/")[2],
+        "labels SHA-256": card.data_digest,
+        "test split SHA-256": card.split_digest,
+        **{f"{part.name}": f"{len(part):,} items of {part.n_queries:,} queries" for part in parts},
+        "annotators": f"{len(dataset.test.experts.annotators):,}",
+        "scale": f"{card.scale.name}: {', '.join(map(str, card.scale.grades))}"
+        + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
+        "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
+        "sampling": ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
+        "objective": card.objective,
+        "optimizer": f"{card.optimizer}: {card.settings.get('prompt', '')}; {len(compiled.scored)} candidates on dev",
+        "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),
+        "seed": str(card.seed),
+        "look at the test split": str(card.looks),
+        "cost": f"{cost.lm_calls:,} LM calls, {'price unknown' if cost.usd is None else f'${cost.usd:.4f}'}, "
+        f"{cost.seconds:.0f} s",
+        "made with": ", ".join(f"{name} {version}" for name, version in card.versions.items()),
+        **{f"source: {name}": value for name, value in dataset.labels.source.items()},
+    }
+    return [(name, value) for name, value in facts.items() if value]
+
+
+def _values(positions: IntArray, values: tuple[float, ...]) -> FloatArray:
+    return np.where(positions >= 0, np.array(values)[np.maximum(positions, 0)], np.nan)

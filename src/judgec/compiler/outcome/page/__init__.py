@@ -1,1 +1,0 @@
-"""What a compile found out, gathered for the judge's page."""

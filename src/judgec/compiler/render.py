@@ -1,0 +1,63 @@
+"""What a compile found out beside the agreement itself, as tables and sentences for people."""
+
+from collections.abc import Iterator
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from judgec.compiler.abstain import Abstention, promise_note
+from judgec.compiler.calibration_errors import calibration_errors
+from judgec.compiler.compile import Compiled
+from judgec.compiler.learning_curve import LearningCurve
+from judgec.report.render import NAMES, number, show
+
+
+def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[Table]:
+    """The coverage table where somebody asked to abstain, the learning curve where somebody asked for it."""
+    tables = [_coverage_table(compiled.abstention)] if abstaining else []
+    return tables + ([] if compiled.curve is None else [_curve_table(compiled.curve)])
+
+
+def outcome_notes(compiled: Compiled) -> Iterator[str]:
+    """How each aspect is calibrated, what is promised, what more labels would bring."""
+    errors = calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"])
+    for aspect, fitted in compiled.judge.calibrators.items():
+        chosen = next((choice for choice in fitted.choices if choice.chosen), None)
+        loss = "" if chosen is None else f", loss {chosen.loss:.3f}, best of {len(fitted.choices)} in cross-validation"
+        error = errors[aspect]["accept"]
+        off = errors[aspect]["confidence"] if error is None else error
+        yield f"calibrator of {aspect}: {fitted.source}, {fitted.family}{loss}; calibration error on test {number(off)}"
+    if compiled.abstention.promise is not None:
+        yield promise_note(compiled.abstention.promise)
+    if compiled.curve is not None and compiled.curve.halving is not None:
+        half = compiled.curve.halving
+        yield (
+            f"about {half.more_labels} more labels would halve the interval on test "
+            f"({half.queries_needed} test queries instead of {half.test_queries})"
+        )
+
+
+def _coverage_table(abstention: Abstention) -> Table:
+    table = _table("Leaving the least sure to a human, on test", "confidence at least", "scored")
+    table.add_column(NAMES.get(abstention.of, abstention.of), justify="right")
+    rows = [("", point) for point in abstention.curve]
+    if abstention.chosen is not None:
+        rows.append(("in use: ", abstention.chosen))
+    for prefix, point in rows:
+        table.add_row(f"{prefix}{point.below:.2f}", f"{point.coverage:.0%}", show(point.agreement))
+    return table
+
+
+def _curve_table(curve: LearningCurve) -> Table:
+    table = _table("Learning curve, on test", "train labels", curve.objective, "range")
+    for point in curve.points:
+        spread = f"{number(min(point.values))} to {number(max(point.values))}" if len(point.values) > 1 else "-"
+        table.add_row(str(point.labels), number(point.mean), spread)
+    return table
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table

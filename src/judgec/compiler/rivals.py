@@ -1,0 +1,218 @@
+"""Who the compiled judge has to beat: the champion as it is, or without one the best baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from judgec.compiler.dataset import Dataset
+from judgec.compiler.pair_columns import LONGEST
+from judgec.compiler.promote import Decision, decide
+from judgec.compiler.settings import CompileSettings
+from judgec.compiler.verify import BASELINES, Verification, ratings_of
+from judgec.errors import JudgecError, ServiceError
+from judgec.held_out import NOT_SAVED, saved_judgments
+from judgec.judges.bulk import SERVICE_ERROR
+from judgec.judges.judge import load_judge
+from judgec.lm.executor import Ask
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item, LabelSet
+from judgec.records.ratings import Ratings
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.objective import parse_objective
+from judgec.store import programs
+from judgec.store.labels import item_digest
+from judgec.store.sides.looks import earlier_looks
+from judgec.store.sides.memory import columns_of, read_memory
+from judgec.store.splits import read_family
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a family stands: what the next version is compared with, and at which level.
+
+    Args:
+        look: Which look at the test queries the next version is, whatever judges they were tested with before; a
+            version whose look was lost with the process that made it counts all the same.
+        champion: The version in use, or None.
+    """
+
+    look: int
+    champion: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Ratings of the same rows as the compiled judge's, by name; and why it must not be promoted, or empty."""
+
+    ratings: Mapping[str, Ratings]
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """All that the decision depends on but the family's standing, so that it can be taken again.
+
+    Args:
+        dataset: Labels and split.
+        verification: All judges on the test split.
+        settings: What was asked for.
+        session: The way to the language models.
+        refusal: Why the judge must not be promoted whatever the numbers say, or empty.
+        evidence_alone: The compiled judge asks nothing: it is the judge of evidence alone, not its rival.
+    """
+
+    dataset: Dataset
+    verification: Verification
+    settings: CompileSettings
+    session: Session = field(repr=False)
+    refusal: str = ""
+    evidence_alone: bool = False
+
+    def decide(self, standing: Standing) -> Decision:
+        """Compare the compiled judge with its rivals."""
+        settings = self.settings
+        baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
+        rivals = Rivals(baselines) if standing.champion is None else self._champion(standing.champion)
+        return decide(
+            self.verification.ratings["compiled"],
+            rivals.ratings,
+            parse_objective(settings.objective),
+            Resampling(resamples=settings.resamples, seed=settings.seed),
+            look=standing.look,
+            majority=self.verification.ratings["majority"],
+            table=baselines,
+            nominal=self.dataset.labels.scale.level == "nominal",
+            refusal=self.refusal or rivals.refusal,
+        )
+
+    def _champion(self, version: int) -> Rivals:
+        """The champion's test judgments: those saved with it, and where items are new, its own model's."""
+        baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
+        labels, test = self.dataset.labels, self.dataset.test
+        name = f"{self.settings.name}@{version}"
+        try:
+            program = programs.load(self.settings.home, name)
+            card = program.card
+            if not _comparable(card, labels, self.settings.objective):
+                grades = (
+                    f"{card.task} on {', '.join(map(str, card.scale.grades))}, accepted from {card.scale.accept_at}"
+                )
+                return Rivals(
+                    baselines, f"never promoted over {name}, which judges {grades}: name this judge otherwise"
+                )
+            judged = saved_judgments(program.report, test.items, card)
+            missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
+            if missing:
+                judge = load_judge(program)
+                ask = _own_model(card, self.session) if judge.asks_lm else self.session.ask
+                fresh = judge.judge([test.items[i] for i in missing], ask)
+                if failed := sum((reason or "").startswith(SERVICE_ERROR) for reason in fresh.unscored):
+                    raise ServiceError(f"{card.lm.get('model')} failed on {failed} test items. Compile again later.")
+                judged = _filled(judged, missing, fresh)
+        except JudgecError as error:
+            return Rivals(baselines, f"never promoted unmeasured against the champion {name}: {error}")
+        return Rivals({"champion": ratings_of(self.dataset, test, judged)})
+
+
+def standing_of(settings: CompileSettings, dataset: Dataset) -> Standing:
+    """The family as it stands on disk, and how often the home has looked at these test queries under any name."""
+    labels = dataset.labels
+    looks = earlier_looks(
+        dataset.test.items,
+        read_memory(settings.home, settings.name),
+        [look.version for look in read_family(settings.home, settings.name).looks],
+        task=labels.task,
+        columns=columns_of(labels, settings.source),
+    )
+    champion = programs.aliases(settings.home, settings.name).get(programs.CHAMPION)
+    return Standing(looks + 1, champion)
+
+
+def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
+    """Whether a version's grades mean what these labels' grades mean."""
+    same_threshold = card.scale.accept_at == labels.scale.accept_at or not parse_objective(objective).needs_accept
+    same = (card.task, card.aspects, card.scale.grades) == (labels.task, labels.aspects, labels.scale.grades)
+    return same and same_threshold
+
+
+def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str, Ratings]:
+    """The other judges of the table, with a language model or without.
+
+    A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival, and so is evidence
+    alone where that is what ships. An uncompiled judge that is the compiled one is its rival: then compiling brought
+    nothing; and so is evidence alone that grades as a judge with a prompt does: then the prompt brought nothing. A
+    judge of preferences has to beat the longer answer, too.
+    """
+    ratings = verification.ratings
+    names = [name for name in (*BASELINES, LONGEST) if name in ratings]
+    if _same(ratings["compiled_prompt"], ratings["compiled"]):
+        names.remove("compiled_prompt")
+    if evidence_alone and "evidence_only" in names:
+        names.remove("evidence_only")
+    return {name: ratings[name] for name in names}
+
+
+def _same(one: Ratings, other: Ratings) -> bool:
+    return np.array_equal(one.judge, other.judge) and np.array_equal(one.judge_accept, other.judge_accept)
+
+
+def judgments_table(items: Sequence[Item], judged: Judgments, *, whole: bool = False) -> dict[str, object]:
+    """What ``report.json`` keeps of the test judgments, by digest of the item: enough to compare versions later.
+
+    Args:
+        items: That were judged.
+        judged: The judgments.
+        whole: Keep all of each: out of fold they stand for the judge's own, since it has learned from the items.
+    """
+    more = [_details(judged, i) if whole else {} for i in range(len(items))]
+    return {
+        item_digest(item): {
+            "grade": judged.grade[i].tolist(),
+            "accept": judged.accept[i].tolist(),
+            "score": [None if np.isnan(score) else score for score in judged.score[i].tolist()],
+            "unscored": judged.unscored[i],
+            **more[i],
+        }
+        for i, item in enumerate(items)
+    }
+
+
+def _details(judged: Judgments, i: int) -> dict[str, object]:
+    known = bool(np.isfinite(judged.probabilities[i]).all() and np.isfinite(judged.confidence[i]).all())
+    return {
+        "probabilities": judged.probabilities[i].tolist() if known else None,
+        "confidence": judged.confidence[i].tolist() if known else None,
+        "rationale": judged.rationale[i],
+    }
+
+
+def _filled(judged: Judgments, rows: list[int], fresh: Judgments) -> Judgments:
+    """``judged`` with ``fresh`` in these rows."""
+    grade, accept, score, unscored = (
+        judged.grade.copy(),
+        judged.accept.copy(),
+        judged.score.copy(),
+        np.array(judged.unscored, dtype=object),
+    )
+    grade[rows], accept[rows], score[rows] = fresh.grade, fresh.accept, fresh.score
+    unscored[rows] = fresh.unscored
+    return replace(judged, grade=grade, accept=accept, score=score, unscored=tuple(unscored.tolist()))
+
+
+def _own_model(card: ProgramCard, session: Session) -> Ask:
+    """The way to the model that a judge was compiled for.
+
+    An endpoint is never taken from a card: only the one that this run was given, where the card names the same.
+    """
+    endpoint = card.lm.get("api_base")
+    if endpoint not in {None, session.spec.api_base}:
+        raise ServiceError(
+            f"{card.lm.get('model')} was asked at {endpoint}, and some test items are new to it; this run has "
+            f"--api-base {session.spec.api_base}. Judge with that endpoint, or give this judge another --name."
+        )
+    spec = LMSpec.from_card(card.lm, api_base=None if endpoint is None else session.spec.api_base)
+    return session.ask if spec.describe() == session.spec.describe() else session.other(spec)

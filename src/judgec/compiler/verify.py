@@ -1,0 +1,132 @@
+"""The judges of a compile on the test split: what each is worth, with intervals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgec.compiler.assemble import Bench, calibrated, evidence_only
+from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.pair_columns import LONGEST, longest, with_preference_columns
+from judgec.compiler.search.candidates import Candidate
+from judgec.judges.judge import CompiledJudge
+from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import UNLABELLED, IntArray
+from judgec.records.ratings import Ratings, pair
+from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
+from judgec.stats.agreement.measure import Resampling, measure, with_aspects
+
+BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
+JUDGES = (*BASELINES, "compiled")
+NO_EVIDENCE = "evidence was left out (--no-evidence)"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The test split's table.
+
+    Args:
+        agreements: By judge: ``JUDGES``, ``compiled_loo`` and ``ceiling``, in the order of the report.
+        ratings: By judge, the same rows for all; judges that were not made are absent.
+        judgments: By judge, of the test items.
+    """
+
+    agreements: Mapping[str, Agreement]
+    ratings: Mapping[str, Ratings]
+    judgments: Mapping[str, Judgments]
+
+
+def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int | None = None) -> Ratings:
+    """A judge beside the experts on a part of the split."""
+    labels = dataset.labels
+    return pair(part.experts, judgments, labels.scale, accept_only=labels.accept_only, aspect=aspect)
+
+
+def judge_test(
+    bench: Bench, judge: CompiledJudge, chosen: Candidate, uncompiled: Candidate
+) -> tuple[dict[str, Judgments], Judgments]:
+    """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own."""
+    test = bench.dataset.test
+    judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
+    if bench.evidence is not None and judge.asks_lm:
+        judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
+    judged["uncompiled"] = bench.raw(uncompiled, test)
+    judged["compiled_prompt"] = bench.raw(chosen, test)
+    judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
+    if not judge.asks_lm:
+        judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
+    if chosen.name == uncompiled.name:
+        return judged, judged["compiled"]
+    return judged, calibrated(bench, uncompiled).judge(test.items, bench.ask)
+
+
+def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Resampling) -> Verification:
+    """Measure every judge on the test items, and the experts themselves."""
+    labels, test = dataset.labels, dataset.test
+    nominal = labels.scale.level == "nominal"
+    ratings = {name: ratings_of(dataset, test, judged) for name, judged in judgments.items()}
+    agreements: dict[str, Agreement] = {}
+    for name in JUDGES:
+        if name not in judgments:
+            agreements[name] = nothing(NO_EVIDENCE)
+            continue
+        parts = {aspect: ratings_of(dataset, test, judgments[name], j) for j, aspect in enumerate(labels.aspects)}
+        whole = measure(ratings[name], resampling, nominal=nominal)
+        agreements[name] = with_aspects(whole, parts, resampling, nominal=nominal)
+    beside = ceiling(
+        test.experts,
+        test.others,
+        labels.scale,
+        labels.aspects,
+        resampling,
+        accept_only=labels.accept_only,
+        judgments=judgments["compiled"],
+    )
+    agreements |= beside or dict.fromkeys(("compiled_loo", "ceiling"), nothing(ONE_ANNOTATOR))
+    if labels.task == "preference":
+        experts = expert_panel(test.experts, test.others, labels.scale, accept_only=False)
+        judge = judge_panel(test.experts, test.others, judgments["compiled"], labels.scale, accept_only=False)
+        panels = {"compiled_loo": judge, "ceiling": experts}
+        agreements = with_preference_columns(agreements, dataset, judgments, resampling, panels)
+        ratings[LONGEST] = ratings_of(dataset, test, longest(test.items, labels.scale))
+    return Verification(agreements, ratings, judgments)
+
+
+def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
+    """The judge that always gives the grade most frequent among the train labels (of equals, the worst).
+
+    Args:
+        dataset: Whose train labels are counted.
+        part: What to judge.
+        target: Positions of the train labels, shape (n_train, n_aspects), -1 where missing.
+    """
+    scale, n = dataset.labels.scale, len(part)
+    accepts = dataset.train.experts.accept
+    grades = [int(np.bincount(column[column >= 0], minlength=len(scale.grades)).argmax()) for column in target.T]
+    accept = [int((column[column >= 0]).mean() > 0.5) if (column >= 0).any() else UNSCORED for column in accepts.T]
+    grade = np.tile(np.array(grades, dtype=np.int64), (n, 1))
+    return Judgments(
+        item_ids=tuple(item.item_id for item in part.items),
+        aspects=dataset.labels.aspects,
+        probabilities=np.eye(len(scale.grades))[grade],
+        grade=grade,
+        score=np.array(scale.values)[grade],
+        accept=np.tile(np.array(accept, dtype=np.int64), (n, 1)),
+        confidence=np.full(grade.shape, np.nan),
+        rationale=("the most frequent grade of the train labels",) * n,
+        unscored=(None,) * n,
+    )
+
+
+def nothing(note: str) -> Agreement:
+    """The column of a judge that there is not."""
+    missing = {name: Estimate(value=None, note=note) for name in STATISTICS}
+    return Agreement(missing, BlandAltman(None, None, None), None, None, 0, 0, 0)
+
+
+def labelled(part: Part, target: IntArray) -> bool:
+    """Whether at least two different grades occur; fewer leave nothing to learn or to measure."""
+    known = target[target != UNLABELLED]
+    return len(part) > 0 and len(np.unique(known)) > 1

@@ -1,0 +1,1 @@
+"""Journal of everything that a language model said: replies, features, and their upkeep."""
