@@ -20,7 +20,7 @@ from judgec.queries.embedded.writer import EmbeddedWriter
 from judgec.queries.generation.generate import long_passages
 from judgec.queries.generation.generator import RuleGenerator
 from judgec.queries.reliability import Pair, Rules
-from judgec.queries.sampling import Document
+from judgec.queries.sampling import SampledDocument
 from judgec.queries.scenarios import SHIPPED
 from judgec.queries.scenarios.building import build
 from judgec.queries.terms import TermIndex
@@ -32,30 +32,30 @@ QUESTIONS = 200  # of each scenario
 PER_PASSAGE = 10
 
 
-def clapnq(data: Path) -> list[Document]:
+def clapnq(data: Path) -> list[SampledDocument]:
     """The passages of answerable and unanswerable questions, a document each."""
     documents = []
     for kind in ("answerable", "unanswerable"):
         for line in (data / "clapnq_passages" / f"clapnq_dev_{kind}.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            documents += [Document(f"{row['id']}", one["title"], one["text"]) for one in row["passages"]]
+            documents += [SampledDocument(f"{row['id']}", one["title"], one["text"]) for one in row["passages"]]
     return documents
 
 
-def filler(data: Path, own: Sequence[Document]) -> Iterator[Document]:
+def filler(data: Path, own: Sequence[SampledDocument]) -> Iterator[SampledDocument]:
     """Further documents without end."""
     for name in ("vaswani", "cranfield"):
         for line in (data / "labels" / f"{name}_corpus.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            yield Document(f"{name}-{row['doc_id']}", row.get("title") or f"{name} {row['doc_id']}", row["text"])
+            yield SampledDocument(f"{name}-{row['doc_id']}", row.get("title") or f"{name} {row['doc_id']}", row["text"])
     number = 0
     while True:
         for one in own:
             number += 1
-            yield Document(f"{one.doc_id}-{number}", one.title, one.text)
+            yield SampledDocument(f"{one.doc_id}-{number}", one.title, one.text)
 
 
-def reliable(documents: Sequence[Document]) -> None:
+def reliable(documents: Sequence[SampledDocument]) -> None:
     """Print the share of pairs that pass, and why the others do not."""
     passages = list(long_passages(documents, "2000t", 0))
     started = process_time()
@@ -77,7 +77,7 @@ def reliable(documents: Sequence[Document]) -> None:
     print(f"reliable by the checks: {passed} of {len(pairs)} = {passed / len(pairs):.1%}; failing: {dict(reasons)}")
 
 
-def scenarios(documents: Sequence[Document], chunks: Sequence[Passage], terms: TermIndex) -> None:
+def scenarios(documents: Sequence[SampledDocument], chunks: Sequence[Passage], terms: TermIndex) -> None:
     """Print how many questions of each scenario are made, and how fast."""
     writer = EmbeddedWriter(chunks)
     total, used = 0, 0.0

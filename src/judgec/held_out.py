@@ -16,7 +16,7 @@ from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.experts import experts_of
 from judgec.store.labels import item_digest, label_file
 from judgec.store.programs import Program
-from judgec.store.sides.learned import Learned, Memory
+from judgec.store.sides.learned import LearnedItems, LearnedQueries
 from judgec.store.sides.mirrors import with_mirrors_together
 from judgec.store.tables import read_table
 
@@ -137,18 +137,18 @@ def unlearned(items: Sequence[Item], judge: Program, *, out_of_fold: bool = True
         out_of_fold: As ``held_out``.
     """
     kept = _out_of_fold(judge) if out_of_fold else {}
-    met = Learned(memory_of(judge))
+    met = LearnedItems(memory_of(judge))
     met.meet(items)
     return [i for i, has in enumerate(met.found()) if not has or (kept and item_digest(items[i]) in kept)]
 
 
-def memory_of(judge: Program) -> Memory:
+def memory_of(judge: Program) -> LearnedQueries:
     """Which queries a judge has learned from: train and dev, or all of them where it was tested in folds."""
     sides, by_id = judge.split.get("keys", {}), judge.split.get("queries", {})
     learned = {"train", "dev"}
     if "folds" in judge.split:
         learned |= set(sides.values())  # numbers of folds
-    return Memory(
+    return LearnedQueries(
         keys=frozenset(key for key, side in sides.items() if side in learned),
         known=frozenset(sides),
         ids=frozenset(query_id for query_id, side in by_id.items() if side in learned),

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from judgec.compiler.gate import Outcome
+    from judgec.compiler.gate import GateOutcome
 
 MARKER = "judgec"
-_OUTCOMES = pytest.StashKey[list["Outcome"]]()
+_OUTCOMES = pytest.StashKey[list["GateOutcome"]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def judgec_outcome(request: pytest.FixtureRequest) -> "Outcome":
+def judgec_outcome(request: pytest.FixtureRequest) -> "GateOutcome":
     """What the test's innermost ``judgec`` marker measured."""
     outcomes = _outcomes(request.node)
     if not outcomes:
@@ -60,26 +60,26 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     return (yield)
 
 
-def _outcomes(item: pytest.Item) -> list["Outcome"]:
+def _outcomes(item: pytest.Item) -> list["GateOutcome"]:
     """The outcome of each marker, the nearest first; measured once a test."""
     if _OUTCOMES not in item.stash:
         item.stash[_OUTCOMES] = [_checked(item, marker) for marker in item.iter_markers(MARKER)]
     return item.stash[_OUTCOMES]
 
 
-def _checked(item: pytest.Item, marker: pytest.Mark) -> "Outcome":
-    from judgec.compiler.gate import Gate, check
+def _checked(item: pytest.Item, marker: pytest.Mark) -> "GateOutcome":
+    from judgec.compiler.gate import AgreementGate, check
     from judgec.errors import JudgecError
 
     given = {**dict(zip(("judge",), marker.args, strict=False)), **marker.kwargs}
-    valid = Gate.__dataclass_fields__
+    valid = AgreementGate.__dataclass_fields__
     unknown = [name for name in given if name not in valid]
     if unknown or "judge" not in given or len(marker.args) > 1:
         seen = f"{', '.join(unknown)} unknown" if unknown else f"{len(marker.args)} positional, {', '.join(given)}"
         pytest.fail(f"{MARKER} marker: {seen}; judge is needed, valid are {', '.join(valid)}.", pytrace=False)
     given["home"] = item.config.rootpath / Path(given.get("home", ""))
     try:
-        return check(Gate(**given))
+        return check(AgreementGate(**given))
     except JudgecError as error:
         said = str(error)
     return pytest.fail(f"{MARKER} marker: {said}", pytrace=False)

@@ -4,13 +4,13 @@ import dspy
 import pytest
 
 from judgec.agents.answer import REFUSAL, Context, citations, shown
-from judgec.agents.rag import RAG, AgentSettings, Draft, RAGFusion, Steps, fused, read_variations
+from judgec.agents.rag import RAG, AgentResult, AgentSettings, RAGFusion, Steps, fused, read_variations
 from judgec.agents.signatures import CITING
 from judgec.retrieval.passages import Hit, Passage
 from tests.agents.world import FACTS, Shelf
 
 
-def finish(steps: Steps, *replies: Mapping[str, object]) -> tuple[list[str], Draft]:
+def finish(steps: Steps, *replies: Mapping[str, object]) -> tuple[list[str], AgentResult]:
     """Drive an agent with these replies: what it asked, and its draft."""
     asked = []
     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgec.audits.subject import Subject
+from judgec.audits.subject import AuditSubject
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Experts, Item
 from judgec.records.scale import Scale
@@ -106,7 +106,7 @@ def subject(
     scale: Scale = SCALE,
     expert: Callable[[Item], int] | None = None,
     model: str = "openai/gpt-4o",
-) -> Subject:
+) -> AuditSubject:
     """An audit's subject; experts grade by ``expert``."""
     codes: dict[str, int] = {}
     cluster = np.array([codes.setdefault(item.query_id, len(codes)) for item in given], dtype=np.int64)
@@ -117,7 +117,7 @@ def subject(
             grades, np.full_like(grades, -1), cluster, ("e",), grades[None], np.full_like(grades, -1)[None], 0
         )
     pairwise = scale is PREFERENCE
-    return Subject(
+    return AuditSubject(
         FakeJudge(grade, scale),
         tuple(given),
         scale,

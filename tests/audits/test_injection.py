@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgec.audits.injection import AUTHORITY, TAGS, Attack, attacks, audit_injection, hidden
-from judgec.audits.subject import Subject, subject_of
+from judgec.audits.subject import AuditSubject, subject_of
 from judgec.errors import ArtifactError
 from judgec.judges import fencing, signatures
 from judgec.judges.judge import CompiledJudge
@@ -45,7 +45,7 @@ def as_it_is(name: str, value: Text) -> str:
     return value if isinstance(value, str) else "\n\n".join(value)
 
 
-def judge_behind(ask: Ask, items: tuple[Item, ...] = ITEMS) -> Subject:
+def judge_behind(ask: Ask, items: tuple[Item, ...] = ITEMS) -> AuditSubject:
     """The uncompiled judge with its real prompt, as the subject of an audit."""
     judge = CompiledJudge(judge_module("grade", SCALE, ("grade",), FIELDS), SCALE, ("grade",))
     return subject_of(judge, items, ask, fields=FIELDS, model="fake", experts=None)

@@ -12,7 +12,7 @@ from judgec.cli.probe.generate_queries import Request as Generating
 from judgec.cli.probe.probe import Request as Probing
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import unquote
-from judgec.probes.judging.panel import Panel
+from judgec.probes.judging.panel import ReplyPanel
 from tests.cli.process import ROOT
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Text, answer, digest
@@ -84,7 +84,7 @@ def test_probe_says_of_what_the_rules_judged_and_of_nothing_else(
     home: Path, monkeypatch: pytest.MonkeyPatch, judge: str | None, rejection_judge: str | None, by_rules: str | None
 ) -> None:
     (home / "systems_of_rules.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
-    monkeypatch.setattr(probing, "open_panel", lambda *_: Panel())  # who judges is not what is tested
+    monkeypatch.setattr(probing, "open_panel", lambda *_: ReplyPanel())  # who judges is not what is tested
     probing.run(
         Probing(
             systems=("python:systems_of_rules:talks",), out=home / "out", home=home, scenarios=("S1",),

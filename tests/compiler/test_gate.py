@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judgec.compiler.gate import Gate, check
+from judgec.compiler.gate import AgreementGate, check
 from judgec.errors import UserError
 from judgec.held_out import spread
 from judgec.records.label import Item
@@ -49,8 +49,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def gate(home: Path, **demands: Any) -> Gate:
-    return Gate(judge="e@1", home=home, **{"labels": "fresh.jsonl", **demands})
+def gate(home: Path, **demands: Any) -> AgreementGate:
+    return AgreementGate(judge="e@1", home=home, **{"labels": "fresh.jsonl", **demands})
 
 
 def test_gate_on_the_lower_bound_of_tau_b_opens_below_it_and_stays_shut_above(home: Path) -> None:

@@ -9,7 +9,7 @@ from judgec.compiler.ties import tie_band_of
 from judgec.compiler.verify import nothing
 from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, IntArray, Item, LabelSet
-from judgec.records.ratings import Ratings, pair
+from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import Resampling
 from judgec.store.experts import experts_of
@@ -86,8 +86,8 @@ def test_following_length_is_shown_by_data_only() -> None:
     length, expert = rng.integers(0, 2, n), rng.integers(0, 2, n)
     none, cluster = np.full(n, -1), np.arange(n) // 2
 
-    def beside(judge: IntArray) -> Ratings:
-        return Ratings(expert, judge, judge.astype(float), none, none, cluster, SCALE.values, n // 2)
+    def beside(judge: IntArray) -> GradePairs:
+        return GradePairs(expert, judge, judge.astype(float), none, none, cluster, SCALE.values, n // 2)
 
     by_length, how = beside(length), Resampling(resamples=200)
     said = follows_length(by_length, by_length, how)

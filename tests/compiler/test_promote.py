@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 
 from judgec.compiler.promote import Decision, decide
 from judgec.records.label import IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_look
@@ -24,7 +24,7 @@ def world(seed: int = 0, n_queries: int = N_QUERIES) -> tuple[IntArray, IntArray
     return expert, np.repeat(np.arange(n_queries), PER_QUERY)
 
 
-def judge(expert: IntArray, cluster: IntArray, noise: float, seed: int) -> Ratings:
+def judge(expert: IntArray, cluster: IntArray, noise: float, seed: int) -> GradePairs:
     rng = np.random.default_rng(seed)
     wrong = rng.random(len(expert)) < noise
     grade = np.where(wrong, rng.integers(0, 5, len(expert)), expert)
@@ -103,7 +103,7 @@ def test_judge_that_is_not_better_than_the_majority_is_called_so_whoever_its_riv
     assert "majority" not in fair.reason
 
 
-def skewed(right: tuple[int, int, int], n_queries: int = 120) -> tuple[Ratings, Ratings]:
+def skewed(right: tuple[int, int, int], n_queries: int = 120) -> tuple[GradePairs, GradePairs]:
     """A judge on labels of which 83 % are the best grade, and the judge that always gives that one.
 
     Of every 100 labels 83 are 2, 10 are 1 and 7 are 0. The judge gives ``right`` of each their own grade; of the others

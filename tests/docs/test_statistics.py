@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from judgec.audits.drift import Drift
-from judgec.judges.calibrator import Choice
+from judgec.judges.calibrator import CalibratorChoice
 from judgec.queries.generation.diversity import closeness
 from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
 from judgec.report.label_report import AnnotatorAgreement, PairAgreement
@@ -18,7 +18,7 @@ KEYS = {
     "raters": sorted({*AnnotatorAgreement.__annotations__, *PairAgreement.__annotations__} - PLAIN),
     "closeness": sorted(set(closeness([], [], lambda texts: None)) - PLAIN),  # type: ignore[arg-type,return-value]
     "drift": [one.name for one in fields(Drift)],
-    "calibrators": sorted(set(Choice.model_fields) - {"source", "family", "chosen"}),
+    "calibrators": sorted(set(CalibratorChoice.model_fields) - {"source", "family", "chosen"}),
     "compile": [
         "difference",
         "detectable",

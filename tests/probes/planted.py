@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from judgec.agents.answer import Context
-from judgec.agents.external import Said, SystemFailedError
-from judgec.probes.judging.panel import Panel
+from judgec.agents.external import ExternalReply, SystemFailedError
+from judgec.probes.judging.panel import ReplyPanel
 from judgec.probes.runner import Limits, Running
 from judgec.probes.systems import External, asked
 from judgec.probes.verdicts import verdicts
@@ -47,12 +47,12 @@ class Planted:
         self._known: Mapping[str, Question] = {asked(question): question for question in questions}
         self._calls = 0
 
-    def ask(self, query: str) -> Said:
+    def ask(self, query: str) -> ExternalReply:
         self._calls += 1
         if self.name == "errors every third call" and self._calls % 3 == 0:
             raise SystemFailedError("it broke")
         question = self._known[query]
-        return Said(self._answer(question), tuple(Context(text) for text in question.passages))
+        return ExternalReply(self._answer(question), tuple(Context(text) for text in question.passages))
 
     def _answer(self, question: Question) -> str:
         if question.must_refuse:
@@ -79,7 +79,7 @@ def probed(fault: str, questions: Sequence[Question]) -> list[Probed]:
     system = Planted(fault, questions)
     subject = External(system, Limits(in_flight=1, retries=0), Running())
     replies = subject.replies(questions, lambda reply: None)
-    return verdicts(questions, replies, Panel(), data_set="catalogue", terms=catalogue().terms)
+    return verdicts(questions, replies, ReplyPanel(), data_set="catalogue", terms=catalogue().terms)
 
 
 def outcomes(fault: str, questions: Sequence[Question]) -> list[str]:

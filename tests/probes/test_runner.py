@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from judgec.agents.external import Said, SystemFailedError
+from judgec.agents.external import ExternalReply, SystemFailedError
 from judgec.agents.rag import AgentSettings
 from judgec.errors import InputError, UserError
 from judgec.lm.spec import LMSpec
 from judgec.probes.folder import answered
 from judgec.probes.runner import Limits, Running, run_system
 from judgec.probes.systems import External, HttpProbe, asked, open_system
-from judgec.records.scenario.outcome import Reply
+from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import Question, Turn
 from judgec.retrieval.build import build_index
 from judgec.retrieval.index import Index, open_index
@@ -34,16 +34,16 @@ class Function:
         self.calls: list[str] = []
         self._function = function
 
-    def ask(self, query: str) -> Said:
+    def ask(self, query: str) -> ExternalReply:
         self.calls.append(query)
-        return Said(self._function(query, len(self.calls)))
+        return ExternalReply(self._function(query, len(self.calls)))
 
 
 def fail(message: str) -> str:
     raise SystemFailedError(message)
 
 
-def run(system: Function, **limits: object) -> list[Reply]:
+def run(system: Function, **limits: object) -> list[SystemReply]:
     return run_system(system, QUESTIONS, Limits(**limits), FAST, lambda reply: None)  # type: ignore[arg-type]  # by name
 
 
@@ -77,7 +77,7 @@ def test_run_system_does_not_repeat_what_will_stay_wrong(message: str) -> None:
 def test_run_system_leaves_a_hanging_call_behind() -> None:
     release = threading.Event()
     system = Function(lambda query, call: str(release.wait(280)) if query == "question 1" else "fine")
-    kept: list[Reply] = []
+    kept: list[SystemReply] = []
 
     def clock() -> float:  # time passes when all the others are answered, however busy the machine is
         return 500.0 if len(kept) == len(QUESTIONS) - 1 else 0.0
@@ -204,7 +204,7 @@ def system_file(tmp_path: Path, url: str, more: str = "") -> Path:
     return path
 
 
-def over_http(tmp_path: Path, behaviour: Behaviour) -> tuple[list[Reply], list[dict[str, str]]]:
+def over_http(tmp_path: Path, behaviour: Behaviour) -> tuple[list[SystemReply], list[dict[str, str]]]:
     with server(behaviour) as (url, seen):
         system = HttpProbe(system_file(tmp_path, url), {"RAG_KEY": "sk-canary"})
         found = run_system(system, QUESTIONS[:2], system.limits, FAST, lambda reply: None)

@@ -5,27 +5,27 @@ from hypothesis import strategies as st
 
 from judgec.queries.chunking import chunks_of, cut, words
 from judgec.queries.corpus import joined
-from judgec.records.scenario.schema import Chunking
+from judgec.records.scenario.schema import PassageCut
 
 TEXTS = st.text(alphabet=st.sampled_from("ab c\n.é漢"), max_size=200)
 
 
 def test_cut_at_newlines_keeps_lines_whole() -> None:
-    assert cut("one\ntwo\nthree\n", Chunking(size=8, overlap=0)) == ["one\ntwo", "three"]
+    assert cut("one\ntwo\nthree\n", PassageCut(size=8, overlap=0)) == ["one\ntwo", "three"]
 
 
 def test_cut_with_overlap_repeats_whole_pieces_only() -> None:
-    assert cut("aaa\nbb\ncccc\nd\n", Chunking(size=8, overlap=4)) == ["aaa\nbb", "bb\ncccc", "d"]
+    assert cut("aaa\nbb\ncccc\nd\n", PassageCut(size=8, overlap=4)) == ["aaa\nbb", "bb\ncccc", "d"]
 
 
 def test_cut_by_words_counts_words() -> None:
-    found = cut("a b c d e f g", Chunking(size=3, overlap=1, unit="tokens"))
+    found = cut("a b c d e f g", PassageCut(size=3, overlap=1, unit="tokens"))
     assert found == ["a b c", "c d e", "e f g"]
 
 
 @given(TEXTS, st.integers(1, 30), st.integers(0, 29), st.sampled_from(["\n", ". ", " "]))
 def test_cut_loses_no_word_and_keeps_to_the_size(text: str, size: int, overlap: int, separator: str) -> None:
-    found = cut(text, Chunking(separator=separator, size=size, overlap=min(overlap, size - 1)))
+    found = cut(text, PassageCut(separator=separator, size=size, overlap=min(overlap, size - 1)))
     assert all(0 < len(chunk) <= size for chunk in found)
     kept = "".join("".join(found).split())
     rest = iter(kept)
@@ -34,17 +34,17 @@ def test_cut_loses_no_word_and_keeps_to_the_size(text: str, size: int, overlap: 
 
 @given(TEXTS, st.integers(1, 10))
 def test_cut_without_overlap_is_a_partition(text: str, size: int) -> None:
-    found = cut(text, Chunking(size=size, overlap=0))
+    found = cut(text, PassageCut(size=size, overlap=0))
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
 @given(TEXTS, st.integers(2, 12))
 def test_cut_by_words_keeps_to_the_size(text: str, size: int) -> None:
-    assert all(words(chunk) <= size for chunk in cut(text, Chunking(size=size, overlap=1, unit="tokens")))
+    assert all(words(chunk) <= size for chunk in cut(text, PassageCut(size=size, overlap=1, unit="tokens")))
 
 
 def test_chunks_of_a_document_are_numbered() -> None:
-    found = chunks_of("d", "T", "one\ntwo\n", Chunking(size=4, overlap=0))
+    found = chunks_of("d", "T", "one\ntwo\n", PassageCut(size=4, overlap=0))
     assert [(chunk.passage_id, chunk.doc_id, chunk.title, chunk.text) for chunk in found] == [
         ("d#0", "d", "T", "one"),
         ("d#1", "d", "T", "two"),

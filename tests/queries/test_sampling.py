@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgec.queries.sampling import Document, draws
+from judgec.queries.sampling import SampledDocument, draws
 from judgec.queries.scenarios import SHIPPED
 from judgec.records.scenario.schema import ChunkSampling, Scenario
 from judgec.store.scenarios.reading import read_scenario
@@ -12,9 +12,9 @@ S1, S4, S5 = (read_scenario(SHIPPED / f"{name}.yaml") for name in ("S1", "S4", "
 PLAIN = S1.model_copy(update={"chunk_sampling": ChunkSampling()})
 
 
-def world(sizes: list[int]) -> list[Document]:
+def world(sizes: list[int]) -> list[SampledDocument]:
     return [
-        Document(f"d{n}", f"T{n}", "".join(f"line {n}.{k} of the text\n" for k in range(size)))
+        SampledDocument(f"d{n}", f"T{n}", "".join(f"line {n}.{k} of the text\n" for k in range(size)))
         for n, size in enumerate(sizes)
     ]
 
@@ -54,11 +54,11 @@ def test_draws_of_one_document_stay_in_it_and_of_several_do_not() -> None:
 
 
 def test_draws_cut_a_short_document_finer_rather_than_leave_it_out() -> None:
-    document = Document("d", "T", "\n".join(f"Fact {k} is here." for k in range(9)))
+    document = SampledDocument("d", "T", "\n".join(f"Fact {k} is here." for k in range(9)))
     found = next(iter(draws([document], S4, 0)))
     assert len({chunk.passage_id for chunk in found.chunks}) == 3
 
 
 def test_draws_of_an_empty_corpus_are_none() -> None:
     assert not list(draws([], S1, 0))
-    assert not list(draws([Document("d", "T", "no figure here")], S1, 0))
+    assert not list(draws([SampledDocument("d", "T", "no figure here")], S1, 0))

@@ -4,7 +4,7 @@ import numpy as np
 
 from judgec.records.judgment import Judgments
 from judgec.records.label import Experts
-from judgec.records.ratings import Ratings, pair
+from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 
 SCALE = Scale(grades=(1, 2, 5), accept_at=2)
@@ -30,7 +30,7 @@ JUDGED = Judgments(
 )
 
 
-def columns(r: Ratings) -> dict[str, list[float]]:
+def columns(r: GradePairs) -> dict[str, list[float]]:
     return {name: getattr(r, name).tolist() for name in ("expert", "judge", "expert_accept", "judge_accept", "cluster")}
 
 

@@ -9,7 +9,7 @@ from judgec.retrieval.index import open_index
 from judgec.retrieval.latent import MODEL_FILE, LatentSemantics
 from judgec.retrieval.manifest import Manifest
 from judgec.retrieval.parsing.chunking import Chunking
-from judgec.retrieval.stores.writer import Writer
+from judgec.retrieval.stores.writer import PassageWriter
 from tests.retrieval.parsing.files import broken_pdf
 
 
@@ -126,12 +126,12 @@ def test_interrupted_build_is_refused_and_finished_by_the_next(tmp_path: Path, m
     build_index([docs], out)
     corpus(docs, c="gamma three")
 
-    def killed(self: Writer) -> Manifest:
+    def killed(self: PassageWriter) -> Manifest:
         self._flush(LatentSemantics.load(out / MODEL_FILE))
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Writer, "finish", killed)
+        patch.setattr(PassageWriter, "finish", killed)
         with pytest.raises(KeyboardInterrupt):
             build_index([docs], out)
     with pytest.raises(ArtifactError, match="interrupted"):

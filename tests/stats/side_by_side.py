@@ -3,7 +3,7 @@
 import numpy as np
 
 from judgec.records.label import IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 
 
 def side_by_side(
@@ -14,7 +14,7 @@ def side_by_side(
     cluster: IntArray,
     n_grades: int,
     n_clusters: int,
-) -> Ratings:
+) -> GradePairs:
     values = tuple(float(position) for position in range(n_grades))
     score = np.where(judge < 0, np.nan, judge.astype(np.float64))
-    return Ratings(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)
+    return GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)

@@ -3,22 +3,22 @@ import pytest
 from judgec.errors import UserError
 from judgec.records.estimate import Estimate
 from judgec.records.game import Game, Games, Winner
-from judgec.tournament.gate import Gate, held, parse_gate
+from judgec.tournament.gate import RatingGate, held, parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("new>=old-30", Gate("new", "old", -30.0)),
-        ("new >= old + 12.5", Gate("new", "old", 12.5)),
-        ("old>=new", Gate("old", "new", 0.0)),
-        ("gpt-4>=a>=b-2-30", Gate("gpt-4", "a>=b-2", -30.0)),
-        ("new>=a>=b-2", Gate("new", "a>=b-2", 0.0)),  # the name, not "a>=b" with a margin of -2
-        ("new>=two\nlines-30", Gate("new", "two\nlines", -30.0)),
+        ("new>=old-30", RatingGate("new", "old", -30.0)),
+        ("new >= old + 12.5", RatingGate("new", "old", 12.5)),
+        ("old>=new", RatingGate("old", "new", 0.0)),
+        ("gpt-4>=a>=b-2-30", RatingGate("gpt-4", "a>=b-2", -30.0)),
+        ("new>=a>=b-2", RatingGate("new", "a>=b-2", 0.0)),  # the name, not "a>=b" with a margin of -2
+        ("new>=two\nlines-30", RatingGate("new", "two\nlines", -30.0)),
     ],
 )
-def test_parse_gate_knows_names_with_any_characters(text: str, expected: Gate) -> None:
+def test_parse_gate_knows_names_with_any_characters(text: str, expected: RatingGate) -> None:
     assert parse_gate(text, ("new", "old", "gpt-4", "a>=b-2", "a>=b", "two\nlines")) == expected
 
 
@@ -33,13 +33,13 @@ def difference(value: float, low: float | None, queries: int = 25) -> Estimate:
 
 
 def test_gate_opens_only_when_the_lower_bound_is_above_the_margin() -> None:
-    gate = Gate("new", "old", -30.0)
+    gate = RatingGate("new", "old", -30.0)
     assert gate.verdict(difference(10.0, -29.0))[0]
     assert not gate.verdict(difference(10.0, -30.0))[0]
 
 
 def test_gate_that_stays_shut_says_worse_or_how_many_queries() -> None:
-    gate = Gate("new", "old", -30.0)
+    gate = RatingGate("new", "old", -30.0)
     assert gate.verdict(difference(-31.0, -60.0))[1].startswith("worse: ")
     # Half-width 80 with 25 queries; 40 Elo of room need a quarter of the variance: 4 * 25 = 100, and one to pass.
     assert gate.verdict(difference(10.0, -70.0))[1].startswith("too few queries: about 101 needed, there are 25")
@@ -48,7 +48,7 @@ def test_gate_that_stays_shut_says_worse_or_how_many_queries() -> None:
 
 def test_gate_never_opens_on_fewer_queries_than_a_clean_sweep_would_need() -> None:
     # .457 is the chance of a win 30 points behind: .457^4 = .044, .457^5 = .020 < .025.
-    gate = Gate("new", "old", -30.0)
+    gate = RatingGate("new", "old", -30.0)
     assert gate.verdict(difference(10.0, 5.0, queries=5))[0]
     opened, said = gate.verdict(difference(10.0, 5.0, queries=4))
     assert not opened
@@ -79,7 +79,7 @@ def duel(results: list[Winner]) -> Games:
     ],
 )
 def test_gate_passes_or_fails_only_where_it_is_shown(results: list[Winner], margin: float, verdict: str) -> None:
-    found = held(Gate("new", "old", margin), make_leaderboard(duel(results), source="test"))
+    found = held(RatingGate("new", "old", margin), make_leaderboard(duel(results), source="test"))
     assert found.verdict == verdict, found.sentence
     assert f"margin {margin:+g}" in found.sentence
     report = found.to_json()
@@ -88,7 +88,7 @@ def test_gate_passes_or_fails_only_where_it_is_shown(results: list[Winner], marg
 
 @pytest.mark.parametrize(("margin", "warns"), [(-30.0, False), (-100.0, False), (-101.0, True), (150.0, True)])
 def test_gate_with_a_margin_over_100_warns_with_its_meaning(margin: float, warns: bool) -> None:
-    warning = Gate("new", "old", margin).warning
+    warning = RatingGate("new", "old", margin).warning
     assert bool(warning) is warns
     if margin == -101.0:
         assert "more than 36% of the points" in warning  # 1 / (1 + 10^(101 / 400))

@@ -9,7 +9,7 @@ from judgec.lm.usage import Budget, Usage
 from judgec.records.game import Pairing
 from judgec.store.journal.journal import Journal
 from judgec.tournament.leaderboard import make_leaderboard
-from judgec.tournament.play import PairPlayer, Plan, ScorePlayer, as_games, compares, play_tournament
+from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, compares, play_tournament
 from judgec.tournament.schedule import Fixtures
 from tests.judges.engine import ScriptedEngine, asking
 from tests.tournament.league import comparer, comparing_engine, grader, grading_engine, league
@@ -20,7 +20,7 @@ QUALITIES: dict[str, list[int | None]] = {"best": [5, 4, 5, 4], "mid": [3, 4, 3,
 def test_score_player_judges_each_answer_once_and_the_higher_score_wins() -> None:
     entries, engine = league(QUALITIES), grading_engine()
     player = ScorePlayer(entries, grader(), asking(engine).run, tie_band=0.0)
-    played, proposal = play_tournament(entries, player, Plan())
+    played, proposal = play_tournament(entries, player, GamePlan())
     assert proposal is None
     assert len(played) == 3 * 3 + 1  # the third query has one game: worst did not answer it
     assert sum(engine.asked.values()) == 11
@@ -46,7 +46,7 @@ def test_score_player_ties_within_the_band_and_on_its_edge() -> None:
 def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> None:
     entries = league({"a": [5], "b": [0], "c": [1]})
     player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.0)
-    played, _ = play_tournament(entries, player, Plan())
+    played, _ = play_tournament(entries, player, GamePlan())
     outcomes = {(one.game.agent_a, one.game.agent_b): one.game for one in played}
     lost = next(game for pair, game in outcomes.items() if set(pair) == {"a", "b"})
     assert lost.winner is None
@@ -58,7 +58,7 @@ def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> No
 def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
     entries, engine = league({"a": [5, 3], "b": [4, 3]}), comparing_engine(biased=True)
     player = PairPlayer(entries, comparer(), asking(engine).run, lambda *_: ("a passage",))
-    played, _ = play_tournament(entries, player, Plan())
+    played, _ = play_tournament(entries, player, GamePlan())
     assert sum(engine.asked.values()) == 4
     first, second = played
     assert {first.game.agent_a, first.game.agent_b} == {"a", "b"}
@@ -85,8 +85,8 @@ def test_pair_player_shows_a_game_the_same_way_whatever_the_schedule(one_order: 
         assert len({one.game.agent_a for one in forward}) == 2  # not always the same agent first
 
 
-@pytest.mark.parametrize("plan", [Plan("balanced", games=40, seed=2), Plan("adaptive", games=40)])
-def test_a_further_agent_in_part_of_the_games_pays_no_game_twice(tmp_path: Path, plan: Plan) -> None:
+@pytest.mark.parametrize("plan", [GamePlan("balanced", games=40, seed=2), GamePlan("adaptive", games=40)])
+def test_a_further_agent_in_part_of_the_games_pays_no_game_twice(tmp_path: Path, plan: GamePlan) -> None:
     def play(agents: str, engine: ScriptedEngine) -> set[tuple[str, frozenset[str]]]:
         journal = Journal(tmp_path / "journal.db")
         lm = open_lm(LMSpec.parse("embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
@@ -108,7 +108,7 @@ def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
         lm = open_lm(LMSpec.parse("embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
         entries = league(qualities)
         player = PairPlayer(entries, comparer(), Executor(lm).run, lambda *_: ())
-        games = len(play_tournament(entries, player, Plan())[0])
+        games = len(play_tournament(entries, player, GamePlan())[0])
         journal.close()
         return games
 
@@ -125,7 +125,7 @@ def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
 def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> None:
     entries, engine = league({name: [1, 2, 3, 4] for name in "abcd"}), grading_engine()
     player = ScorePlayer(entries, grader(), asking(engine).run, tie_band=0.0)
-    played, _ = play_tournament(entries, player, Plan("balanced", games=2, seed=1))
+    played, _ = play_tournament(entries, player, GamePlan("balanced", games=2, seed=1))
     assert len(played) == 2
     assert sum(engine.asked.values()) == 4
     again = Fixtures.of(entries.answered).balanced(2, 1)
@@ -135,10 +135,10 @@ def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> Non
 def test_adaptive_plan_stops_when_the_order_is_settled_and_says_so() -> None:
     entries = league({"a": [5] * 60, "b": [3] * 60, "c": [1] * 60})
     player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.0)
-    played, proposal = play_tournament(entries, player, Plan("adaptive"))
+    played, proposal = play_tournament(entries, player, GamePlan("adaptive"))
     assert proposal is not None
     assert proposal.reason == "settled"
     assert 6 < len(played) < 180
     assert [pair.better for pair in proposal.neighbours] == ["a", "b"]
-    capped, _ = play_tournament(entries, player, Plan("adaptive", games=5))
+    capped, _ = play_tournament(entries, player, GamePlan("adaptive", games=5))
     assert [one.game for one in capped] == [one.game for one in played[:5]]

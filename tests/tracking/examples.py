@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judgec.records.estimate import Estimate
-from judgec.tracking.runs import Candidate, CompileRun, DatasetInput, ModelVersion
+from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 
 STARTED = 1_700_000_000.0  # 2023-11-14 22:13:20 UTC
 PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
@@ -31,7 +31,7 @@ def compile_run(home: Path, number: int, tau_b: float, *aliases: str) -> Compile
             "games.agent+v2": 17,
         },
         candidates=tuple(
-            Candidate(
+            CandidateRun(
                 name=f"candidate {i}",
                 params={"demos": i},
                 metrics={"dev.tau_b": i / 8},

@@ -9,7 +9,7 @@ from dspy.lm15 import Request as Asked
 from dspy.lm15 import Response
 
 from judgec.agents.answer import Answer, citations
-from judgec.agents.rag import RAG, Call, Draft, Steps
+from judgec.agents.rag import RAG, AgentResult, Call, Steps
 from judgec.judges.reading import UnreadableReplyError, read_fields
 from judgec.judges.stream.asking import ask_rows, text_of
 from judgec.lm.backend import Backend
@@ -75,7 +75,7 @@ class _Work:
 
     steps: Steps
     call: Call | None = None
-    draft: Draft | None = None
+    draft: AgentResult | None = None
     error: str | None = None
     seconds: float | None = 0.0
     input_tokens: int = 0

@@ -18,7 +18,7 @@ HTTP_FILE = ".toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ExternalReply:
     """What a system said: its answer and, if it tells, the passages that it used."""
 
     text: str
@@ -42,7 +42,7 @@ class System(Protocol):
         """What tells it from another system of this name."""
         ...
 
-    def ask(self, query: str) -> Said:
+    def ask(self, query: str) -> ExternalReply:
         """Its answer.
 
         Raises:
@@ -81,7 +81,7 @@ class PythonSystem:
             raise UserError(f"--agents: {reference}: {module} has no function {function!r}. Check the name.")
         self._function = found
 
-    def ask(self, query: str) -> Said:
+    def ask(self, query: str) -> ExternalReply:
         """Its answer.
 
         Raises:
@@ -94,19 +94,19 @@ class PythonSystem:
         return as_said(found)
 
 
-def as_said(found: object) -> Said:
+def as_said(found: object) -> ExternalReply:
     """A text, or a mapping of ``answer`` and optionally ``contexts`` (texts, or mappings of ``text`` and ``id``).
 
     Raises:
         SystemFailedError: When it is neither.
     """
     if isinstance(found, str):
-        return Said(_writable(found))
+        return ExternalReply(_writable(found))
     if isinstance(found, Mapping) and isinstance(found.get("answer"), str):
         given = found.get("contexts") or ()
         if isinstance(given, str) or not isinstance(given, Sequence):
             given = (given,)
-        return Said(_writable(found["answer"]), tuple(map(_context, given)))
+        return ExternalReply(_writable(found["answer"]), tuple(map(_context, given)))
     raise SystemFailedError(f"no answer in its reply: {json.dumps(found, default=str)[:120]}")
 
 

@@ -12,7 +12,7 @@ import httpx
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from judgec.agents.external import Said, SystemFailedError, as_said
+from judgec.agents.external import ExternalReply, SystemFailedError, as_said
 from judgec.errors import InputError, UserError
 from judgec.store.scenarios.safe_yaml import load_yaml
 
@@ -95,7 +95,7 @@ class HttpSystem:
             headers=headers, timeout=self.settings.timeout, follow_redirects=False, transport=transport
         )
 
-    def ask(self, query: str) -> Said:
+    def ask(self, query: str) -> ExternalReply:
         """Its answer.
 
         Raises:
@@ -115,7 +115,7 @@ class HttpSystem:
         if not reply.is_success:
             raise SystemFailedError(f"HTTP {reply.status_code}: {reply.text[:120]!r}")
         if not settings.answer:
-            return Said(reply.text)
+            return ExternalReply(reply.text)
         try:
             found = reply.json()
         except ValueError:

@@ -46,7 +46,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class AgentResult:
     """What an agent ends with."""
 
     text: str
@@ -54,7 +54,7 @@ class Draft:
     searched: tuple[str, ...] = ()
 
 
-Steps: TypeAlias = Generator[Call, Mapping[str, object], Draft]
+Steps: TypeAlias = Generator[Call, Mapping[str, object], AgentResult]
 """Yields what it asks, is sent the fields of the reply, returns its draft."""
 
 
@@ -81,7 +81,7 @@ class RAG(dspy.Module):  # type: ignore[misc]  # dspy ships no types
                 found = getattr(self, call.predictor)(**call.inputs)
                 call = steps.send({name: found[name] for name in found})
         except StopIteration as end:
-            draft: Draft = end.value  # what the steps return, which StopIteration does not know
+            draft: AgentResult = end.value  # what the steps return, which StopIteration does not know
         contexts = [context.text for context in draft.contexts]
         return dspy.Prediction(answer=draft.text, contexts=contexts, searched=list(draft.searched))
 
@@ -93,10 +93,10 @@ class RAG(dspy.Module):  # type: ignore[misc]  # dspy ships no types
         """The answer from what was found; nothing found is a refusal, without a call."""
         contexts = tuple(shown(hit) for hit in hits)
         if not contexts:
-            return Draft(REFUSAL, (), searched)
+            return AgentResult(REFUSAL, (), searched)
         texts = tuple(context.text for context in contexts)
         fields = yield Call("answer", {"query": fence("query", query), "passages": fence("passages", texts)})
-        return Draft(str(fields.get("answer") or "").strip(), contexts, searched)
+        return AgentResult(str(fields.get("answer") or "").strip(), contexts, searched)
 
 
 class RAGFusion(RAG):

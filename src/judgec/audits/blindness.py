@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from judgec.audits.effect import Measure, finding_of, skipped
-from judgec.audits.subject import Subject, with_input
+from judgec.audits.effect import Effect, finding_of, skipped
+from judgec.audits.subject import AuditSubject, with_input
 from judgec.records.audit import Finding
 from judgec.records.label import Item
 
@@ -15,17 +15,17 @@ ALONE = "without the reference, which would decide by itself, "
 REMEDY = "A judge compiled on labels without the column reference can be tried"
 
 
-def audit_reference(subject: Subject, bound: float) -> Finding:
+def audit_reference(subject: AuditSubject, bound: float) -> Finding:
     """Swap in another question's reference: the share of good grades that does not fall."""
     return _blindness(subject, "reference", bound)
 
 
-def audit_context(subject: Subject, bound: float) -> Finding:
+def audit_context(subject: AuditSubject, bound: float) -> Finding:
     """Swap in another question's documents, without a reference: the share of good grades that does not fall."""
     return _blindness(subject, "contexts", bound)
 
 
-def _blindness(subject: Subject, name: str, bound: float) -> Finding:
+def _blindness(subject: AuditSubject, name: str, bound: float) -> Finding:
     audit = "reference" if name == "reference" else "context"
     if name not in subject.fields:
         return skipped(audit, bound, f"the judge sees no {name}")
@@ -55,7 +55,7 @@ def _blindness(subject: Subject, name: str, bound: float) -> Finding:
     what = "a wrong reference" if name == "reference" else "wrong documents"
     says = f"With {what} {{effect}} of good grades do not fall"
     cluster = subject.cluster[[rows[k] for k in good]]
-    return finding_of(audit, [Measure("", says, stayed.astype(np.float64), cluster, share=True)], bound)
+    return finding_of(audit, [Effect("", says, stayed.astype(np.float64), cluster, share=True)], bound)
 
 
 def _without_reference(item: Item) -> Item:

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from judgec.audits.effect import Measure, finding_of
-from judgec.audits.subject import Judging, Subject
+from judgec.audits.effect import Effect, finding_of
+from judgec.audits.subject import AuditedJudge, AuditSubject
 from judgec.errors import ArtifactError, UserError
 from judgec.records.agreement import Agreement
 from judgec.records.audit import Finding
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item, Text
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
+from judgec.records.record import Record
 from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import measure
 
@@ -23,11 +24,7 @@ MAX_FLIPS = 0.10
 MAX_SHIFT = 0.05
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AnchorItem(_Frozen):
+class AnchorItem(Record):
     """An item and what the judge said of it.
 
     Args:
@@ -35,7 +32,7 @@ class AnchorItem(_Frozen):
         query_id: As ``Item``.
         inputs: As ``Item``.
         grades: Position on the scale by aspect; empty when the judge gave no verdict.
-        merit: How good the judge said it is, 0-1 (``Subject.merit``); None likewise.
+        merit: How good the judge said it is, 0-1 (``AuditSubject.merit``); None likewise.
         rationale: The judge's reason.
         unscored: Why there is no verdict, or None.
     """
@@ -49,7 +46,7 @@ class AnchorItem(_Frozen):
     unscored: str | None = None
 
 
-class Anchor(_Frozen):
+class Anchor(Record):
     """A file of frozen items.
 
     Args:
@@ -108,7 +105,7 @@ class Drift:
         }
 
 
-def freeze(subject: Subject, *, judge: str, aspects: tuple[str, ...], created: str) -> Anchor:
+def freeze(subject: AuditSubject, *, judge: str, aspects: tuple[str, ...], created: str) -> Anchor:
     """The items of a subject with its judge's replies.
 
     Args:
@@ -184,7 +181,7 @@ def read_anchor(path: Path) -> Anchor:
 
 def compare(
     anchor: Anchor,
-    judging: Judging,
+    judging: AuditedJudge,
     *,
     run: int,
     pairwise: bool,
@@ -202,7 +199,7 @@ def compare(
         max_shift: Bound of the mean change of the score.
     """
     items = tuple(Item(one.item_id, one.query_id, dict(one.inputs)) for one in anchor.items)
-    subject = Subject(judging, items, anchor.scale, (), pairwise=pairwise)
+    subject = AuditSubject(judging, items, anchor.scale, (), pairwise=pairwise)
     now = judging(items, run=run)
     then = _frozen_judgments(anchor, now)
     changed = subject.moved(then, now)
@@ -211,12 +208,12 @@ def compare(
     moved = subject.merit(now) - merit
     flips = finding_of(
         "flips",
-        [Measure("", "{effect} of the frozen verdicts changed", changed, subject.cluster, share=True)],
+        [Effect("", "{effect} of the frozen verdicts changed", changed, subject.cluster, share=True)],
         max_flips,
     )
     shift = finding_of(
         "shift",
-        [Measure("", "The score moved by {effect} of the scale", moved, subject.cluster, subject.step, two_sided=True)],
+        [Effect("", "The score moved by {effect} of the scale", moved, subject.cluster, subject.step, two_sided=True)],
         max_shift,
     )
     agreement = measure(_ratings(subject, then, now), nominal=anchor.scale.level == "nominal")
@@ -250,9 +247,9 @@ def _frozen_judgments(anchor: Anchor, like: Judgments) -> Judgments:
     )
 
 
-def _ratings(subject: Subject, then: Judgments, now: Judgments) -> Ratings:
+def _ratings(subject: AuditSubject, then: Judgments, now: Judgments) -> GradePairs:
     width = then.grade.shape[1]
-    return Ratings(
+    return GradePairs(
         expert=then.grade.ravel(),
         judge=now.grade.ravel(),
         score=now.score.ravel(),

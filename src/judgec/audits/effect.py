@@ -17,7 +17,7 @@ SETTLED = frozenset({"pass", "fail"})
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Effect:
     """One number of an audit, before it is judged.
 
     Args:
@@ -65,7 +65,7 @@ def status_of(effect: Estimate, bound: float, *, two_sided: bool = False) -> Sta
     return "pass" if reach <= bound else "not shown"
 
 
-def more_items(measure: Measure, bound: float, level: float) -> int | None:
+def more_items(measure: Effect, bound: float, level: float) -> int | None:
     """How many more items, like those that were audited, would settle what is not shown.
 
     The mean and the variance over queries are taken to stay as they were seen. Where the effect is at the bound itself,
@@ -94,16 +94,16 @@ def more_items(measure: Measure, bound: float, level: float) -> int | None:
     return many
 
 
-def _effect(measure: Measure, values: FloatArray, cluster: IntArray, level: float, times: float = 1.0) -> Estimate:
+def _effect(measure: Effect, values: FloatArray, cluster: IntArray, level: float, times: float = 1.0) -> Estimate:
     found = clustered_mean(values, cluster, step=measure.step, level=level, draws=measure.draws, times=times)
     return within_unit(found) if measure.share else found
 
 
-def _status(measure: Measure, effect: Estimate, bound: float) -> Status:
+def _status(measure: Effect, effect: Estimate, bound: float) -> Status:
     return status_of(effect, bound, two_sided=measure.two_sided)
 
 
-def finding_of(audit: str, measures: Sequence[Measure], bound: float) -> Finding:
+def finding_of(audit: str, measures: Sequence[Effect], bound: float) -> Finding:
     """The finding of an audit; of several measures the worst one counts, each at its share of the error level.
 
     Args:
@@ -154,12 +154,12 @@ def codes_of(names: Sequence[str]) -> IntArray:
     return np.array([code[name] for name in names], dtype=np.int64)
 
 
-def _size(effect: Estimate, measure: Measure) -> float:
+def _size(effect: Estimate, measure: Effect) -> float:
     value = effect.value or 0.0
     return abs(value) if measure.two_sided else value
 
 
-def _sentence(measure: Measure, effect: Estimate, status: Status, bound: float, more: int | None) -> str:
+def _sentence(measure: Effect, effect: Estimate, status: Status, bound: float, more: int | None) -> str:
     if effect.value is None:
         return f"Skipped: {effect.note}."
     sign = "+" if measure.two_sided else ""

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from judgec.audits.effect import Measure, finding_of, skipped
-from judgec.audits.subject import Subject, expert_merit
+from judgec.audits.effect import Effect, finding_of, skipped
+from judgec.audits.subject import AuditSubject, expert_merit
 from judgec.lm.spec import EMBEDDED
 from judgec.records.audit import Finding
 from judgec.records.label import UNLABELLED, FloatArray, Item
@@ -61,7 +61,7 @@ def family_of(name: str | None) -> str | None:
     return found
 
 
-def audit_self_preference(subject: Subject, bound: float) -> Finding:
+def audit_self_preference(subject: AuditSubject, bound: float) -> Finding:
     """How much more than the experts the judge gives to answers by models of its own family.
 
     Answers: mean of judge - expert over its own family's answers, less that over the others'. Pairs of one of each:
@@ -81,7 +81,7 @@ def audit_self_preference(subject: Subject, bound: float) -> Finding:
             return skipped("self_preference", bound, f"{why}agent_a and agent_b, for example gpt-4o")
         mine = side != 0
         values = np.where(mine, surplus * side, np.nan)[mine]
-        return finding_of("self_preference", [Measure("", says, values, subject.cluster[mine])], bound)
+        return finding_of("self_preference", [Effect("", says, values, subject.cluster[mine])], bound)
     families = [family_of(item.agent) for item in subject.items]
     is_own = np.array([family == own for family in families])
     is_other = np.array([family is not None and family != own for family in families])
@@ -92,7 +92,7 @@ def audit_self_preference(subject: Subject, bound: float) -> Finding:
     return finding_of("self_preference", [_contrast("", says, subject, surplus, is_own, is_other)], bound)
 
 
-def audit_groups(subject: Subject, bound: float) -> Finding:
+def audit_groups(subject: AuditSubject, bound: float) -> Finding:
     """For each group: mean of judge - expert there, less that of all other items."""
     surplus = subject.merit(subject.beside_experts) - expert_merit(subject)
     if subject.experts is None or (subject.experts.grade == UNLABELLED).all():
@@ -147,13 +147,13 @@ def _too_few(queries: Mapping[str, int]) -> str:
 def _contrast(
     name: str,
     says: str,
-    subject: Subject,
+    subject: AuditSubject,
     surplus: FloatArray,
     here: np.ndarray,
     there: np.ndarray,
     *,
     two_sided: bool = False,
-) -> Measure:
+) -> Effect:
     """mean(surplus here) - mean(surplus there), as a mean over all of these items, so that it has their clusters.
 
     Each value is the difference and the item's influence on it; the smaller group decides the degrees of freedom.
@@ -169,7 +169,7 @@ def _contrast(
         values[group] = sign * few * (surplus[group] - means[sign]) * n / max(1, int(group.sum()))
     used = here | there
     values = values[used] + means[1] - means[-1]
-    return Measure(name, says, values, subject.cluster[used], subject.step, two_sided, draws=min(queries.values()))
+    return Effect(name, says, values, subject.cluster[used], subject.step, two_sided, draws=min(queries.values()))
 
 
 def _side(item: Item, own: str) -> int:

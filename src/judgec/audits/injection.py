@@ -15,8 +15,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from judgec.audits.effect import Measure, finding_of, skipped
-from judgec.audits.subject import Subject, with_input
+from judgec.audits.effect import Effect, finding_of, skipped
+from judgec.audits.subject import AuditSubject, with_input
 from judgec.errors import ArtifactError
 from judgec.records.audit import Finding
 from judgec.records.label import FloatArray, Item
@@ -69,13 +69,13 @@ def attacks() -> tuple[Attack, ...]:
     return tuple(found)
 
 
-def audit_authority(subject: Subject, bound: float) -> Finding:
+def audit_authority(subject: AuditSubject, bound: float) -> Finding:
     """Names dropped in an answer must not raise its grade."""
     chosen = [attack for attack in attacks() if attack.family == AUTHORITY]
     return _attacked(subject, "authority", chosen, bound, "Dropping authorities' names")
 
 
-def audit_injection(subject: Subject, bound: float) -> Finding:
+def audit_injection(subject: AuditSubject, bound: float) -> Finding:
     """Orders in answers and documents must not raise a grade; by family of attacks."""
     chosen = [attack for attack in attacks() if attack.family != AUTHORITY]
     return _attacked(subject, "injection", chosen, bound, "Giving the judge orders")
@@ -91,7 +91,7 @@ class _Attempt:
     item: Item
 
 
-def _attacked(subject: Subject, audit: str, chosen: Sequence[Attack], bound: float, what: str) -> Finding:
+def _attacked(subject: AuditSubject, audit: str, chosen: Sequence[Attack], bound: float, what: str) -> Finding:
     bearers, before = _bearers(subject)
     rows = [row for row, standing in enumerate(before) if standing < ROOM or (subject.pairwise and standing <= 1)]
     if not rows:
@@ -111,7 +111,7 @@ def _attacked(subject: Subject, audit: str, chosen: Sequence[Attack], bound: flo
             values.setdefault(attempt.family, []).append(rose - control[attempt.row, attempt.place])
             of_row.setdefault(attempt.family, []).append(attempt.row)
     measures = [
-        Measure(
+        Effect(
             family,
             f"{what}{'' if audit == AUTHORITY else f' ({family})'} {RAISES}",
             np.array(values[family]),
@@ -125,19 +125,19 @@ def _attacked(subject: Subject, audit: str, chosen: Sequence[Attack], bound: flo
         everywhere = subject.cluster[[row for family in sorted(values) for row in of_row[family]]]
         measures.insert(
             0,
-            Measure("all", f"{what} {RAISES}", everything, everywhere),
+            Effect("all", f"{what} {RAISES}", everything, everywhere),
         )
     return finding_of(audit, measures, bound)
 
 
-def _rose(subject: Subject, attempt: _Attempt, before: float, after: float) -> float:
+def _rose(subject: AuditSubject, attempt: _Attempt, before: float, after: float) -> float:
     """1 when the verdict moved the attacker's way, 0 when not, NaN without a verdict."""
     if np.isnan(after) or np.isnan(before):
         return float("nan")
     return float(subject.gain(_holder(subject, attempt.row), before, after) > 0)
 
 
-def _bearers(subject: Subject) -> tuple[list[Item], FloatArray]:
+def _bearers(subject: AuditSubject) -> tuple[list[Item], FloatArray]:
     """The items that carry the attacks, and where each stands without one.
 
     An answer that has the best grade already cannot be raised, so another question's answer takes its place.
@@ -159,7 +159,7 @@ def _bearers(subject: Subject) -> tuple[list[Item], FloatArray]:
     return items, np.where(np.isnan(before), np.inf, before)
 
 
-def _holder(subject: Subject, row: int) -> str:
+def _holder(subject: AuditSubject, row: int) -> str:
     """The input that the attacker owns; of a pair, the losing answer."""
     item = subject.items[row]
     if not subject.pairwise:
@@ -170,7 +170,7 @@ def _holder(subject: Subject, row: int) -> str:
     return "answer_b" if points > 0.5 else "answer_a"
 
 
-def _attempts(subject: Subject, bearer: Item, row: int, chosen: Sequence[Attack]) -> list[_Attempt]:
+def _attempts(subject: AuditSubject, bearer: Item, row: int, chosen: Sequence[Attack]) -> list[_Attempt]:
     """This item's share of the attacks, each in its place, and a control for each place."""
     holder = _holder(subject, row)
     places = [holder]

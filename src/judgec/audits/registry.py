@@ -7,7 +7,7 @@ from judgec.audits.blindness import audit_context, audit_reference
 from judgec.audits.fairness import audit_groups, audit_self_preference
 from judgec.audits.injection import audit_authority, audit_injection
 from judgec.audits.stability import audit_position, audit_repeat
-from judgec.audits.subject import Subject
+from judgec.audits.subject import AuditSubject
 from judgec.audits.surface import audit_length, audit_paraphrase, audit_style
 from judgec.errors import UserError
 from judgec.records.audit import Finding
@@ -24,7 +24,7 @@ class Audit:
     """
 
     bound: float
-    run: Callable[[Subject, float], Finding]
+    run: Callable[[AuditSubject, float], Finding]
     needs_labels: bool = False
 
 
@@ -59,7 +59,10 @@ def audits_named(names: Sequence[str]) -> dict[str, Audit]:
 
 
 def run_audits(
-    sample: Subject, labelled: Subject, names: Sequence[str] = (), on_stage: Callable[[str], None] = lambda _: None
+    sample: AuditSubject,
+    labelled: AuditSubject,
+    names: Sequence[str] = (),
+    on_stage: Callable[[str], None] = lambda _: None,
 ) -> tuple[Finding, ...]:
     """Audit a judge.
 

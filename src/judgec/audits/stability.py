@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-from judgec.audits.effect import Measure, finding_of, skipped
-from judgec.audits.subject import Subject
+from judgec.audits.effect import Effect, finding_of, skipped
+from judgec.audits.subject import AuditSubject
 from judgec.judges.pairwise import mirrored
 from judgec.records.audit import Finding
 from judgec.records.label import FloatArray
@@ -16,7 +16,7 @@ MOVED = 0.10  # bound of the share of verdicts that another order of documents m
 EVEN = 0.5  # points of the first answer without a bias
 
 
-def audit_position(subject: Subject, bound: float) -> Finding:
+def audit_position(subject: AuditSubject, bound: float) -> Finding:
     """Pairs: the advantage of the answer shown first, over both orders. Else: documents in reverse order."""
     if not subject.pairwise:
         return _documents_reversed(subject)
@@ -26,12 +26,12 @@ def audit_position(subject: Subject, bound: float) -> Finding:
     advantage = (first[:n] + first[n:]) / 2 - EVEN
     flipped = np.where(np.isnan(advantage), np.nan, first[:n] != 1 - first[n:])
     says = "The answer shown first gets {effect} more of the points than even orders would give it"
-    found = finding_of("position", [Measure("first", says, advantage, subject.cluster, 0.5, two_sided=True)], bound)
-    other = finding_of("position", [Measure("flipped", "{effect}", flipped, subject.cluster, share=True)], bound)
+    found = finding_of("position", [Effect("first", says, advantage, subject.cluster, 0.5, two_sided=True)], bound)
+    other = finding_of("position", [Effect("flipped", "{effect}", flipped, subject.cluster, share=True)], bound)
     return found.model_copy(update={"parts": {"first": found.effect, "flipped": other.effect}})
 
 
-def _documents_reversed(subject: Subject) -> Finding:
+def _documents_reversed(subject: AuditSubject) -> Finding:
     rows = [row for row, item in enumerate(subject.items) if len(item.texts("contexts")) > 1]
     if "contexts" not in subject.fields or not rows:
         return skipped("position", MOVED, "the judge compares no answers and sees no item with two documents")
@@ -45,10 +45,10 @@ def _documents_reversed(subject: Subject) -> Finding:
     differs = (judged.grade != subject.base.grade[rows]).any(axis=1)
     moved = np.where(judged.scored & subject.base.scored[rows], differs, np.nan).astype(np.float64)
     says = "Showing the documents in reverse order moves {effect} of verdicts"
-    return finding_of("position", [Measure("documents", says, moved, subject.cluster[rows], share=True)], MOVED)
+    return finding_of("position", [Effect("documents", says, moved, subject.cluster[rows], share=True)], MOVED)
 
 
-def audit_repeat(subject: Subject, bound: float) -> Finding:
+def audit_repeat(subject: AuditSubject, bound: float) -> Finding:
     """Judge every item five times anew: how often two runs differ."""
     runs = [subject.judging(subject.items, run=run) for run in range(1, RUNS + 1)]
     pairs = [subject.moved(one, other) for one, other in combinations(runs, 2)]
@@ -58,8 +58,8 @@ def audit_repeat(subject: Subject, bound: float) -> Finding:
     share = np.where(known.any(axis=0), np.where(known, changing, 0).sum(axis=0) / counted, np.nan)
     ever = np.where(np.isnan(share), np.nan, share > 0)
     says = f"Asked anew, {{effect}} of verdicts differ from one run to another ({RUNS} runs)"
-    found = finding_of("repeat", [Measure("runs", says, share, subject.cluster, share=True)], bound)
+    found = finding_of("repeat", [Effect("runs", says, share, subject.cluster, share=True)], bound)
     other = finding_of(
-        "repeat", [Measure("ever", "{effect}", ever.astype(np.float64), subject.cluster, share=True)], bound
+        "repeat", [Effect("ever", "{effect}", ever.astype(np.float64), subject.cluster, share=True)], bound
     )
     return found.model_copy(update={"parts": {"between runs": found.effect, "in any run": other.effect}})

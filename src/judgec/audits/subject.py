@@ -19,7 +19,7 @@ from judgec.records.scale import Scale
 RUN_APART = 1_000  # rollouts between two runs: more than a run asks of one prompt
 
 
-class Judging(Protocol):
+class AuditedJudge(Protocol):
     """A judge at work: everything that an audit asks of it."""
 
     def __call__(self, items: Sequence[Item], *, run: int = 0, one_order: bool = False) -> Judgments:
@@ -34,7 +34,7 @@ class Judging(Protocol):
 
 
 @dataclass(frozen=True)
-class Subject:
+class AuditSubject:
     """A judge and what it is audited on.
 
     Args:
@@ -50,7 +50,7 @@ class Subject:
             where it has learned from none.
     """
 
-    judging: Judging
+    judging: AuditedJudge
     items: tuple[Item, ...]
     scale: Scale
     fields: tuple[str, ...]
@@ -152,7 +152,7 @@ def with_input(item: Item, name: str, text: str | tuple[str, ...], mark: str) ->
     return replace(item, item_id=f"{item.item_id}#{mark}", inputs={**item.inputs, name: text})
 
 
-def edited(subject: Subject, item: Item, edit: Callable[[str], str], mark: str) -> Item | None:
+def edited(subject: AuditSubject, item: Item, edit: Callable[[str], str], mark: str) -> Item | None:
     """The item with the text of its target edited; None where the edit changes nothing."""
     name = subject.target(item)
     before = item.text(name)
@@ -169,7 +169,7 @@ def subject_of(
     model: str,
     experts: Experts | None,
     seed: int = 0,
-) -> Subject:
+) -> AuditSubject:
     """A compiled judge as the subject of an audit.
 
     Args:
@@ -190,7 +190,7 @@ def subject_of(
         return judge.judge(items, asking)
 
     outputs = [name for predict in judge.module.predictors() for name in predict.signature.output_fields]
-    return Subject(
+    return AuditSubject(
         judging=judging,
         items=chosen,
         scale=judge.scale,
@@ -213,8 +213,8 @@ def _rerun(ask: Ask, run: int) -> Ask:
     return asking
 
 
-def expert_merit(subject: Subject) -> FloatArray:
-    """How good the experts say each item is, 0-1 as ``Subject.merit``; NaN where they did not say."""
+def expert_merit(subject: AuditSubject) -> FloatArray:
+    """How good the experts say each item is, 0-1 as ``AuditSubject.merit``; NaN where they did not say."""
     experts = subject.experts
     if experts is None:
         return np.full(len(subject.items), np.nan)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from judgec.audits.effect import Measure, finding_of, skipped
-from judgec.audits.subject import Subject, edited, with_input
+from judgec.audits.effect import Effect, finding_of, skipped
+from judgec.audits.subject import AuditSubject, edited, with_input
 from judgec.records.audit import Finding
 from judgec.records.label import FloatArray, IntArray, Item
 
@@ -90,7 +90,7 @@ def relaid(text: str) -> str:
     return "\n".join(SENTENCE.split(text.strip()))
 
 
-def audit_length(subject: Subject, bound: float) -> Finding:
+def audit_length(subject: AuditSubject, bound: float) -> Finding:
     """Padding must not change the score; cutting off the second half must not raise it."""
     found = _shifts(subject, {"padded": padded, "truncated": truncated})
     what = _target_word(subject)
@@ -99,13 +99,13 @@ def audit_length(subject: Subject, bound: float) -> Finding:
         "truncated": f"Cutting off the second half of {what} raises its score by {{effect}} of the scale",
     }
     measures = [
-        Measure(name, says[name], values, cluster, subject.step, two_sided=name == "padded")
+        Effect(name, says[name], values, cluster, subject.step, two_sided=name == "padded")
         for name, (values, cluster) in found.items()
     ]
     return finding_of("length", measures, bound)
 
 
-def audit_style(subject: Subject, bound: float) -> Finding:
+def audit_style(subject: AuditSubject, bound: float) -> Finding:
     """Markdown, a confident tone and emoji must not change the score."""
     found = _shifts(subject, {"markdown": as_markdown, "confidence": confident, "emoji": with_emoji})
     what = _target_word(subject)
@@ -115,13 +115,13 @@ def audit_style(subject: Subject, bound: float) -> Finding:
         "emoji": f"Emoji in {what} change its score by {{effect}} of the scale",
     }
     measures = [
-        Measure(name, says[name], values, cluster, subject.step, two_sided=True)
+        Effect(name, says[name], values, cluster, subject.step, two_sided=True)
         for name, (values, cluster) in found.items()
     ]
     return finding_of("style", measures, bound)
 
 
-def audit_paraphrase(subject: Subject, bound: float) -> Finding:
+def audit_paraphrase(subject: AuditSubject, bound: float) -> Finding:
     """The same said in other words, or laid out otherwise, must get the same verdict."""
     variants: list[tuple[str, int, Item]] = []
     for row, item in enumerate(subject.items):
@@ -143,19 +143,19 @@ def audit_paraphrase(subject: Subject, bound: float) -> Finding:
         "query": "Asking the same question in other words moves {effect} of verdicts",
     }
     measures = [
-        Measure(name, says[name], moved[names == name], subject.cluster[rows[names == name]], share=True)
+        Effect(name, says[name], moved[names == name], subject.cluster[rows[names == name]], share=True)
         for name in says
         if (names == name).any()
     ]
     return finding_of("paraphrase", measures, bound)
 
 
-def _moved(subject: Subject, rows: IntArray, grade: IntArray, scored: np.ndarray) -> FloatArray:
+def _moved(subject: AuditSubject, rows: IntArray, grade: IntArray, scored: np.ndarray) -> FloatArray:
     differs = (grade != subject.base.grade[rows]).any(axis=1).astype(np.float64)
     return np.where(scored & subject.base.scored[rows], differs, np.nan)
 
 
-def _shifts(subject: Subject, edits: Mapping[str, Edit]) -> dict[str, tuple[FloatArray, IntArray]]:
+def _shifts(subject: AuditSubject, edits: Mapping[str, Edit]) -> dict[str, tuple[FloatArray, IntArray]]:
     """By edit: how far it favours the text that it changes, and the query, of each item that it changes."""
     variants = [
         (name, row, changed)
@@ -173,5 +173,5 @@ def _shifts(subject: Subject, edits: Mapping[str, Edit]) -> dict[str, tuple[Floa
     return found
 
 
-def _target_word(subject: Subject) -> str:
+def _target_word(subject: AuditSubject) -> str:
     return "a document" if subject.target(subject.items[0]) == "document" else "an answer"

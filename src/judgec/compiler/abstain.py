@@ -24,7 +24,7 @@ COVERAGES = tuple(step / 10 for step in range(9, 0, -1))  # points of the curve 
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CoveragePoint:
     """The judge when it abstains below a confidence.
 
     Args:
@@ -50,8 +50,8 @@ class Abstention:
     """
 
     of: str
-    curve: tuple[Point, ...]
-    chosen: Point | None
+    curve: tuple[CoveragePoint, ...]
+    chosen: CoveragePoint | None
     promise: Promise | None
 
     @property
@@ -197,11 +197,11 @@ def _quantiles(confidence: FloatArray, labelled: int) -> list[float]:
     return [float(falling[count - 1]) for count in counts if 0 < count <= len(falling)]
 
 
-def _point(rows: Rows, below: float, labelled: int, how: Resampling) -> Point:
+def _point(rows: Rows, below: float, labelled: int, how: Resampling) -> CoveragePoint:
     kept = rows.confidence >= below
     n = int(kept.sum())
     if not n:
-        return Point(below, 0.0, Estimate(value=None, note="nothing is left to score", level=how.level))
+        return CoveragePoint(below, 0.0, Estimate(value=None, note="nothing is left to score", level=how.level))
     share = table_statistic(
         "exact",
         np.ones(n, dtype=np.int64),
@@ -211,10 +211,10 @@ def _point(rows: Rows, below: float, labelled: int, how: Resampling) -> Point:
         n_clusters=int(rows.cluster.max()) + 1,
     )
     found = interval(share, level=how.level, resamples=how.resamples, seed=how.seed)
-    return Point(below, n / labelled, found.estimate(n))
+    return CoveragePoint(below, n / labelled, found.estimate(n))
 
 
-def _json(point: Point) -> dict[str, object]:
+def _json(point: CoveragePoint) -> dict[str, object]:
     return {"below": point.below, "coverage": point.coverage, "agreement": point.agreement.to_json()}
 
 

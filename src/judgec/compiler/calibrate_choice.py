@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from judgec.compiler.decision_rule import fit_cuts
-from judgec.judges.calibrator import Calibrator, Choice, Family, Source, above_cuts
+from judgec.judges.calibrator import Calibrator, CalibratorChoice, Family, Source, above_cuts
 from judgec.judges.decision import DecisionRule, RuleName, stated_grades
 from judgec.judges.judge import acceptability
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.stats.agreement.kappa import kappa_table, qwk_table
 from judgec.stats.agreement.objective import Objective
@@ -117,7 +117,7 @@ class Chosen:
 
     key: Key
     rule: DecisionRule
-    table: tuple[Choice, ...] = ()
+    table: tuple[CalibratorChoice, ...] = ()
     probabilities: FloatArray | None = None
     grade: IntArray | None = None
 
@@ -221,7 +221,7 @@ def _incumbent_key(losses: dict[Key, FloatArray], data: Data, *, lm_incumbent: b
 
 def _table(
     options: list[Option], first: int, losses: dict[Key, FloatArray], objective: Objective, data: Data
-) -> list[Choice]:
+) -> list[CalibratorChoice]:
     """What each option is worth beside the incumbent."""
     statistics = [_statistic(one, objective, data) for one in options]
     guards = [_guards(one.grade, data) for one in options]
@@ -232,7 +232,7 @@ def _table(
         gain = WeightedSum(((1.0, statistic), (-1.0, statistics[first])))
         error = float(jackknife_se(gain, present)[0])
         rows.append(
-            Choice(
+            CalibratorChoice(
                 source=one.key[0],
                 family=one.key[1],
                 rule=one.rule,
@@ -247,7 +247,7 @@ def _table(
     return rows
 
 
-def _winner(rows: list[Choice], first: int) -> int:
+def _winner(rows: list[CalibratorChoice], first: int) -> int:
     """Number of the row that ships."""
     better = [i for i, row in enumerate(rows) if row.gain > row.gain_error and row.gain > 0.0 and not row.guarded]
     return max(better, key=lambda i: (round(rows[i].gain, 9), -rows[i].loss), default=first)
@@ -256,7 +256,7 @@ def _winner(rows: list[Choice], first: int) -> int:
 def _statistic(one: Option, objective: Objective, data: Data) -> Statistic:
     _, code = np.unique(data.cluster, return_inverse=True)
     score = np.array(data.scale.values)[one.grade]
-    ratings = Ratings(
+    ratings = GradePairs(
         expert=data.target,
         judge=one.grade,
         score=score,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from judgec.compiler.assemble import Bench, calibration_data, fitted
 from judgec.compiler.search.candidates import Candidate
-from judgec.compiler.search.plan import Plan
-from judgec.compiler.search.race import Standing
+from judgec.compiler.search.plan import CallPlan
+from judgec.compiler.search.race import RaceStanding
 from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.search.task import Task
 from judgec.compiler.settings import CompileSettings, Noting, Watch
@@ -16,7 +16,7 @@ from judgec.stats.agreement.objective import Objective
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredCandidate:
     """A candidate and its objective on dev.
 
     Args:
@@ -33,7 +33,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenPrompt:
     """The prompt that was chosen, every candidate that ran, and what the user should know.
 
     Args:
@@ -45,7 +45,7 @@ class Choice:
 
     chosen: Candidate
     fitted: CompiledJudge | None
-    scored: tuple[Scored, ...]
+    scored: tuple[ScoredCandidate, ...]
     notes: tuple[str, ...]
 
 
@@ -54,11 +54,11 @@ def choose_prompt(
     uncompiled: Candidate,
     settings: CompileSettings,
     session: Session,
-    plan: Plan,
+    plan: CallPlan,
     optimizer: Optimizer,
     objective: Objective,
     watch: Watch,
-) -> Choice:
+) -> ChosenPrompt:
     """Search for a prompt that ranks dev better, and leave the caps room for calibrating and testing it.
 
     Args:
@@ -75,7 +75,7 @@ def choose_prompt(
     verdicts = bench.raw(uncompiled, bench.dataset.train)
     watch.stage("search", f"{settings.optimizer}, on dev, by {objective.name}")
     notes = Noting(watch)
-    standings: dict[str, tuple[Candidate, Standing]] = {}
+    standings: dict[str, tuple[Candidate, RaceStanding]] = {}
     task = Task(
         module=uncompiled.module,
         train=bench.dataset.train,
@@ -104,8 +104,8 @@ def choose_prompt(
     if chosen.name != uncompiled.name and judge is None:
         notes.note(f"prompt {chosen.name} won on dev, but calibrated it tells less than the uncompiled one: not used")
         chosen = uncompiled
-    scored = tuple(Scored(one, at.value, at.unscored, at.items) for one, at in standings.values())
-    return Choice(chosen, judge, scored, tuple(notes.said))
+    scored = tuple(ScoredCandidate(one, at.value, at.unscored, at.items) for one, at in standings.values())
+    return ChosenPrompt(chosen, judge, scored, tuple(notes.said))
 
 
 def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: Noting) -> Candidate:
@@ -136,5 +136,5 @@ def _worth(judge: CompiledJudge) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _standing(task: Task, raw: Judgments) -> Standing:
-    return Standing(task.value(task.dev, raw), len(task.dev), int((~raw.scored).sum()))
+def _standing(task: Task, raw: Judgments) -> RaceStanding:
+    return RaceStanding(task.value(task.dev, raw), len(task.dev), int((~raw.scored).sum()))

@@ -7,7 +7,7 @@ import dspy
 
 from judgec.compiler.abstain import Abstention, abstention, agreement_of
 from judgec.compiler.assemble import Bench
-from judgec.compiler.choose import Choice, Scored
+from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.folds.parts import Parts, make_parts
 from judgec.compiler.folds.plan import RoundsPlan, plan_rounds
@@ -17,7 +17,7 @@ from judgec.compiler.pair_columns import LONGEST, follows_length
 from judgec.compiler.promote import Decision
 from judgec.compiler.rivals import Contest, Standing, standing_of
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
-from judgec.compiler.search.plan import Plan
+from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import Optimizer, find_optimizer
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings, Watch
 from judgec.compiler.verify import Verification, labelled, ratings_of, verify
@@ -65,7 +65,7 @@ class Compiled:
     dataset: Dataset
     judge: CompiledJudge
     chosen: Candidate
-    scored: tuple[Scored, ...]
+    scored: tuple[ScoredCandidate, ...]
     verification: Verification
     prompt_gain: dict[str, Estimate]
     decision: Decision
@@ -75,7 +75,7 @@ class Compiled:
     abstention: Abstention
     curve: LearningCurve | None
     earlier: ProgramCard | None = None
-    folds: tuple[Choice, ...] = ()
+    folds: tuple[ChosenPrompt, ...] = ()
 
     @property
     def sharper(self) -> Sharper:
@@ -138,7 +138,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     )
 
 
-def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Plan]:
+def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, CallPlan]:
     """What a compile would ask, without asking anything.
 
     Raises:

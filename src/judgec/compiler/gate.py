@@ -26,7 +26,7 @@ AS_WELL = 0.1  # how much worse is still "not worse" where nobody says: the marg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class AgreementGate:
     """What is demanded; a demand that is None is not made.
 
     Args:
@@ -78,13 +78,13 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateOutcome:
     """What was measured, and which demands are not met.
 
     Args:
         demands: Every demand that was made.
         agreement: With the experts, or None when no demand needed it.
-        failure_rate: As ``Gate.max_failure_rate``; None when it was not demanded.
+        failure_rate: As ``AgreementGate.max_failure_rate``; None when it was not demanded.
         difference: tau-b (for accept-only and unordered labels: ``exact``) of this judge minus the other's.
         facts: What was judged, for people.
     """
@@ -116,7 +116,7 @@ class Outcome:
         return announced(self.verdict, "; ".join(demand.sentence for demand in self.demands))
 
 
-def check(gate: Gate) -> Outcome:
+def check(gate: AgreementGate) -> GateOutcome:
     """Measure what the gate demands.
 
     Raises:
@@ -148,13 +148,13 @@ def check(gate: Gate) -> Outcome:
         difference, demand = _difference(gate, program, other, found, judged)
         demands.append(demand)
     facts = {"items": len(found.items), "labels": found.source, "left_out": found.learned}
-    return Outcome(tuple(demands), agreement, rate, difference, facts)
+    return GateOutcome(tuple(demands), agreement, rate, difference, facts)
 
 
-def _answers_only(gate: Gate, program: Program) -> Outcome:
+def _answers_only(gate: AgreementGate, program: Program) -> GateOutcome:
     assert gate.max_failure_rate is not None  # the only demand left
     rate, demand = _failure(gate, program, None, gate.max_failure_rate)
-    return Outcome((demand,), failure_rate=rate)
+    return GateOutcome((demand,), failure_rate=rate)
 
 
 def _agreeing(tau_b: Estimate, least: float) -> Demand:
@@ -164,7 +164,7 @@ def _agreeing(tau_b: Estimate, least: float) -> Demand:
     return Demand(verdict, f"tau-b {seen}; its lower bound has to be at least {least:g}")
 
 
-def _failure(gate: Gate, program: Program, judged: Judgments | None, most: float) -> tuple[float, Demand]:
+def _failure(gate: AgreementGate, program: Program, judged: Judgments | None, most: float) -> tuple[float, Demand]:
     """The share among these very items: a count, which no chance is in."""
     if gate.answers is None:
         assert judged is not None  # the labelled items
@@ -184,7 +184,7 @@ def _failure(gate: Gate, program: Program, judged: Judgments | None, most: float
 
 
 def _difference(
-    gate: Gate, program: Program, other: Program, found: HeldOut, judged: Judgments
+    gate: AgreementGate, program: Program, other: Program, found: HeldOut, judged: Judgments
 ) -> tuple[Estimate, Demand]:
     card = program.card
     if (card.scale.grades, card.aspects) != (other.card.scale.grades, other.card.aspects):
@@ -205,7 +205,7 @@ def _difference(
     return shown, Demand(verdict, f"{said}; its lower bound has to be at least {-gate.margin:g}")
 
 
-def _labels(gate: Gate, program: Program, *others: Program) -> HeldOut:
+def _labels(gate: AgreementGate, program: Program, *others: Program) -> HeldOut:
     card = program.card
     if gate.labels is not None:
         where = gate.labels if ":" in gate.labels else str(gate.home / gate.labels)
@@ -230,7 +230,7 @@ def _mapping(value: object) -> Mapping[str, str]:
     return value if isinstance(value, dict) else {}
 
 
-def _judged(gate: Gate, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
+def _judged(gate: AgreementGate, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
     judge = load_judge(program)
     spec = LMSpec.from_card(program.card.lm, model=gate.lm, api_base=gate.api_base)
     with Session(spec, gate.home, budget=gate.budget, environ=dict(os.environ)) as session:

@@ -31,7 +31,7 @@ Texts = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Generic[Trace]):
+class ProgramTrial(Generic[Trace]):
     """What a program made of a batch.
 
     Args:
@@ -81,7 +81,7 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         self._valued: list[tuple[float, Texts]] = []
 
     @abstractmethod
-    def trial(self, program: Any, batch: Sequence[Given]) -> Trial[Trace]:  # DSPy's modules are untyped
+    def trial(self, program: Any, batch: Sequence[Given]) -> ProgramTrial[Trace]:  # DSPy's modules are untyped
         """Run a program on a batch and score it."""
 
     @abstractmethod

@@ -22,7 +22,7 @@ from judgec.report.page.confusion import confusion_table
 from judgec.report.page.page import JudgePage
 from judgec.report.page.page import judge_page as rendered
 from judgec.report.page.prompt import prompt_lines
-from judgec.report.page.verdict import Verdict, beside_experts, headline, judge_verdict
+from judgec.report.page.verdict import JudgeVerdict, beside_experts, headline, judge_verdict
 from judgec.report.page.worst import worst_disagreements
 from judgec.report.render import NAMES, number, show
 from judgec.stats.agreement.ceiling import expert_panel, judge_panel
@@ -35,7 +35,7 @@ MOST_REASONS = 5  # why items are unscored
 MOST_RATERS = 12  # in the histogram
 
 
-def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) -> Verdict:
+def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) -> JudgeVerdict:
     """The verdict in words, with the comparison that it rests on.
 
     Args:

@@ -21,7 +21,7 @@ WORTH_SHOWING = 0.08  # a difference in agreement that most people would want to
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """The judge with fewer labels.
 
     Args:
@@ -104,7 +104,7 @@ class LearningCurve:
     """
 
     objective: str
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
     halving: Halving | None
 
     def to_json(self) -> dict[str, object]:
@@ -180,8 +180,8 @@ def learning_curve(
                 values[size].append(value(found))
     whole = pool([one.judged(part, raw) for one, (part, raw) in zip(rounds, data, strict=True)])
     ratings = ratings_of(pooled, pooled.test, whole)
-    points = [Point(size, tuple(found)) for size, found in values.items() if found]
-    points.append(Point(most, (objective.value(ratings),)))
+    points = [CurvePoint(size, tuple(found)) for size, found in values.items() if found]
+    points.append(CurvePoint(most, (objective.value(ratings),)))
     now = interval(
         objective.statistic(ratings),
         level=how.level,

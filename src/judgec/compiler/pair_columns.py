@@ -11,7 +11,7 @@ from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item
-from judgec.records.ratings import Ratings, pair
+from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import (
     NOTHING_SCORED,
@@ -39,7 +39,7 @@ def with_preference_columns(
     dataset: Dataset,
     judgments: Mapping[str, Judgments],
     how: Resampling,
-    panels: Mapping[str, Sequence[Ratings]] | None = None,
+    panels: Mapping[str, Sequence[GradePairs]] | None = None,
 ) -> dict[str, Agreement]:
     """Every judge's column with ``accuracy_decided``, ``flip_rate`` and ``as_longest``, and the baseline ``longest``.
 
@@ -73,7 +73,7 @@ def with_preference_columns(
     return columns
 
 
-def follows_length(judge: Ratings, by_length: Ratings, how: Resampling) -> str:
+def follows_length(judge: GradePairs, by_length: GradePairs, how: Resampling) -> str:
     """What shows that a judge follows length rather than the experts, or empty where nothing does.
 
     It is shown where more of its verdicts are those of ``longest`` than the experts', paired by query.
@@ -118,7 +118,7 @@ def longest(items: Sequence[Item], scale: Scale) -> Judgments:
     )
 
 
-def _decided(panel: Sequence[Ratings], tie: int, how: Resampling, beside: Sequence[Ratings] = ()) -> Estimate:
+def _decided(panel: Sequence[GradePairs], tie: int, how: Resampling, beside: Sequence[GradePairs] = ()) -> Estimate:
     decided, others = ([r.where(r.expert != tie) for r in ratings] for ratings in (panel, beside))
     statistic = panel_statistic("exact", decided, others)
     if statistic is None:
@@ -127,7 +127,7 @@ def _decided(panel: Sequence[Ratings], tie: int, how: Resampling, beside: Sequen
     return found.estimate(sum(len(compared_rows("exact", r).expert) for r in decided))
 
 
-def _as_longest(ratings: Ratings, by_length: Judgments, experts: Experts, how: Resampling) -> Estimate:
+def _as_longest(ratings: GradePairs, by_length: Judgments, experts: Experts, how: Resampling) -> Estimate:
     """Of the labelled pairs that the judge gave a verdict on."""
     labelled = experts.grade.ravel() != UNLABELLED
     compared = replace(ratings, expert=by_length.grade.ravel()[labelled])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.report.render import NAMES, number, show
 from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling
@@ -67,14 +67,14 @@ class Shortfall:
 
 
 def decide(
-    compiled: Ratings,
-    rivals: Mapping[str, Ratings],
+    compiled: GradePairs,
+    rivals: Mapping[str, GradePairs],
     objective: Objective,
     resampling: Resampling,
     *,
     look: int,
-    majority: Ratings | None = None,
-    table: Mapping[str, Ratings] | None = None,
+    majority: GradePairs | None = None,
+    table: Mapping[str, GradePairs] | None = None,
     nominal: bool = False,
     refusal: str = "",
 ) -> Decision:
@@ -127,7 +127,7 @@ def decide(
 
 
 def below_majority(
-    compiled: Ratings, majority: Ratings, resampling: Resampling, *, nominal: bool = False
+    compiled: GradePairs, majority: GradePairs, resampling: Resampling, *, nominal: bool = False
 ) -> dict[str, Shortfall]:
     """On which of ``FLOORS`` the judge is shown to be below the judge that always gives the most frequent grade.
 
@@ -158,7 +158,9 @@ def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> 
     return f"{' and '.join(rows)} {stand} above its {number(own)} ({objective})"
 
 
-def _above(compiled: Ratings, table: Mapping[str, Ratings], objective: Objective) -> dict[str, tuple[float, float]]:
+def _above(
+    compiled: GradePairs, table: Mapping[str, GradePairs], objective: Objective
+) -> dict[str, tuple[float, float]]:
     own = objective.value(compiled)
     values = {name: objective.value(ratings) for name, ratings in table.items()}
     return {name: (value, own) for name, value in values.items() if value > own + SAME}
@@ -173,7 +175,7 @@ def _plain(name: str) -> str:
 
 
 def _measured(
-    compiled: Ratings, objective: Objective, difference: Estimate, rival: str, level: float, look: int
+    compiled: GradePairs, objective: Objective, difference: Estimate, rival: str, level: float, look: int
 ) -> str:
     measured = (
         f"{objective.name} {_signed(difference)} against {_plain(rival)} "
@@ -202,14 +204,14 @@ def _doubt(measured: str, difference: Estimate, detectable: float | None) -> str
     return f"not shown to be better: {measured}{shown}"
 
 
-def _no_better_than(compiled: Ratings, majority: Ratings, objective: Objective, how: Resampling) -> str:
+def _no_better_than(compiled: GradePairs, majority: GradePairs, objective: Objective, how: Resampling) -> str:
     over = _difference(compiled, majority, objective, how)
     return (
         "" if _better(over) else f"; no better than the majority grade ({objective.name} {_signed(over.estimate(0))})"
     )
 
 
-def _difference(one: Ratings, other: Ratings, objective: Objective, how: Resampling) -> Interval:
+def _difference(one: GradePairs, other: GradePairs, objective: Objective, how: Resampling) -> Interval:
     return difference_interval(
         objective.statistic(one),
         objective.statistic(other),

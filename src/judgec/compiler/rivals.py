@@ -20,7 +20,7 @@ from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store import programs
@@ -48,7 +48,7 @@ class Standing:
 class Rivals:
     """Ratings of the same rows as the compiled judge's, by name; and why it must not be promoted, or empty."""
 
-    ratings: Mapping[str, Ratings]
+    ratings: Mapping[str, GradePairs]
     refusal: str = ""
 
 
@@ -139,7 +139,7 @@ def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
     return same and same_threshold
 
 
-def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str, Ratings]:
+def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str, GradePairs]:
     """The other judges of the table, with a language model or without.
 
     A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival, and so is evidence
@@ -156,7 +156,7 @@ def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str,
     return {name: ratings[name] for name in names}
 
 
-def _same(one: Ratings, other: Ratings) -> bool:
+def _same(one: GradePairs, other: GradePairs) -> bool:
     return np.array_equal(one.judge, other.judge) and np.array_equal(one.judge_accept, other.judge_accept)
 
 

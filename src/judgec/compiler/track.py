@@ -22,7 +22,7 @@ from judgec.report import figures
 from judgec.report.curves import coverage_figure, learning_curve_figure
 from judgec.store import programs
 from judgec.store.splits import SPLITS
-from judgec.tracking.runs import Candidate, CompileRun, DatasetInput, ModelVersion
+from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 
 Columns = Mapping[str, Literal["string", "long", "double", "boolean"]]
 
@@ -57,7 +57,7 @@ def run_of(
         },
         metrics=_metrics(compiled),
         candidates=tuple(
-            Candidate(
+            CandidateRun(
                 name=found.candidate.name,
                 params=dict(found.candidate.settings),
                 metrics={f"dev.{settings.objective}": found.dev, "dev.unscored": found.unscored},

@@ -14,7 +14,7 @@ from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, IntArray
-from judgec.records.ratings import Ratings, pair
+from judgec.records.ratings import GradePairs, pair
 from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling, measure, with_aspects
 
@@ -34,11 +34,11 @@ class Verification:
     """
 
     agreements: Mapping[str, Agreement]
-    ratings: Mapping[str, Ratings]
+    ratings: Mapping[str, GradePairs]
     judgments: Mapping[str, Judgments]
 
 
-def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int | None = None) -> Ratings:
+def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int | None = None) -> GradePairs:
     """A judge beside the experts on a part of the split."""
     labels = dataset.labels
     return pair(part.experts, judgments, labels.scale, accept_only=labels.accept_only, aspect=aspect)

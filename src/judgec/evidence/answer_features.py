@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log1p
 
 from judgec.evidence.overlap import Weight, ratio, support
-from judgec.evidence.text import Library, Passage, read
+from judgec.evidence.text import Library, StemmedText, read
 
 _NOT = r"(?:do(?:es)?|did|is|are|was|were|has|have|can|could|would)(?: not|n't)"
 _TELL = (
@@ -107,7 +107,7 @@ ANSWER_NAMES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JudgedAnswer:
     """An answer as it is judged.
 
     Args:
@@ -119,8 +119,8 @@ class Answer:
     """
 
     text: str
-    passage: Passage
-    claims: Passage
+    passage: StemmedText
+    claims: StemmedText
     courtesy: float
     refused: tuple[bool, ...]
 
@@ -149,7 +149,7 @@ def without_courtesies(text: str) -> str:
     return bare
 
 
-def read_answer(text: str, library: Library) -> Answer:
+def read_answer(text: str, library: Library) -> JudgedAnswer:
     """``text`` with its refusals and courtesies found."""
     passage = library.read(text)
     refused = tuple(refuses(line) for line, _ in passage.lines)
@@ -157,11 +157,11 @@ def read_answer(text: str, library: Library) -> Answer:
     claims = passage if bare == text else read(bare)
     if bare != text or any(refused):
         kept = [i for i, (line, _) in enumerate(claims.lines) if not refuses(line)]
-        claims = Passage((claims.lines[i] for i in kept), 0, (claims.quotes[i] for i in kept))
-    return Answer(text, passage, claims, 1.0 - ratio(len(bare.strip()), len(text.strip()), 1.0), refused)
+        claims = StemmedText((claims.lines[i] for i in kept), 0, (claims.quotes[i] for i in kept))
+    return JudgedAnswer(text, passage, claims, 1.0 - ratio(len(bare.strip()), len(text.strip()), 1.0), refused)
 
 
-def answer_features(answer: Answer, question: Passage, weight: Weight) -> tuple[float, ...]:
+def answer_features(answer: JudgedAnswer, question: StemmedText, weight: Weight) -> tuple[float, ...]:
     """The numbers of ``ANSWER_NAMES`` for an answer with at least one word."""
     reply, asked, refusal = answer.passage, question.vocabulary, answer.refusal
     n_words, n_stems, text = len(reply.stems), len(reply.vocabulary), answer.text.strip()
@@ -206,7 +206,7 @@ _POLAR_OPENINGS = "is are was were do doe did can could has have had will should
 _POLAR = frozenset(_POLAR_OPENINGS.split())
 
 
-def _gives(reply: Passage, question: Passage) -> tuple[float, float, float]:
+def _gives(reply: StemmedText, question: StemmedText) -> tuple[float, float, float]:
     """Whether a figure, a name, a yes or no is given where one is asked for: 1 yes, -1 no, 0 not asked
     for.
     """
@@ -221,7 +221,7 @@ def _gives(reply: Passage, question: Passage) -> tuple[float, float, float]:
     )
 
 
-def asked_for(reply: Passage, question: Passage) -> tuple[str, float] | None:
+def asked_for(reply: StemmedText, question: StemmedText) -> tuple[str, float] | None:
     """What the question asks for, and 1 where a reply of at least one word gives it, else -1; None of other
     questions.
     """

@@ -2,9 +2,9 @@
 
 from math import log1p
 
-from judgec.evidence.answer_features import Answer
+from judgec.evidence.answer_features import JudgedAnswer
 from judgec.evidence.overlap import Weight, fragments, gram_orders, lcs, ratio, soft_support, support
-from judgec.evidence.text import FUNCTION_STEMS, Passage
+from judgec.evidence.text import FUNCTION_STEMS, StemmedText
 
 NEUTRAL = 0.5  # a share of nothing: neither supported nor unsupported
 WEAK = 0.5  # a sentence with less of its weight in the contexts is counted as weak
@@ -50,7 +50,7 @@ CONTEXT_NAMES = (
 
 
 def context_features(
-    answer: Answer, question: Passage, contexts: Passage, reference: Passage, weight: Weight
+    answer: JudgedAnswer, question: StemmedText, contexts: StemmedText, reference: StemmedText, weight: Weight
 ) -> tuple[float, ...]:
     """The numbers of ``CONTEXT_NAMES`` for an answer and contexts with at least one word each.
 
@@ -95,11 +95,11 @@ def _one(_stem: str) -> float:
     return 1.0
 
 
-def _new(passage: Passage, question: Passage) -> list[str]:
+def _new(passage: StemmedText, question: StemmedText) -> list[str]:
     return [stem for stem in passage.stems if stem not in question.vocabulary]
 
 
-def _grams(reply: Passage, question: Passage, contexts: Passage) -> tuple[float, float, float, float]:
+def _grams(reply: StemmedText, question: StemmedText, contexts: StemmedText) -> tuple[float, float, float, float]:
     """Share of the answer's bigrams, of those not in the question, of its trigrams and 4-grams in the
     contexts.
     """
@@ -114,14 +114,14 @@ def _grams(reply: Passage, question: Passage, contexts: Passage) -> tuple[float,
     )
 
 
-def _copied(stems: list[str], contexts: Passage) -> tuple[float, float]:
+def _copied(stems: list[str], contexts: StemmedText) -> tuple[float, float]:
     lengths = fragments(stems, contexts)
     density = sum(length * length for length in lengths) / len(stems)
     return max(lengths, default=0) / len(stems), log1p(density)
 
 
 def _by_sentence(
-    reply: Passage, question: Passage, contexts: Passage, weight: Weight
+    reply: StemmedText, question: StemmedText, contexts: StemmedText, weight: Weight
 ) -> tuple[float, float, float, float, float]:
     asked, known = question.vocabulary, contexts.vocabulary
     shares = [
@@ -131,7 +131,7 @@ def _by_sentence(
     return sum(shares) / len(shares), min(shares), max(shares), shares[-1], weak / len(shares)
 
 
-def _best_sentences(reply: Passage, contexts: Passage, weight: Weight) -> tuple[float, float, float]:
+def _best_sentences(reply: StemmedText, contexts: StemmedText, weight: Weight) -> tuple[float, float, float]:
     where, best = contexts.where, list[float]()
     for sentence in reply.sentences:
         found, whole = dict[int, float](), 0.0
@@ -144,13 +144,13 @@ def _best_sentences(reply: Passage, contexts: Passage, weight: Weight) -> tuple[
     return sum(best) / len(best), min(best), max(best)
 
 
-def _unsupported(things: dict[str, None], question: Passage, contexts: Passage) -> tuple[float, float]:
+def _unsupported(things: dict[str, None], question: StemmedText, contexts: StemmedText) -> tuple[float, float]:
     fresh = [thing for thing in things if thing not in question.vocabulary]
     lost = sum(1 for thing in fresh if thing not in contexts.vocabulary)
     return ratio(lost, len(fresh)), log1p(lost)
 
 
-def _longest_gap(stems: list[str], contexts: Passage) -> int:
+def _longest_gap(stems: list[str], contexts: StemmedText) -> int:
     """The most content words between two that the contexts contain."""
     longest = length = 0
     for stem in stems:
@@ -159,7 +159,9 @@ def _longest_gap(stems: list[str], contexts: Passage) -> int:
     return longest
 
 
-def _claims(claims: Passage, question: Passage, contexts: Passage, weight: Weight) -> tuple[float, float, float, float]:
+def _claims(
+    claims: StemmedText, question: StemmedText, contexts: StemmedText, weight: Weight
+) -> tuple[float, float, float, float]:
     if not claims.stems:
         return NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL
     return (

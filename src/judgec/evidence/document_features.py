@@ -3,7 +3,7 @@
 from math import log1p
 
 from judgec.evidence.overlap import Weight, gram_orders, lcs, ratio, soft_support, support
-from judgec.evidence.text import Passage
+from judgec.evidence.text import StemmedText
 
 BM25_K1 = 1.2  # saturation of a term's count; Robertson et al., TREC-3
 BM25_B = 0.75  # length normalization; the same source
@@ -32,7 +32,9 @@ DOCUMENT_NAMES = (
 )
 
 
-def document_features(query: Passage, document: Passage, weight: Weight, mean_length: float) -> tuple[float, ...]:
+def document_features(
+    query: StemmedText, document: StemmedText, weight: Weight, mean_length: float
+) -> tuple[float, ...]:
     """The numbers of ``DOCUMENT_NAMES`` for a non-empty query and document.
 
     Args:
@@ -68,13 +70,13 @@ def document_features(query: Passage, document: Passage, weight: Weight, mean_le
     )
 
 
-def _sentences(terms: list[str], document: Passage, weight: Weight) -> tuple[float, float, float, float]:
+def _sentences(terms: list[str], document: StemmedText, weight: Weight) -> tuple[float, float, float, float]:
     shares = [support(terms, frozenset(sentence), weight, 0.0) for sentence in document.sentences]
     best = max(range(len(shares)), key=lambda number: (shares[number], -number))
     return shares[best], best / len(shares), shares[0], sum(shares) / len(shares)
 
 
-def _proximity(matched: list[str], document: Passage) -> float:
+def _proximity(matched: list[str], document: StemmedText) -> float:
     """Matched terms of the query within the best window of 20 stems, as a share of all matched."""
     wanted = frozenset(matched)
     places = [(place, stem) for place, stem in enumerate(document.stems) if stem in wanted]
@@ -85,6 +87,6 @@ def _proximity(matched: list[str], document: Passage) -> float:
     return ratio(best, len(wanted))
 
 
-def _characters(query: Passage, document: Passage) -> float:
+def _characters(query: StemmedText, document: StemmedText) -> float:
     grams = query.character_trigrams
     return ratio(sum(1 for gram in grams if gram in document.character_trigrams), len(grams))

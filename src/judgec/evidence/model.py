@@ -10,14 +10,14 @@ from math import log1p
 import numpy as np
 
 from judgec.errors import ArtifactError
-from judgec.evidence.answer_features import ANSWER_NAMES, Answer, answer_features, read_answer
+from judgec.evidence.answer_features import ANSWER_NAMES, JudgedAnswer, answer_features, read_answer
 from judgec.evidence.context_features import CONTEXT_NAMES, context_features
 from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
 from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
 from judgec.evidence.reasons.phrases import Phrases
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
-from judgec.evidence.text import Library, Passage
+from judgec.evidence.text import Library, StemmedText
 from judgec.records.label import FloatArray, Item
 
 VERSION = 1  # of the features' definitions: raised whenever a number changes for the same item
@@ -128,7 +128,7 @@ class EvidenceModel:
                 packed[i] = pack(self._phrases(items[i], answers, library))
         return out
 
-    def _phrases(self, item: Item, answers: Sequence[Answer], library: Library) -> Phrases:
+    def _phrases(self, item: Item, answers: Sequence[JudgedAnswer], library: Library) -> Phrases:
         question = library.read(item.text("query"))
         phrases: Phrases = {}
         if "document" in self.families:
@@ -142,7 +142,7 @@ class EvidenceModel:
             phrases |= pair_phrases(*found) if self.pairs else phrases_of(found[0], answers[0], question)
         return phrases
 
-    def _row(self, item: Item, answer: Answer, library: Library) -> list[float]:
+    def _row(self, item: Item, answer: JudgedAnswer, library: Library) -> list[float]:
         question = library.read(item.text("query"))
         row: list[float] = []
         for family in self.families:
@@ -152,7 +152,7 @@ class EvidenceModel:
         return row
 
     def _family(
-        self, family: str, item: Item, question: Passage, answer: Answer, library: Library
+        self, family: str, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library
     ) -> tuple[float, ...]:
         """The features of one family, or an empty tuple when the item lacks a text it needs."""
         weight = self.idf.__getitem__

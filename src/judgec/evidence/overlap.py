@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import sqrt
 
-from judgec.evidence.text import Passage
+from judgec.evidence.text import StemmedText
 
 Weight = Callable[[str], float]
 
@@ -26,7 +26,7 @@ def support(stems: Iterable[str], known: Container[str], weight: Weight, empty: 
     return found / whole if whole > 0.0 else empty
 
 
-def soft_support(stems: Iterable[str], passage: Passage, weight: Weight, empty: float) -> float:
+def soft_support(stems: Iterable[str], passage: StemmedText, weight: Weight, empty: float) -> float:
     """As ``support``, but a missing stem counts as much as its most similar stem in ``passage``
     resembles it.
     """
@@ -57,7 +57,7 @@ def resemblance(a: str, b: str) -> float:
     return dice if dice >= 0.5 else 0.0
 
 
-def lcs(stems: Iterable[str], passage: Passage) -> int:
+def lcs(stems: Iterable[str], passage: StemmedText) -> int:
     """Length of the longest common subsequence of ``stems`` and the passage's stems.
 
     Source: Hyyro (2004), Bit-parallel LCS-length computation revisited: one addition a stem, whatever the length.
@@ -72,7 +72,7 @@ def lcs(stems: Iterable[str], passage: Passage) -> int:
     return len(passage.stems) - row.bit_count()
 
 
-def contains_run(stems: list[str], passage: Passage) -> bool:
+def contains_run(stems: list[str], passage: StemmedText) -> bool:
     """True when ``stems`` stand in ``passage`` as one unbroken run; nothing stands nowhere."""
     if not stems or any(stem not in passage.vocabulary for stem in stems):
         return False
@@ -82,7 +82,7 @@ def contains_run(stems: list[str], passage: Passage) -> bool:
     return hits > 0
 
 
-def gram_orders(stems: Iterable[str], passage: Passage) -> list[int]:
+def gram_orders(stems: Iterable[str], passage: StemmedText) -> list[int]:
     """For each stem the longest n-gram ending there, up to 4, that stands in ``passage``; 0 for a missing
     stem.
     """
@@ -97,7 +97,7 @@ def gram_orders(stems: Iterable[str], passage: Passage) -> list[int]:
     return orders
 
 
-def fragments(stems: Iterable[str], passage: Passage) -> list[int]:
+def fragments(stems: Iterable[str], passage: StemmedText) -> list[int]:
     """Lengths of the runs that ``stems`` copy from ``passage``, read greedily from left to right.
 
     Source: Grusky, Naaman and Artzi (2018), Newsroom, section 3: extractive fragments.

@@ -8,7 +8,7 @@ from math import log1p
 from judgec.evidence.answer_features import read_answer, refuses
 from judgec.evidence.overlap import contains_run, f1, gram_orders, lcs, ratio, soft_support, support
 from judgec.evidence.reference_features import alternatives
-from judgec.evidence.text import FUNCTION_STEMS, Library, Passage
+from judgec.evidence.text import FUNCTION_STEMS, Library, StemmedText
 
 QUICK_NAMES = (
     "context_support",
@@ -80,7 +80,7 @@ def _weight(stem: str) -> float:
     return FUNCTION_WORD_WEIGHT if stem in FUNCTION_STEMS else 1.0
 
 
-def _context_part(new: list[str], reply: Passage, contexts: tuple[str, ...]) -> tuple[float, float, float]:
+def _context_part(new: list[str], reply: StemmedText, contexts: tuple[str, ...]) -> tuple[float, float, float]:
     if not contexts or not reply.stems:
         return 0.0, 0.0, 0.0
     passage = _library.read(contexts)
@@ -90,7 +90,7 @@ def _context_part(new: list[str], reply: Passage, contexts: tuple[str, ...]) -> 
     return support(new, passage.vocabulary, _weight, 1.0), shared, worst
 
 
-def _reference_part(question: Passage, reply: Passage, reference: str) -> tuple[float, float, float, float]:
+def _reference_part(question: StemmedText, reply: StemmedText, reference: str) -> tuple[float, float, float, float]:
     best = (0.0, 0.0, 0.0, 0.0)
     for wanted in map(_library.read, alternatives(reference)) if reply.stems else ():
         if not wanted.stems:
@@ -110,7 +110,7 @@ def _reference_part(question: Passage, reply: Passage, reference: str) -> tuple[
     return best
 
 
-def _document_part(question: Passage, document: str) -> tuple[float, float]:
+def _document_part(question: StemmedText, document: str) -> tuple[float, float]:
     if not document:
         return 0.0, 0.0
     passage = _library.read(document)

@@ -2,9 +2,9 @@
 
 from math import log1p
 
-from judgec.evidence.answer_features import Answer, refuses
+from judgec.evidence.answer_features import JudgedAnswer, refuses
 from judgec.evidence.overlap import Weight, contains_run, cosine, f1, lcs, ratio, soft_support, support
-from judgec.evidence.text import FUNCTION_STEMS, Library, Passage
+from judgec.evidence.text import FUNCTION_STEMS, Library, StemmedText
 
 SEPARATOR = " | "  # between the alternatives of a reference
 MATCHED = 0.9  # soft recall from which an alternative counts as given
@@ -54,7 +54,7 @@ def alternatives(reference: str) -> list[str]:
 
 
 def reference_features(
-    answer: Answer, question: Passage, reference: str, library: Library, weight: Weight
+    answer: JudgedAnswer, question: StemmedText, reference: str, library: Library, weight: Weight
 ) -> tuple[float, ...]:
     """The numbers of ``REFERENCE_NAMES`` for an answer and a reference with at least one word each."""
     reply, asked = answer.passage, question.vocabulary
@@ -78,12 +78,12 @@ def _one(_stem: str) -> float:
     return 1.0
 
 
-def _new(passage: Passage, asked: dict[str, int]) -> list[str]:
+def _new(passage: StemmedText, asked: dict[str, int]) -> list[str]:
     """Distinct stems that are not in the question; all of them where the question has them all."""
     return [stem for stem in passage.vocabulary if stem not in asked] or list(passage.vocabulary)
 
 
-def _compare(reply: Passage, question: Passage, wanted: Passage, weight: Weight) -> tuple[float, ...]:
+def _compare(reply: StemmedText, question: StemmedText, wanted: StemmedText, weight: Weight) -> tuple[float, ...]:
     said, asked, given = reply.vocabulary, question.vocabulary, wanted.vocabulary
     new, told = _new(wanted, asked), _new(reply, asked)
     recall, precision = support(new, said, weight, 0.0), support(told, given, weight, 0.0)
@@ -112,7 +112,9 @@ def _compare(reply: Passage, question: Passage, wanted: Passage, weight: Weight)
     )
 
 
-def _figures(reply: Passage, wanted: Passage, asked: dict[str, int]) -> tuple[float, float, float, float, float]:
+def _figures(
+    reply: StemmedText, wanted: StemmedText, asked: dict[str, int]
+) -> tuple[float, float, float, float, float]:
     """Number conflict and recall, month conflict, share of figures left out, figures added."""
     needed = [number for number in wanted.numbers if number not in asked]
     told = [number for number in reply.numbers if number not in asked]

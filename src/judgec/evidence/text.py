@@ -180,7 +180,7 @@ class _Masks(dict[str, int]):
         return mask
 
 
-class Passage:
+class StemmedText:
     """One text, or several joined, as stems; what is costly is computed once, on first use.
 
     Args:
@@ -277,11 +277,11 @@ class Library:
 
     def __init__(self, budget: int = 400_000) -> None:
         self.budget = budget
-        self._kept: OrderedDict[str | tuple[str, ...], Passage] = OrderedDict()
+        self._kept: OrderedDict[str | tuple[str, ...], StemmedText] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
-    def read(self, text: str | tuple[str, ...]) -> Passage:
+    def read(self, text: str | tuple[str, ...]) -> StemmedText:
         """The analysed text; several texts are read as one, sentence after sentence."""
         with self._lock:
             known = self._kept.get(text)
@@ -297,16 +297,16 @@ class Library:
                 self._size -= self._kept.popitem(last=False)[1].size
         return passage
 
-    def _join(self, texts: tuple[str, ...]) -> Passage:
+    def _join(self, texts: tuple[str, ...]) -> StemmedText:
         parts = [self.read(text) for text in texts]
         if len(parts) == 1:
             return parts[0]
         quotes = (quote for part in parts for quote in part.quotes)
-        return Passage((line for part in parts for line in part.lines), sum(part.size for part in parts), quotes)
+        return StemmedText((line for part in parts for line in part.lines), sum(part.size for part in parts), quotes)
 
 
-def read(text: str) -> Passage:
+def read(text: str) -> StemmedText:
     """``text`` analysed, without keeping it."""
     lines = ((part, tuple(_WORD.findall(part))) for part in _SENTENCE_END.split(clean(text)))
     known = [line for line in lines if line[1]]
-    return Passage(((part.lower(), words) for part, words in known), len(text) + 1, (part for part, _ in known))
+    return StemmedText(((part.lower(), words) for part, words in known), len(text) + 1, (part for part, _ in known))

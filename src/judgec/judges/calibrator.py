@@ -7,11 +7,12 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from judgec.judges.decision import DecisionRule, RuleName, Sureness
 from judgec.judges.forest import Forest
 from judgec.records.label import FloatArray, IntArray
+from judgec.records.record import FiniteRecord
 
 Source = Literal["lm", "evidence", "both"]
 Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix"]
@@ -20,11 +21,7 @@ VERDICT_FLOOR = 0.01  # an LM that says "certain" is taken to mean 99 %
 OUTLIER = 3.0  # standard deviations at which a column is cut: unlike items must not dominate a linear score
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Linear(_Frozen):
+class Linear(FiniteRecord):
     """One logistic score a row: a cut between grades (``ordinal``) or a grade (``multinomial``).
 
     Args:
@@ -46,7 +43,7 @@ class Linear(_Frozen):
         )
 
 
-class Steps(_Frozen):
+class Steps(FiniteRecord):
     """A non-decreasing piecewise-linear map of P(grade >= cut), one a cut."""
 
     cut: int
@@ -54,7 +51,7 @@ class Steps(_Frozen):
     y: tuple[float, ...]
 
 
-class Choice(_Frozen):
+class CalibratorChoice(FiniteRecord):
     """One row of the cross-validation table: a way from verdict and evidence to a grade, and what it is worth.
 
     Args:
@@ -107,7 +104,7 @@ class Trace:
         return np.where(self.kept[at] == rows, at, -1)
 
 
-class Calibrator(_Frozen):
+class Calibrator(FiniteRecord):
     """Maps verdicts and evidence to probabilities of the experts' grades; saved as JSON, applied in numpy.
 
     Args:
@@ -147,7 +144,7 @@ class Calibrator(_Frozen):
     feature_names: tuple[str, ...] = ()
     evidence_digest: str = ""
     n_labels: int = 0
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[CalibratorChoice, ...] = ()
     rule: DecisionRule = DecisionRule()
     sureness: Sureness | None = None
     accept_threshold: float | None = None

@@ -3,9 +3,9 @@
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from judgec.records.label import FloatArray, IntArray
+from judgec.records.record import FiniteRecord
 from judgec.records.scale import Scale
 
 RuleName = Literal["raw", "map", "likeliest", "median", "cuts", "nearest"]
@@ -14,11 +14,7 @@ EVEN = 1e-9  # probabilities closer than this count as equal
 LEAST = 1e-6  # a probability is kept this far from 0 and 1 before its logit is taken
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class DecisionRule(_Frozen):
+class DecisionRule(FiniteRecord):
     """How the grade follows from the LM's verdict or from the calibrated probabilities.
 
     ``raw``: the grade that the LM stated. ``map``: cut points on the value of the LM's verdict, which for a single
@@ -64,7 +60,7 @@ class DecisionRule(_Frozen):
         return nearest_grade(spread, scale)
 
 
-class Sureness(_Frozen):
+class Sureness(FiniteRecord):
     """Probability that the shipped grade is right, from the calibrated probability of that grade.
 
     Args:

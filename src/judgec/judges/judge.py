@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator, Trace
-from judgec.judges.explain.reasons import Reasons, Seen
+from judgec.judges.explain.reasons import Reasons, SeenScores
 from judgec.judges.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
@@ -153,14 +153,14 @@ class CompiledJudge:
         rows: IntArray = np.arange(len(item_ids)) if raw is None else np.flatnonzero(raw.scored)
         features, parts = observe(rows, False) if reads else (None, None)
         traces = {aspect: Trace() for aspect in self.calibrators}
-        judged, seen = self._calibrated(item_ids, raw, features, traces), Seen(parts, traces)
+        judged, seen = self._calibrated(item_ids, raw, features, traces), SeenScores(parts, traces)
         if is_pairwise(self.module):
             mirrors = None if raw is None else mirror(raw, self.scale)
             turned = {aspect: Trace() for aspect in self.calibrators}
             other = self._calibrated(item_ids, mirrors, observe(rows, True)[0] if reads else None, turned)
             calibrator = self.calibrators.get(self.aspects[0])
             stated = calibrator is not None and calibrator.rule.name == "raw"
-            judged, seen = symmetric(judged, other, raw, self.scale, stated=stated), Seen(parts, traces, turned)
+            judged, seen = symmetric(judged, other, raw, self.scale, stated=stated), SeenScores(parts, traces, turned)
             if calibrator is not None:
                 judged = replace(judged, confidence=calibrator.sure(judged.confidence))
         return replace(judged, rationale=self._reasons.of(judged, raw, seen))

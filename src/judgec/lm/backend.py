@@ -16,7 +16,7 @@ from dspy.clients.engines import AsyncLiteLLMEngine, LiteLLMEngine
 from dspy.lm15 import AsyncLMRouter, LMRouter, Request, Response, RouterConfig, Timeouts
 
 from judgec.errors import BudgetError, ServiceError
-from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.spec import LMSpec
 
 CONNECT_SECONDS = 10.0
@@ -33,7 +33,7 @@ NO_KEY = "none"  # what a private endpoint without a key is sent
 class Speaks(Protocol):
     """A backend that takes plain requests as they are."""
 
-    async def say(self, plain: Plain) -> Said:
+    async def say(self, plain: Plain) -> Completion:
         """One attempt on this event loop."""
         ...
 

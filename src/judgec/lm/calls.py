@@ -28,7 +28,7 @@ from judgec.lm.backend import (
     service_error,
     unreachable,
 )
-from judgec.lm.endpoint.exchange import Bill, Plain, Said
+from judgec.lm.endpoint.exchange import Bill, Completion, Plain
 from judgec.lm.endpoint.features import Features
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
@@ -65,7 +65,7 @@ class _AbandonedError(Exception):
 
 
 _Ask: TypeAlias = Request | Plain | _Wait | _Join | _Keep
-_Answer: TypeAlias = Response | Said | None
+_Answer: TypeAlias = Response | Completion | None
 _Result = TypeVar("_Result")
 _Stop = TypeVar("_Stop", LMServiceError, LMBudgetError)
 

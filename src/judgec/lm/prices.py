@@ -35,7 +35,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """What a batch of calls is expected to take; ``usd`` is None when the model has no list price."""
 
     calls: int
@@ -68,7 +68,7 @@ def estimate_tokens(messages: Sequence[Mapping[str, str]]) -> int:
     return -(-size // BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * len(messages)
 
 
-def estimate(prompts: Iterable[Sequence[Mapping[str, str]]], spec: LMSpec) -> Estimate:
+def estimate(prompts: Iterable[Sequence[Mapping[str, str]]], spec: LMSpec) -> CostEstimate:
     """Calls, tokens and dollars for asking every prompt once, with replies of the usual length."""
     calls = tokens = 0
     for messages in prompts:
@@ -77,7 +77,7 @@ def estimate(prompts: Iterable[Sequence[Mapping[str, str]]], spec: LMSpec) -> Es
     reply = min(spec.reply_tokens, TYPICAL_REPLY)
     rate = price(spec.model)
     usd = None if rate is None else tokens * rate.input + calls * reply * rate.output
-    return Estimate(calls, tokens + calls * reply, usd)
+    return CostEstimate(calls, tokens + calls * reply, usd)
 
 
 @cache

@@ -8,7 +8,7 @@ import hashlib
 import re
 
 from judgec.agents.answer import shown
-from judgec.agents.external import Said, SystemFailedError
+from judgec.agents.external import ExternalReply, SystemFailedError
 from judgec.queries.terms import content
 from judgec.retrieval.index import Index
 from judgec.retrieval.retrievers import open_retriever
@@ -35,7 +35,7 @@ class BrokenSystem:
         self.identity = f"broken, version 1, {index_digest(index)}"
         self._retriever = open_retriever("bm25", index)
 
-    def ask(self, query: str) -> Said:
+    def ask(self, query: str) -> ExternalReply:
         """A wrong answer, the same one every time.
 
         Raises:
@@ -46,15 +46,15 @@ class BrokenSystem:
         hits = self._retriever.search(query, LOOKED_AT)
         contexts = tuple(map(shown, hits))
         if option := _FIRST_OPTION.search(query):
-            return Said(f"A) {option[1]}", contexts)
+            return ExternalReply(f"A) {option[1]}", contexts)
         if not hits:
-            return Said("It is 42 in every case.", contexts)
+            return ExternalReply("It is 42 in every case.", contexts)
         first = _FIRST_QUESTION.search(query)
         if first and " 2) " in query:
-            return Said(_nearest(hits[0].passage.text, first[1]), contexts)
+            return ExternalReply(_nearest(hits[0].passage.text, first[1]), contexts)
         others = [hit for hit in hits if hit.passage.doc_id != hits[0].passage.doc_id] or hits
         said = _nearest(others[0].passage.text, query)
-        return Said(_DIGIT.sub(lambda digit: str((int(digit[0]) + 3) % 10), said), contexts)
+        return ExternalReply(_DIGIT.sub(lambda digit: str((int(digit[0]) + 3) % 10), said), contexts)
 
 
 def index_digest(index: Index) -> str:

@@ -67,7 +67,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ProbeComparison:
     """Two probes.
 
     Args:
@@ -132,7 +132,7 @@ def read_side(reference: str) -> tuple[str, list[Probed]]:
     return f"{folder}:{system}", chosen
 
 
-def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *, seed: int = 0) -> Comparison:
+def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *, seed: int = 0) -> ProbeComparison:
     """Compare two probes.
 
     Where both asked the same questions they are two versions of a system: questions that either gave no answer to, or
@@ -163,7 +163,7 @@ def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *,
         rows = tuple(
             _systems(name, [x for x, _ in group], [y for _, y in group], seed) for name, group in groups.items()
         )
-        return Comparison("systems", names, rows, tuple(notes))
+        return ProbeComparison("systems", names, rows, tuple(notes))
     left, right = [one for one in a[1] if _judged(one)], [one for one in b[1] if _judged(one)]
     scenarios = [name for name in dict.fromkeys(map(_scenario, left)) if name in set(map(_scenario, right))]
     if not scenarios:
@@ -180,7 +180,7 @@ def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *,
         )
         for name in (ALL, *scenarios)
     )
-    return Comparison("generators", names, rows, _small_samples(rows))
+    return ProbeComparison("generators", names, rows, _small_samples(rows))
 
 
 def _small_samples(rows: Sequence[Compared]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from judgec.probes.judging.facts import states, support
 from judgec.queries.terms import TermIndex, content
-from judgec.records.scenario.outcome import Probed, Reply, Where
+from judgec.records.scenario.outcome import Probed, SystemReply, Where
 from judgec.records.scenario.schema import Component, Fix, Question, Scenario
 
 FOUND = 0.8  # share of a reference's words that a passage must hold to be the one that answers
@@ -24,7 +24,7 @@ FIXES: dict[Component, tuple[str, str]] = {
 }
 
 
-def diagnose(question: Question, reply: Reply, terms: TermIndex | None) -> tuple[Where, str]:
+def diagnose(question: Question, reply: SystemReply, terms: TermIndex | None) -> tuple[Where, str]:
     """Where a failed answer was lost, and the evidence.
 
     Args:

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from judgec.errors import UserError
-from judgec.probes.systems import Subject, asked
-from judgec.records.scenario.outcome import Reply
+from judgec.probes.systems import ProbedSystem, asked
+from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import Question
 from judgec.store.splits import write_whole
 
@@ -17,8 +17,8 @@ REPLIES = "replies.jsonl"
 
 
 def answered(
-    folder: Path, data_set: str, subject: Subject, questions: Sequence[Question], notes: list[str] | None = None
-) -> list[Reply]:
+    folder: Path, data_set: str, subject: ProbedSystem, questions: Sequence[Question], notes: list[str] | None = None
+) -> list[SystemReply]:
     """A system's replies in the order of the questions; those that the folder has are not asked for again.
 
     Each reply is on disk before the next is waited for. Replies that are errors are asked for again.
@@ -46,7 +46,7 @@ def answered(
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
 
-            def keep(reply: Reply) -> None:
+            def keep(reply: SystemReply) -> None:
                 if reply.answer is not None:
                     row = {"key": keys[reply.query_id], **reply.model_dump(mode="json")}
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -77,9 +77,9 @@ def write_probe(folder: Path, files: Mapping[str, str]) -> None:
         raise UserError(f"--out {folder}: {error.strerror}; a folder to write to is needed. Name another.") from error
 
 
-def _known(path: Path) -> dict[str, Reply]:
+def _known(path: Path) -> dict[str, SystemReply]:
     """Replies by key; a line that was cut by a kill is no reply."""
-    known: dict[str, Reply] = {}
+    known: dict[str, SystemReply] = {}
     if not path.is_file():
         return known
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -87,7 +87,7 @@ def _known(path: Path) -> dict[str, Reply]:
         try:
             row = json.loads(line)
             key = str(row.pop("key"))
-            known[key] = Reply.model_validate_json(json.dumps(row))
+            known[key] = SystemReply.model_validate_json(json.dumps(row))
         except (ValueError, KeyError, AttributeError, ValidationError):
             continue
     if text and not text.endswith("\n"):
@@ -96,6 +96,6 @@ def _known(path: Path) -> dict[str, Reply]:
     return known
 
 
-def _key(data_set: str, subject: Subject, question: Question) -> str:
+def _key(data_set: str, subject: ProbedSystem, question: Question) -> str:
     parts = [data_set, subject.name, subject.identity, question.query_id, asked(question)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]

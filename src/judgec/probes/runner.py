@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from judgec.agents.external import Said, System, SystemFailedError
-from judgec.records.scenario.outcome import Reply
+from judgec.agents.external import ExternalReply, System, SystemFailedError
+from judgec.records.scenario.outcome import SystemReply
 
 BACK_OFF = 0.5  # seconds before the first retry, doubled for each further one
 LONGEST_BACK_OFF = 30.0
@@ -64,8 +64,8 @@ def run_system(
     questions: Sequence[tuple[str, str]],
     limits: Limits,
     running: Running,
-    keep: Callable[[Reply], None],
-) -> list[Reply]:
+    keep: Callable[[SystemReply], None],
+) -> list[SystemReply]:
     """The replies in the order of the questions; a failure is a reply with an ``error``.
 
     Each attempt has a thread of its own: one that hangs is given up at the deadline and left behind, so that nothing
@@ -82,11 +82,11 @@ def run_system(
     waiting = [_Job(0.0, row) for row in range(len(questions))]
     heapq.heapify(waiting)
     flying: dict[tuple[int, int], _Job] = {}
-    landed: queue.Queue[tuple[tuple[int, int], Said | str]] = queue.Queue()
-    replies: dict[int, Reply] = {}
+    landed: queue.Queue[tuple[tuple[int, int], ExternalReply | str]] = queue.Queue()
+    replies: dict[int, SystemReply] = {}
     next_start = clock()
 
-    def finish(job: _Job, outcome: Said | str) -> None:
+    def finish(job: _Job, outcome: ExternalReply | str) -> None:
         query_id, _ = questions[job.row]
         may_pass = isinstance(outcome, str) and _PASSING.match(outcome) is not None
         if may_pass and job.attempt < limits.retries:
@@ -132,7 +132,7 @@ def _patience(
 
 
 def _start(
-    system: System, text: str, key: tuple[int, int], landed: "queue.Queue[tuple[tuple[int, int], Said | str]]"
+    system: System, text: str, key: tuple[int, int], landed: "queue.Queue[tuple[tuple[int, int], ExternalReply | str]]"
 ) -> None:
     def ask() -> None:
         try:
@@ -145,16 +145,18 @@ def _start(
     threading.Thread(target=ask, daemon=True, name="judgec-probe").start()
 
 
-def _reply(query_id: str, system: str, outcome: Said | str, seconds: float, attempts: int) -> Reply:
+def _reply(query_id: str, system: str, outcome: ExternalReply | str, seconds: float, attempts: int) -> SystemReply:
     if isinstance(outcome, str):
         fault = _sound(outcome)
-        return Reply(query_id=query_id, system=system, answer=None, error=fault, seconds=seconds, attempts=attempts)
+        return SystemReply(
+            query_id=query_id, system=system, answer=None, error=fault, seconds=seconds, attempts=attempts
+        )
     contexts = outcome.contexts
     if not outcome.text.strip():
-        return Reply(
+        return SystemReply(
             query_id=query_id, system=system, answer=None, error="empty answer", seconds=seconds, attempts=attempts
         )
-    return Reply(
+    return SystemReply(
         query_id=query_id,
         system=system,
         answer=_sound(outcome.text),

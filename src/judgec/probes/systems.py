@@ -21,7 +21,7 @@ from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
 from judgec.probes.broken import BROKEN, BrokenSystem, index_digest
 from judgec.probes.runner import Limits, Running, run_system
-from judgec.records.scenario.outcome import Reply
+from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import Question
 from judgec.retrieval.index import Index
 
@@ -43,7 +43,7 @@ class ProbeSettings(HttpSettings):
     deadline: float = Field(default=120.0, gt=0)
 
 
-class Subject(Protocol):
+class ProbedSystem(Protocol):
     """A system under test, with the way to ask it."""
 
     @property
@@ -56,7 +56,7 @@ class Subject(Protocol):
         """What tells it from another of this name, for resuming."""
         ...
 
-    def replies(self, questions: Sequence[Question], keep: Callable[[Reply], None]) -> list[Reply]:
+    def replies(self, questions: Sequence[Question], keep: Callable[[SystemReply], None]) -> list[SystemReply]:
         """Its replies in order; each is handed to ``keep`` as soon as it is there."""
         ...
 
@@ -79,7 +79,7 @@ class External:
         """The file's content; the function's name with its module's content."""
         return self.system.identity
 
-    def replies(self, questions: Sequence[Question], keep: Callable[[Reply], None]) -> list[Reply]:
+    def replies(self, questions: Sequence[Question], keep: Callable[[SystemReply], None]) -> list[SystemReply]:
         """Its replies in order."""
         return run_system(
             self.system, [(one.query_id, asked(one)) for one in questions], self.limits, self.running, keep
@@ -96,7 +96,7 @@ class Agent:
     settings: AgentSettings
     ask: Ask
 
-    def replies(self, questions: Sequence[Question], keep: Callable[[Reply], None]) -> list[Reply]:
+    def replies(self, questions: Sequence[Question], keep: Callable[[SystemReply], None]) -> list[SystemReply]:
         """Its replies in order."""
         agent = open_agent(self.name, self.index, self.settings)
         queries = [(one.query_id, asked(one)) for one in questions]
@@ -122,7 +122,7 @@ def open_system(
     ask: Ask,
     running: Running,
     environ: Mapping[str, str],
-) -> Subject:
+) -> ProbedSystem:
     """The system that ``--system`` names.
 
     Args:
@@ -177,8 +177,8 @@ class HttpProbe(HttpSystem):
         self.limits = Limits(**self.settings.model_dump(include=limits))
 
 
-def _reply(answer: Answer) -> Reply:
-    return Reply(
+def _reply(answer: Answer) -> SystemReply:
+    return SystemReply(
         query_id=answer.query_id,
         system=answer.agent,
         answer=answer.text,

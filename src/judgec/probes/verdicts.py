@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from judgec.probes.diagnosis import diagnose
 from judgec.probes.judging.facts import states
 from judgec.probes.judging.failures import is_failure
-from judgec.probes.judging.panel import Judge
-from judgec.probes.judging.rules import Judged
+from judgec.probes.judging.panel import ReplyJudge
+from judgec.probes.judging.rules import JudgedReply
 from judgec.queries.terms import TermIndex
-from judgec.records.scenario.outcome import Outcome, Probed, Reply, Verdict
+from judgec.records.scenario.outcome import Outcome, Probed, ReplyVerdict, SystemReply
 from judgec.records.scenario.schema import Question
 
 SHOWN = 200  # characters of a system's error message
@@ -16,8 +16,8 @@ SHOWN = 200  # characters of a system's error message
 
 def verdicts(
     questions: Sequence[Question],
-    replies: Sequence[Reply],
-    judge: Judge,
+    replies: Sequence[SystemReply],
+    judge: ReplyJudge,
     *,
     data_set: str,
     terms: TermIndex | None,
@@ -43,7 +43,7 @@ def verdicts(
     ]
 
 
-def _has_answer(question: Question, reply: Reply) -> bool:
+def _has_answer(question: Question, reply: SystemReply) -> bool:
     if reply.answer is None:
         return False
     references = [part.reference for part in question.parts] or [question.reference]
@@ -52,9 +52,9 @@ def _has_answer(question: Question, reply: Reply) -> bool:
 
 
 def _verdict(
-    question: Question, reply: Reply, judged: Judged | None, data_set: str, terms: TermIndex | None
-) -> Verdict:
-    place = Verdict(
+    question: Question, reply: SystemReply, judged: JudgedReply | None, data_set: str, terms: TermIndex | None
+) -> ReplyVerdict:
+    place = ReplyVerdict(
         query_id=question.query_id,
         system=reply.system,
         data_set=data_set,

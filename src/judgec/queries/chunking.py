@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable
 
-from judgec.records.scenario.schema import Chunking
+from judgec.records.scenario.schema import PassageCut
 from judgec.retrieval.passages import Passage
 
 _WORD = re.compile(r"\S+")
 
 
-def cut(text: str, how: Chunking) -> list[str]:
+def cut(text: str, how: PassageCut) -> list[str]:
     """Chunks of ``text`` in order; every character but white space at the ends of a chunk is in one.
 
     A piece between two separators that is longer than a chunk is cut at spaces, a word that is longer anywhere.
@@ -52,7 +52,7 @@ def words(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-def chunks_of(doc_id: str, title: str, text: str, how: Chunking) -> list[Passage]:
+def chunks_of(doc_id: str, title: str, text: str, how: PassageCut) -> list[Passage]:
     """The chunks of a document, numbered from 0."""
     return [
         Passage(passage_id=f"{doc_id}#{number}", doc_id=doc_id, title=title, text=part)
@@ -60,7 +60,7 @@ def chunks_of(doc_id: str, title: str, text: str, how: Chunking) -> list[Passage
     ]
 
 
-def _pieces(text: str, how: Chunking, measure: Callable[[str], int]) -> list[str]:
+def _pieces(text: str, how: PassageCut, measure: Callable[[str], int]) -> list[str]:
     whole = re.split(f"(?<={re.escape(how.separator)})", text)
     pieces: list[str] = []
     for piece in whole:

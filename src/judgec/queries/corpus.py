@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from judgec.errors import UserError
-from judgec.queries.sampling import Document
+from judgec.queries.sampling import SampledDocument
 from judgec.queries.terms import TermIndex
 from judgec.retrieval.index import Index, open_index
 from judgec.retrieval.manifest import FILE
@@ -33,7 +33,7 @@ class Corpus:
     name: str
     location: str
     passages: tuple[Passage, ...]
-    documents: tuple[Document, ...]
+    documents: tuple[SampledDocument, ...]
     index: Index | None = None
     notes: tuple[str, ...] = ()
 
@@ -58,7 +58,7 @@ def open_corpus(location: str) -> Corpus:
     if not path.exists():
         raise UserError(f"--index {location}: no such file or folder; an index, or documents, are needed.")
     files = sorted(file for file in path.rglob("*") if file.suffix.lower() in KINDS) if path.is_dir() else [path]
-    documents: list[Document] = []
+    documents: list[SampledDocument] = []
     notes: list[str] = []
     for file in files:
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
@@ -70,7 +70,7 @@ def open_corpus(location: str) -> Corpus:
         notes += faults
         for number, one in enumerate(found):
             doc_id = one.doc_id or (name if len(found) == 1 else f"{name}#{number}")
-            documents.append(Document(doc_id, one.title, "\n\n".join(section.text for section in one.sections)))
+            documents.append(SampledDocument(doc_id, one.title, "\n\n".join(section.text for section in one.sections)))
     if not documents:
         reasons = " ".join(notes[:3])
         raise UserError(f"--index {location}: no document that can be read; {', '.join(KINDS)} are valid. {reasons}")
@@ -78,13 +78,15 @@ def open_corpus(location: str) -> Corpus:
     return Corpus(path.name, location, passages, tuple(documents), None, tuple(notes))
 
 
-def whole_documents(passages: Iterable[Passage]) -> Iterable[Document]:
+def whole_documents(passages: Iterable[Passage]) -> Iterable[SampledDocument]:
     """Documents put together from their passages in order, what two neighbours share written once."""
     by: dict[str, list[Passage]] = {}
     for passage in passages:
         by.setdefault(passage.doc_id, []).append(passage)
     for doc_id, parts in by.items():
-        yield Document(doc_id, next((part.title for part in parts if part.title), ""), joined([p.text for p in parts]))
+        yield SampledDocument(
+            doc_id, next((part.title for part in parts if part.title), ""), joined([p.text for p in parts])
+        )
 
 
 def joined(texts: Sequence[str]) -> str:

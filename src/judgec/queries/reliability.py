@@ -75,7 +75,7 @@ class Rules:
         return tuple(found)
 
 
-class Judged:
+class ReliabilityJudge:
     """A compiled reliability judge.
 
     Args:

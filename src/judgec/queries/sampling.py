@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from judgec.queries.chunking import chunks_of
 from judgec.queries.filters import passing
-from judgec.records.scenario.schema import Chunking, Scenario
+from judgec.records.scenario.schema import PassageCut, Scenario
 from judgec.retrieval.passages import Passage
 
 Usable: TypeAlias = Callable[[Passage], bool]
@@ -19,7 +19,7 @@ ROUNDS = 5  # how often a chunk may be drawn, each time for another question
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SampledDocument:
     """A whole document.
 
     Args:
@@ -54,7 +54,7 @@ def seeded(*parts: object) -> random.Random:
     return random.Random(int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big"))
 
 
-def draws(documents: Sequence[Document], scenario: Scenario, seed: int, usable: Usable = bool) -> Iterator[Draw]:
+def draws(documents: Sequence[SampledDocument], scenario: Scenario, seed: int, usable: Usable = bool) -> Iterator[Draw]:
     """Sets of chunks to make questions from.
 
     Documents come in seeded order, ``questions_per_document`` from each; when all are used, further rounds take the
@@ -87,19 +87,19 @@ def draws(documents: Sequence[Document], scenario: Scenario, seed: int, usable: 
             return
 
 
-def _shuffled(document: Document, scenario: Scenario, seed: int, usable: Usable) -> list[Passage]:
+def _shuffled(document: SampledDocument, scenario: Scenario, seed: int, usable: Usable) -> list[Passage]:
     how = scenario.chunking
     chunks = _passing(document, how, scenario, usable)
     wanted = scenario.chunk_sampling.chunks
     if scenario.chunk_sampling.documents == "one" and 0 < len(chunks) < wanted:
         # A short document still holds several facts: cut it finer rather than leave it out.
         size = max(1, sum(len(chunk.text) for chunk in chunks) // wanted)
-        chunks = _passing(document, Chunking(separator=how.separator, size=size, overlap=0), scenario, usable)
+        chunks = _passing(document, PassageCut(separator=how.separator, size=size, overlap=0), scenario, usable)
     seeded(seed, scenario.id, document.doc_id).shuffle(chunks)
     return chunks
 
 
-def _passing(document: Document, how: Chunking, scenario: Scenario, usable: Usable) -> list[Passage]:
+def _passing(document: SampledDocument, how: PassageCut, scenario: Scenario, usable: Usable) -> list[Passage]:
     chunks = chunks_of(document.doc_id, document.title, document.text, how)
     return [chunk for chunk in passing(chunks, scenario.chunk_sampling.filter) if usable(chunk)]
 

@@ -11,7 +11,7 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 
 
 @dataclass(frozen=True, slots=True)
-class Ratings:
+class GradePairs:
     """Experts and a judge on the same items, one row a pair of grades; aspects are flattened.
 
     Only rows that an expert labelled are here. A row that the judge left unscored is kept, with -1 / NaN.
@@ -57,7 +57,7 @@ class Ratings:
 
 def pair(
     experts: Experts, judgments: Judgments, scale: Scale, *, accept_only: bool, aspect: int | None = None
-) -> Ratings:
+) -> GradePairs:
     """Put a judge beside the experts' consensus, row i of both being the same item.
 
     Args:
@@ -78,5 +78,5 @@ def pair(
     score = judgments.score[:, columns].ravel()
     labelled = (expert >= 0) | (expert_accept >= 0)
     n_clusters = int(experts.cluster.max(initial=-1)) + 1
-    ratings = Ratings(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)
+    ratings = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)
     return ratings.where(labelled)

@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
 from judgec.stats.agreement.kappa import exact_table, kappa_table
@@ -169,7 +169,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
 def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, IntArray]) -> list[AgainstOthers]:
     panel = expert_ratings(experts, others, labels.scale, accept_only=labels.accept_only)
 
-    def point(name: str, ratings: Ratings) -> float | None:
+    def point(name: str, ratings: GradePairs) -> float | None:
         compared = compared_rows(name, ratings)
         if not len(compared.expert) or (name in ORDINAL and labels.scale.level == "nominal"):
             return None

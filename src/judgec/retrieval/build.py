@@ -12,7 +12,7 @@ from judgec.retrieval.manifest import Manifest, SourceFile
 from judgec.retrieval.parsing.chunking import Chunking
 from judgec.retrieval.parsing.document import Document, UnreadableError
 from judgec.retrieval.parsing.read import KINDS, read_documents
-from judgec.retrieval.stores.writer import LANGUAGES, Row, Writer
+from judgec.retrieval.stores.writer import LANGUAGES, PassageWriter, Row
 
 OnFile = Callable[[int, int], None]
 """Told how many files are read, of how many."""
@@ -90,7 +90,7 @@ def build_index(
     digests = {name: _digest(path) for name, path in found.items()}
     gone = [name for name in manifest.files if name not in found]
     changed = _changed(manifest, digests, gone)
-    writer = Writer(out, manifest, api_base=api_base, seed=seed)
+    writer = PassageWriter(out, manifest, api_base=api_base, seed=seed)
     intake = _Intake(writer, Chunking.parse(manifest.chunking), manifest.rename)
     if changed or gone or not manifest.complete:
         writer.begin([*gone, *changed])
@@ -232,7 +232,7 @@ def _changed(manifest: Manifest, digests: Mapping[str, str], gone: Iterable[str]
 class _Intake:
     """Reads files into the writer: documents, chunks, duplicates."""
 
-    writer: Writer
+    writer: PassageWriter
     chunking: Chunking
     rename: Mapping[str, str]
     files: int = 0

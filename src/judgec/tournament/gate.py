@@ -15,7 +15,7 @@ MARGIN = re.compile(r"(?P<agent>.*?)\s*(?P<sign>[+-])\s*(?P<points>\d+(\.\d+)?)"
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class RatingGate:
     """``agent >= other + margin`` in Elo points."""
 
     agent: str
@@ -82,12 +82,12 @@ class Held:
 
     Args:
         gate: What was demanded.
-        verdict: As ``Gate.outcome``.
-        sentence: As ``Gate.verdict``.
+        verdict: As ``RatingGate.outcome``.
+        sentence: As ``RatingGate.verdict``.
         difference: What it was held against.
     """
 
-    gate: Gate
+    gate: RatingGate
     verdict: GateVerdict
     sentence: str
     difference: Estimate
@@ -105,7 +105,7 @@ class Held:
         }
 
 
-def held(gate: Gate, board: Leaderboard) -> Held:
+def held(gate: RatingGate, board: Leaderboard) -> Held:
     """The gate held against the ratings of a tournament."""
     difference = board.ratings.difference(gate.agent, gate.other)
     return Held(gate, gate.outcome(difference), gate.verdict(difference)[1], difference)
@@ -117,7 +117,7 @@ def _fewest(margin: float, level: float) -> int:
     return math.ceil(math.log((1.0 - level) / 2.0) / math.log(chance)) if 0.0 < chance < 1.0 else 1
 
 
-def parse_gate(text: str, agents: Collection[str]) -> Gate:
+def parse_gate(text: str, agents: Collection[str]) -> RatingGate:
     """Read ``NEW>=OLD-30``; a name may hold any characters, so names are looked up, longest first.
 
     Raises:
@@ -128,10 +128,10 @@ def parse_gate(text: str, agents: Collection[str]) -> Gate:
         if agent not in agents:
             continue
         if rest in agents and rest != agent:
-            return Gate(agent, rest, 0.0)
+            return RatingGate(agent, rest, 0.0)
         match = MARGIN.fullmatch(rest)
         if match and match["agent"] in agents and match["agent"] != agent:
-            return Gate(agent, match["agent"], float(match["sign"] + match["points"]))
+            return RatingGate(agent, match["agent"], float(match["sign"] + match["points"]))
     raise UserError(
         f"--gate {text!r}: not of the form NEW>=OLD-30 with two of the agents {', '.join(sorted(agents))}. Correct it."
     )

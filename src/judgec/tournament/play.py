@@ -200,7 +200,7 @@ def _settled(pairing: Pairing) -> Pairing:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class GamePlan:
     """Which games are played.
 
     Args:
@@ -216,7 +216,7 @@ class Plan:
     seed: int = 0
 
 
-def play_tournament(entries: Entries, player: Player, plan: Plan) -> tuple[tuple[Played, ...], Proposal | None]:
+def play_tournament(entries: Entries, player: Player, plan: GamePlan) -> tuple[tuple[Played, ...], Proposal | None]:
     """Play the games of a plan; games of agents that lack an answer are not in it.
 
     Returns:

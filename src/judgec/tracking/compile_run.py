@@ -228,7 +228,7 @@ def _log_files(client: MlflowClient, run_id: str, run: runs.CompileRun) -> None:
         client.log_artifacts(run_id, folder)
 
 
-def _log_candidate(client: MlflowClient, experiment_id: str, parent_id: str, candidate: runs.Candidate) -> None:
+def _log_candidate(client: MlflowClient, experiment_id: str, parent_id: str, candidate: runs.CandidateRun) -> None:
     tags = {encode_metric(key): value for key, value in candidate.tags.items()}
     tags |= {"mlflow.parentRunId": parent_id, "judgec.kind": "candidate", **undefined_tags(candidate.metrics)}
     run_id = _start(client, experiment_id, candidate.name, candidate.started, tags)

@@ -30,7 +30,7 @@ Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReviewQuestion:
     """A label schema.
 
     Args:
@@ -59,12 +59,12 @@ class Queue:
     experiment: str
     name: str
     items: Mapping[str, Mapping[str, object]]
-    questions: tuple[Question, ...]
+    questions: tuple[ReviewQuestion, ...]
     users: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReviewAnswer:
     """A human's answer to one question on one item."""
 
     item_id: str
@@ -88,7 +88,7 @@ def send_queue(store: TrackingStore, queue: Queue, environ: Mapping[str, str]) -
 
 def fetch_answers(
     store: TrackingStore, experiment: str, questions: Sequence[str], environ: Mapping[str, str]
-) -> list[Answer]:
+) -> list[ReviewAnswer]:
     """The human feedback on the traces that ``send_queue`` made.
 
     Raises:
@@ -98,7 +98,7 @@ def fetch_answers(
     request: Row = {"do": "fetch", "experiment": experiment, "questions": list(questions)}
     rows = _elsewhere(store, request, environ)["answers"]
     assert isinstance(rows, list)
-    return [Answer(**row) for row in rows]
+    return [ReviewAnswer(**row) for row in rows]
 
 
 def send(store: TrackingStore, queue: Queue) -> int:
@@ -142,7 +142,7 @@ def send(store: TrackingStore, queue: Queue) -> int:
     return len(new)
 
 
-def fetch(store: TrackingStore, experiment: str, questions: Sequence[str]) -> list[Answer]:
+def fetch(store: TrackingStore, experiment: str, questions: Sequence[str]) -> list[ReviewAnswer]:
     """``fetch_answers`` in this process."""
     from judgec.tracking.compile_run import open_store
 
@@ -156,7 +156,7 @@ def fetch(store: TrackingStore, experiment: str, questions: Sequence[str]) -> li
         for row in feedback_of(traces.values(), question, f"mlflow:{experiment}", UNANSWERED).rows:
             item_id = str(traces[str(row["item_id"])].info.tags[ITEM_TAG])
             rationale = row["rationale"] or ""
-            answers.append(Answer(item_id, str(row["annotator"]), question, str(row["label"]), str(rationale)))
+            answers.append(ReviewAnswer(item_id, str(row["annotator"]), question, str(row["label"]), str(rationale)))
     return answers
 
 
@@ -219,7 +219,9 @@ def main() -> None:
     try:
         if request["do"] == "send":
             raw = request["queue"]
-            questions = tuple(Question(q["name"], tuple(q["options"]), q["instruction"]) for q in raw["questions"])
+            questions = tuple(
+                ReviewQuestion(q["name"], tuple(q["options"]), q["instruction"]) for q in raw["questions"]
+            )
             queue = Queue(raw["experiment"], raw["name"], raw["items"], questions, tuple(raw["users"]))
             reply: Row = {"sent": send(store, queue)}
         else:

@@ -4,26 +4,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from judgec.records.estimate import Estimate
+from judgec.records.record import Record
 
 Metrics = Mapping[str, Estimate | float]
 Status = Literal["FINISHED", "FAILED"]
 Param = str | int | float | bool | None
 
 
-class _Record(BaseModel):
+class _Logged(Record):
     model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
         ser_json_bytes="base64",
         val_json_bytes="base64",
         ser_json_inf_nan="constants",
     )
 
 
-class Candidate(_Record):
+class CandidateRun(_Logged):
     """One candidate prompt of a compile; a child run.
 
     Args:
@@ -45,7 +44,7 @@ class Candidate(_Record):
     tags: Mapping[str, str] = {}
 
 
-class DatasetInput(_Record):
+class DatasetInput(_Logged):
     """A data set a compile read. Its texts are not sent: they may be private, and the digest names them.
 
     Args:
@@ -67,7 +66,7 @@ class DatasetInput(_Record):
     profile: Mapping[str, int | float | str] = {}
 
 
-class ModelVersion(_Record):
+class ModelVersion(_Logged):
     """A compiled judge to register.
 
     Args:
@@ -85,7 +84,7 @@ class ModelVersion(_Record):
     description: str = ""
 
 
-class CompileRun(_Record):
+class CompileRun(_Logged):
     """One compile: a parent run.
 
     Args:
@@ -111,7 +110,7 @@ class CompileRun(_Record):
     name: str
     params: Mapping[str, Param]
     metrics: Metrics
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[CandidateRun, ...]
     datasets: tuple[DatasetInput, ...]
     started: float
     ended: float
@@ -137,7 +136,7 @@ class TournamentRun(CompileRun):
     """
 
     kind: Literal["compile", "tournament", "audit", "probe"] = "tournament"
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[CandidateRun, ...] = ()
     datasets: tuple[DatasetInput, ...] = ()
     judge: str
     judge_version: int
@@ -154,11 +153,11 @@ class ProbeRun(CompileRun):
     """One probe of systems under test; metrics are ``failure_rate.<scenario>.<system>`` and counts."""
 
     kind: Literal["compile", "tournament", "audit", "probe"] = "probe"
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[CandidateRun, ...] = ()
     datasets: tuple[DatasetInput, ...] = ()
 
 
-class Logged(_Record):
+class Logged(_Logged):
     """Where a run went.
 
     Args:

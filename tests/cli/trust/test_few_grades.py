@@ -11,7 +11,7 @@ from judgec.cli.judge.judging import run as judge
 from judgec.cli.trust.audit import Request as Auditing
 from judgec.cli.trust.auditing import run as audit
 from judgec.cli.trust.estimating import prepared
-from judgec.compiler.gate import Gate, check
+from judgec.compiler.gate import AgreementGate, check
 from judgec.errors import UserError
 from tests.compiler.small import compiled_from, write
 
@@ -74,7 +74,9 @@ def test_compare_takes_accepts_alone(home: Path) -> None:
 def test_audit_and_gate_read_the_same_labels(home: Path) -> None:
     found = audit(Auditing(judge="e@1", labels=str(home / "few.jsonl"), only="length", home=home, quiet=True))
     assert found.report["items"]
-    opened = check(Gate(judge="e@1", home=home, labels="few.jsonl", min_tau_b=-1.0, not_worse_than="e@2", margin=2.0))
+    opened = check(
+        AgreementGate(judge="e@1", home=home, labels="few.jsonl", min_tau_b=-1.0, not_worse_than="e@2", margin=2.0)
+    )
     assert opened.agreement is not None
     assert opened.agreement.estimates["accept_agreement"].value is not None
 

@@ -9,7 +9,7 @@ from judgec.agents.compiled import load_agent, settings_of
 from judgec.agents.rag import RAG, AgentSettings
 from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, compile_agent, decide
-from judgec.compiler.agents.metric import AcceptedMetric, Scored
+from judgec.compiler.agents.metric import AcceptedMetric, ScoredAnswer
 from judgec.compiler.agents.report import Provenance, SavedAgent, save_agent
 from judgec.compiler.rivals import Standing
 from judgec.compiler.settings import Silent
@@ -124,8 +124,8 @@ def test_too_few_queries_and_impossible_optimizers_are_refused(tmp_path: Path) -
 
 def test_decision_needs_ten_queries_and_an_interval_above_zero(tmp_path: Path) -> None:
     settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
-    ups = [Scored(0.5 + 0.01 * (n % 7)) for n in range(30)]
-    downs = [Scored(0.2 + 0.01 * (n % 5)) for n in range(30)]
+    ups = [ScoredAnswer(0.5 + 0.01 * (n % 7)) for n in range(30)]
+    downs = [ScoredAnswer(0.2 + 0.01 * (n % 5)) for n in range(30)]
     better = decide({COMPILED: ups, UNCOMPILED: downs}, Standing(1, None), settings)
     assert better.promoted
     assert better.difference.value == pytest.approx(
@@ -139,7 +139,7 @@ def test_decision_needs_ten_queries_and_an_interval_above_zero(tmp_path: Path) -
 
 def test_failing_never_pays(tmp_path: Path) -> None:
     settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
-    mixed = [Scored(0.9 if n % 2 else 0.4) for n in range(40)]
-    hiding = [Scored(None if one.value == 0.4 else one.value) for one in mixed]
+    mixed = [ScoredAnswer(0.9 if n % 2 else 0.4) for n in range(40)]
+    hiding = [ScoredAnswer(None if one.value == 0.4 else one.value) for one in mixed]
     found = decide({COMPILED: hiding, UNCOMPILED: mixed}, Standing(1, None), settings)
     assert (found.difference.value or 0) < 0

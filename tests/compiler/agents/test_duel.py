@@ -8,7 +8,7 @@ from judgec.agents.rag import RAG, AgentSettings
 from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate
 from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide
 from judgec.compiler.agents.duel import duel
-from judgec.compiler.agents.metric import Scored
+from judgec.compiler.agents.metric import ScoredAnswer
 from judgec.compiler.rivals import Standing
 from judgec.judges.judge import load_judge
 from judgec.lm.session import Session
@@ -40,7 +40,7 @@ def test_better_agent_wins_by_a_judge_that_knows_the_reference(tmp_path: Path) -
     bad = [Answer(query_id=q.query_id, agent=UNCOMPILED, text="wrong0 wrong1") for q in queries]
     bad[3] = replace(bad[3], text=None, error="down")
     settings = AgentCompile("ag", tmp_path, "rag-bm25", AgentSettings(), resamples=200)
-    scores = {COMPILED: [Scored(1.0)] * 12, UNCOMPILED: [Scored(0.0)] * 12}
+    scores = {COMPILED: [ScoredAnswer(1.0)] * 12, UNCOMPILED: [ScoredAnswer(0.0)] * 12}
     found = CompiledAgent(
         parts={"train": (), "dev": (), "test": tuple(queries)},
         start=RAG(Shelf(), AgentSettings()),

@@ -9,7 +9,7 @@ from judgec.agents.rag import RAG, AgentSettings
 from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate
 from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide
 from judgec.compiler.agents.duel import Duel
-from judgec.compiler.agents.metric import Scored
+from judgec.compiler.agents.metric import ScoredAnswer
 from judgec.compiler.agents.page import agent_page
 from judgec.compiler.rivals import Standing
 from judgec.records.card import ProgramCard
@@ -40,8 +40,8 @@ def found() -> CompiledAgent:
     theirs = [Answer(query_id=q.query_id, agent=UNCOMPILED, text="bad") for q in queries]
     theirs[5] = replace(theirs[5], text=None, error="the service is down")
     scores = {
-        COMPILED: [Scored(0.8, "well said")] * 12,
-        UNCOMPILED: [Scored(None if n == 5 else 0.7) for n in range(12)],
+        COMPILED: [ScoredAnswer(0.8, "well said")] * 12,
+        UNCOMPILED: [ScoredAnswer(None if n == 5 else 0.7) for n in range(12)],
     }
     shown = RAG(Shelf(), AgentSettings())
     shown.answer.demos = [{"query": "shown question", "passages": "p", "answer": "shown answer"}]

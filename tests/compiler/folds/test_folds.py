@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judgec.compiler.folds.parts import make_parts
-from judgec.compiler.gate import Gate, check
+from judgec.compiler.gate import AgreementGate, check
 from judgec.errors import UserError
 from judgec.held_out import held_out, judged_unlearned, unlearned
 from judgec.judges.judge import load_judge
@@ -141,7 +141,7 @@ def test_no_item_of_its_own_is_left_where_the_verdicts_are_those_of_the_judge_th
 
 def test_gate_measures_the_out_of_fold_judgments(world: World) -> None:
     path = write(world.home / "gate.jsonl", ROWS)
-    outcome = check(Gate(judge="small@1", home=world.home, labels=str(path), min_tau_b=-1.0))
+    outcome = check(AgreementGate(judge="small@1", home=world.home, labels=str(path), min_tau_b=-1.0))
     assert outcome.agreement is not None
     expected = world.first.compiled.verification.agreements["compiled"].estimates["tau_b"].value
     assert outcome.agreement.estimates["tau_b"].value == pytest.approx(expected)

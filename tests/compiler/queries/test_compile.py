@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.compiler.queries.candidates import UNCOMPILED, Candidate
+from judgec.compiler.queries.candidates import UNCOMPILED, QueryCandidate
 from judgec.compiler.queries.compile import CompiledQueries, QuerySettings, compile_queries, score
 from judgec.compiler.queries.outcome import Source, run_of, save
-from judgec.compiler.queries.saved import Found, load_generator
+from judgec.compiler.queries.saved import CompiledGenerator, load_generator
 from judgec.compiler.settings import Silent
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import Prompt, unquote
@@ -116,7 +116,9 @@ def test_score_values_rejected_repeated_and_missing_questions_at_nothing() -> No
     text = PASSAGES[3].text
     good = "How many grams does the copper harbour model 3 weigh?"
     queries = [good, f"{good} ", EXPERTS[0], "What does the passage say about the copper harbour model 3?"]
-    found = score(Candidate(UNCOMPILED, Found()), Fixed(queries), PASSAGES[3:5], EXPERTS, Rules(), embed, 5)
+    found = score(
+        QueryCandidate(UNCOMPILED, CompiledGenerator()), Fixed(queries), PASSAGES[3:5], EXPERTS, Rules(), embed, 5
+    )
     assert text in found.tried[0].passage.text
     assert [one.faults for one in found.tried][:2] == [(), ("repeated",)]
     assert found.accepted.tolist() == [1, 0, 0, 0, 0]

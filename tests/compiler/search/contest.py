@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 
 SHARES = np.array([0.08, 0.12, 0.2, 0.4, 0.2])  # of the experts' grades: skewed, as real labels are
 PER_QUERY = 3
@@ -23,11 +23,11 @@ class Contest:
     judged: IntArray
     cluster: IntArray
 
-    def ratings(self, number: int, rows: Sequence[int]) -> Ratings:
+    def ratings(self, number: int, rows: Sequence[int]) -> GradePairs:
         chosen = np.asarray(rows)
         judge = self.judged[number, chosen]
         nothing = np.full(len(chosen), -1, dtype=np.int64)
-        return Ratings(
+        return GradePairs(
             self.expert[chosen],
             judge,
             judge.astype(np.float64),

@@ -7,7 +7,7 @@ import pytest
 from judgec.compiler.search.race import FINALISTS, SHARES, most_judgments, race, slices, survivors
 from judgec.errors import BudgetError
 from judgec.records.label import IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.bootstrap import difference_interval
 from tests.compiler.search.contest import Contest, contest
@@ -71,7 +71,7 @@ def test_race_of_equals_chooses_the_first() -> None:
 def test_race_never_chooses_a_judge_that_fails_over_the_same_judge_that_does_not(objective: str) -> None:
     found = contest((0.2,), items=90, seed=5)
 
-    def runs(number: int, rows: Sequence[int]) -> Ratings:
+    def runs(number: int, rows: Sequence[int]) -> GradePairs:
         ratings = found.ratings(0, rows)
         return ratings if number == 1 else _without(ratings, np.asarray(rows) % 4 == 0)
 
@@ -83,7 +83,7 @@ def test_race_that_meets_a_cap_compares_what_all_had_run_on() -> None:
     parts = slices(found.cluster, 3)
     values = [TAU_B.value(found.ratings(i, parts[0])) for i in range(3)]
 
-    def runs(number: int, rows: Sequence[int]) -> Ratings:
+    def runs(number: int, rows: Sequence[int]) -> GradePairs:
         if len(rows) > len(parts[0]) and number > 0:
             raise BudgetError("--budget: 9 calls made; 9 are allowed.")
         return found.ratings(number, rows)
@@ -95,7 +95,7 @@ def test_race_that_meets_a_cap_compares_what_all_had_run_on() -> None:
 
 
 def test_race_that_can_afford_nothing_keeps_the_first() -> None:
-    def runs(_: int, __: Sequence[int]) -> Ratings:
+    def runs(_: int, __: Sequence[int]) -> GradePairs:
         raise BudgetError("--budget: none left.")
 
     raced = race(3, ((0, 1), (0, 1, 2)), runs, TAU_B)
@@ -142,8 +142,8 @@ def _regret(found: Contest, chosen: int) -> tuple[float, float]:
     return values[best] - values[chosen], error
 
 
-def _without(ratings: Ratings, failed: IntArray | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Ratings:
-    return Ratings(
+def _without(ratings: GradePairs, failed: IntArray | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> GradePairs:
+    return GradePairs(
         ratings.expert,
         np.where(failed, -1, ratings.judge),
         ratings.score,

@@ -9,7 +9,7 @@ from pathlib import Path
 import dspy
 
 from judgec.compiler.assemble import Bench
-from judgec.compiler.choose import Choice, choose_prompt
+from judgec.compiler.choose import ChosenPrompt, choose_prompt
 from judgec.compiler.dataset import Dataset, make_dataset
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate, first_predictor
 from judgec.compiler.search.plan import plan_compile
@@ -84,7 +84,7 @@ class World:
             watch=Silent(),
         )
 
-    def choose(self) -> Choice:
+    def choose(self) -> ChosenPrompt:
         """The whole search, as ``compile_judge`` runs it."""
         optimizer = find_optimizer(self.settings.optimizer, reflection=self.session.reflection is not None)
         plan = plan_compile(self.dataset, self.module, self.settings, optimizer, champion=False)

@@ -12,7 +12,7 @@ from judgec.judges.judge import load_judge
 from judgec.judges.registry import judge_module
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.queries.reliability import ASPECTS, Judged, Pair
+from judgec.queries.reliability import ASPECTS, Pair, ReliabilityJudge
 from judgec.records.label import Item
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, REJECTION_PASSES
 from judgec.report.label_report import label_report
@@ -90,7 +90,7 @@ def test_reliability_compiles_and_filters_generated_pairs(tmp_path: Path) -> Non
         passage = "The pump 3 weighs 31 grams. It is made of steel and was released by the factory."
         good = Pair("How much does the pump 3 weigh?", passage, "31 grams")
         bad = Pair("Which licence does the harbour relay of Lisbon need?", passage, "44 kilometres of coast")
-        found = Judged("reliability@1", judge, session.ask).faults([good, bad])
+        found = ReliabilityJudge("reliability@1", judge, session.ask).faults([good, bad])
         assert found[0] == ()
         assert "question_in_passage" in found[1]
         assert "answer_in_passage" in found[1]

@@ -14,7 +14,7 @@ from judgec.errors import ServiceError
 from judgec.lm.backend import Retries, unreachable
 from judgec.lm.cluster.parcels import Attempts, Failure, Parcels
 from judgec.lm.door import open_lm, preflight
-from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.executor import Executor
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
@@ -36,11 +36,13 @@ class Carried:
         self.parcels: list[int] = []
         self.lost = lost
 
-    async def answer(self, asked: Sequence[Plain]) -> list[Said | Failure]:
+    async def answer(self, asked: Sequence[Plain]) -> list[Completion | Failure]:
         self.parcels.append(len(asked))
         if len(self.parcels) <= self.lost:
             raise OSError("the worker is gone")
-        replies: list[Said | Failure] = _loads(pickle.dumps(await self.attempts.answer(_loads(pickle.dumps(asked)))))
+        replies: list[Completion | Failure] = _loads(
+            pickle.dumps(await self.attempts.answer(_loads(pickle.dumps(asked))))
+        )
         return replies
 
     async def complete(self, request: Asked) -> Response | Failure:

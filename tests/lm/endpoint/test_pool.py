@@ -12,7 +12,7 @@ from dspy import lm15
 
 from judgec.lm.backend import ClientBackend, unreachable
 from judgec.lm.door import door_of, open_lm
-from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.pool import PooledBackend, open_endpoint
 from judgec.lm.executor import Executor
 from judgec.lm.spec import LMSpec
@@ -42,7 +42,7 @@ def say(url: str, act: Callable[[PooledBackend, Plain], Awaitable[object]], time
     asyncio.run(both())
 
 
-async def once(backend: PooledBackend, plain: Plain) -> Said:
+async def once(backend: PooledBackend, plain: Plain) -> Completion:
     return await backend.say(plain)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from judgec.lm.backend import Remedy, native_route, remedy
 from judgec.lm.door import Door, door_of, open_lm
-from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.wire import Wire, retry_after
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
@@ -96,7 +96,7 @@ TOKENS = [
     ],
 )
 def test_decode_says_what_dspys_reader_says(body: dict[str, object]) -> None:
-    theirs = Said.of(lm15.response_from_openai_chat(body, model="x"))
+    theirs = Completion.of(lm15.response_from_openai_chat(body, model="x"))
     ours = _WIRE.decode(json.dumps(body).encode())
     assert asdict(ours) == asdict(theirs)
 

@@ -6,8 +6,8 @@ from judgec.lm.embedded.prompt import Prompt, unquote
 from judgec.probes.judging.panel import uncompiled
 from judgec.probes.judging.rules import RuleJudge
 from judgec.probes.verdicts import verdicts
-from judgec.records.scenario.outcome import Reply
-from judgec.records.scenario.schema import CRITERIA, Part, Question
+from judgec.records.scenario.outcome import SystemReply
+from judgec.records.scenario.schema import CRITERIA, Question, QuestionPart
 from tests.queries.scenarios.test_prompted import Asked
 
 GRADES = [f"grade_{name}" for name in CRITERIA]
@@ -26,7 +26,7 @@ def model(system: str, prompt: Prompt) -> Mapping[str, str] | str:
 
 def judged(*pairs: tuple[Question, str]) -> list[tuple[str, Mapping[str, bool | None], tuple[bool | None, ...]]]:
     questions = [question for question, _ in pairs]
-    replies = [Reply(query_id=question.query_id, system="s", answer=answer or None) for question, answer in pairs]
+    replies = [SystemReply(query_id=question.query_id, system="s", answer=answer or None) for question, answer in pairs]
     found = verdicts(questions, replies, uncompiled("m", Asked(model)), data_set="d", terms=None)
     return [(one.verdict.outcome, one.verdict.criteria, one.verdict.parts) for one in found]
 
@@ -42,7 +42,7 @@ def test_panel_passes_what_passes_every_criterion() -> None:
 
 
 def test_panel_judges_completeness_part_by_part() -> None:
-    parts = (Part(query="a?", reference="5 m"), Part(query="b?", reference="6 kg"))
+    parts = (QuestionPart(query="a?", reference="5 m"), QuestionPart(query="b?", reference="6 kg"))
     asked = question(1, reference="5 m", parts=parts, form="several")
     ((outcome, criteria, found),) = judged((asked, "It is 5 m"))
     assert outcome == "fail"
@@ -65,7 +65,9 @@ def test_panel_leaves_unreadable_verdicts_unscored_and_missing_answers_errors() 
 def test_panel_shows_the_right_option_and_the_source_passage() -> None:
     asked = Asked(model)
     one = question(1, options=("4 m", "5 m"), right=1, form="choice", passages=("It measures 5 m.",))
-    verdicts([one], [Reply(query_id="q1", system="s", answer="B")], uncompiled("m", asked), data_set="d", terms=None)
+    verdicts(
+        [one], [SystemReply(query_id="q1", system="s", answer="B")], uncompiled("m", asked), data_set="d", terms=None
+    )
     inputs = asked.prompts[0][1].inputs
     assert unquote(inputs["reference"]) == ("B) 5 m",)
     assert unquote(inputs["contexts"]) == ("It measures 5 m.",)
@@ -76,7 +78,7 @@ def test_panel_is_not_asked_about_error_messages_which_are_errors_by_rule() -> N
     model = Asked(lambda *_: {"reason": "r", "outcome": "answered", "confidence": "90"})
     for judge in (RuleJudge(), uncompiled("m", model)):
         replies = [
-            Reply(query_id=one.query_id, system="s", answer="Error: context size exceeded")
+            SystemReply(query_id=one.query_id, system="s", answer="Error: context size exceeded")
             for one in (absent, question(2))
         ]
         found = verdicts([absent, question(2)], replies, judge, data_set="d", terms=None)

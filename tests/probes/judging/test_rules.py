@@ -4,7 +4,7 @@ import pytest
 
 from judgec.probes.judging.facts import neighbours, quotes, states
 from judgec.probes.judging.rules import chosen_options, judge_reply
-from judgec.records.scenario.schema import Part, Question
+from judgec.records.scenario.schema import Question, QuestionPart
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_judge_reply_of_two_options_is_inconsistent() -> None:
 
 
 def test_judge_reply_part_by_part_names_the_missing_one() -> None:
-    parts = (Part(query="a?", reference="5 ms"), Part(query="b?", reference="IP67"))
+    parts = (QuestionPart(query="a?", reference="5 ms"), QuestionPart(query="b?", reference="IP67"))
     question = Question(query_id="q", query="a? and b?", reference="5 ms IP67", parts=parts, form="several")
     found = judge_reply(question, "The response takes 5 ms.")
     assert found.parts == (True, False)

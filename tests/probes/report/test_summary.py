@@ -13,7 +13,7 @@ from judgec.probes.report.page import page
 from judgec.probes.report.summary import summarize
 from judgec.queries.scenarios import SHIPPED
 from judgec.queries.terms import TermIndex
-from judgec.records.scenario.outcome import Outcome, Probed, Reply, Verdict, Where
+from judgec.records.scenario.outcome import Outcome, Probed, ReplyVerdict, SystemReply, Where
 from judgec.records.scenario.schema import Question
 from judgec.retrieval.passages import Passage
 from judgec.store.scenarios.reading import read_scenario
@@ -28,8 +28,8 @@ def one(
     failed, asked = outcome == "fail", query or f"Question {number} <b>&</b>?"
     return Probed(
         question=Question(query_id=name, query=asked, scenario=scenario, reference="5 ms"),
-        reply=Reply(query_id=name, system=system, answer=None if outcome == "error" else "6 ms", error="down"),
-        verdict=Verdict(
+        reply=SystemReply(query_id=name, system=system, answer=None if outcome == "error" else "6 ms", error="down"),
+        verdict=ReplyVerdict(
             query_id=name,
             system=system,
             data_set="docs",
@@ -161,8 +161,8 @@ PASSAGES = [
 ]
 
 
-def reply(*contexts: str) -> Reply:
-    return Reply(query_id="q", system="s", answer="6 ms", contexts=contexts or None)
+def reply(*contexts: str) -> SystemReply:
+    return SystemReply(query_id="q", system="s", answer="6 ms", contexts=contexts or None)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def reply(*contexts: str) -> Reply:
         ("", reply(PASSAGES[0].text), "not tested"),
     ],
 )
-def test_diagnose_names_the_part_that_failed(reference: str, given: Reply, where: str) -> None:
+def test_diagnose_names_the_part_that_failed(reference: str, given: SystemReply, where: str) -> None:
     question = Question(query_id="q", query="What is the response time of the pump?", reference=reference)
     assert diagnose(question, given, TermIndex(PASSAGES))[0] == where
 

@@ -9,7 +9,7 @@ from judgec.errors import UserError
 from judgec.queries.generation.generate import Pool, generate, long_passages, rows
 from judgec.queries.generation.generator import PromptedGenerator, QueryGenerator, RuleGenerator, Written, read_list
 from judgec.queries.reliability import Pair, Rules
-from judgec.queries.sampling import Document
+from judgec.queries.sampling import SampledDocument
 from judgec.retrieval.passages import Passage
 from tests.queries.catalogue import catalogue
 from tests.queries.scenarios.test_prompted import Asked
@@ -72,7 +72,7 @@ def test_generate_drops_what_the_experts_asked_and_what_is_unreliable() -> None:
 
 def test_long_passages_cover_every_document_within_the_size() -> None:
     text = " ".join(f"word{k}" for k in range(3000))
-    documents = [Document("d", "T", text), Document("e", "U", "short text")]
+    documents = [SampledDocument("d", "T", text), SampledDocument("e", "U", "short text")]
     found = list(long_passages(documents, "2000t", 0))
     assert {one.doc_id for one in found} == {"d", "e"}
     assert len(found) > 2

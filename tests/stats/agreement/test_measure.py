@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from judgec.records.agreement import STATISTICS, BlandAltman
 from judgec.records.label import IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import (
     NO_ACCEPTS,
@@ -25,7 +25,7 @@ HOW = Resampling(resamples=200)
 VALUES = (0.0, 1.0, 2.0, 4.0)  # unequal steps
 
 
-def ratings(n: int = 60, per_query: int = 1, *, unscored: int = 0, seed: int = 0) -> Ratings:
+def ratings(n: int = 60, per_query: int = 1, *, unscored: int = 0, seed: int = 0) -> GradePairs:
     rng = np.random.default_rng(seed)
     expert = rng.choice(4, n, p=[0.1, 0.2, 0.3, 0.4])
     judge = np.where(rng.random(n) < 0.6, expert, rng.choice(4, n, p=[0.5, 0.2, 0.2, 0.1]))
@@ -33,10 +33,10 @@ def ratings(n: int = 60, per_query: int = 1, *, unscored: int = 0, seed: int = 0
     accept = (judge >= 2).astype(np.int64)
     judge[:unscored], score[:unscored], accept[:unscored] = -1, np.nan, -1
     cluster = np.arange(n) // per_query
-    return Ratings(expert, judge, score, (expert >= 1).astype(np.int64), accept, cluster, VALUES, n // per_query)
+    return GradePairs(expert, judge, score, (expert >= 1).astype(np.int64), accept, cluster, VALUES, n // per_query)
 
 
-def binary(r: Ratings) -> Ratings:
+def binary(r: GradePairs) -> GradePairs:
     """The same with accepts in place of grades, by experts and judge."""
     judge = np.where(r.judge < 0, -1, r.judge // 2)
     return replace(r, expert=(r.expert >= 2).astype(np.int64), judge=judge, values=(0.0, 1.0))
@@ -110,15 +110,15 @@ def test_p_values_are_scipys_where_every_row_stands_alone_and_larger_where_rows_
     columns = (np.repeat(c, 4) for c in (r.expert, r.judge, r.expert_accept, r.judge_accept, r.cluster))
     expert, judge, expert_accept, judge_accept, cluster = columns
     score = np.repeat(r.score, 4)
-    fours = Ratings(expert, judge, score, expert_accept, judge_accept, cluster, r.values, r.n_clusters)
+    fours = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, r.values, r.n_clusters)
     repeated = measure(fours, HOW)  # each row four times says nothing new
     assert repeated.estimates["tau_b"].value == pytest.approx(found.estimates["tau_b"].value, abs=0.02)
     assert (repeated.estimates["tau_b"].p or 0) > 1e3 * stats.kendalltau(fours.expert, fours.judge).pvalue
 
 
-def replaced(r: Ratings, **columns: IntArray) -> Ratings:
+def replaced(r: GradePairs, **columns: IntArray) -> GradePairs:
     fields = ("expert", "judge", "score", "expert_accept", "judge_accept", "cluster", "values", "n_clusters")
-    return Ratings(**{name: columns.get(name, getattr(r, name)) for name in fields})
+    return GradePairs(**{name: columns.get(name, getattr(r, name)) for name in fields})
 
 
 def test_undefined_statistics_are_none_with_the_reason_never_a_number() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judgec.errors import UserError
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import OBJECTIVES, parse_objective
 from judgec.stats.agreement.statistic import TABLE_FORMULAS
 from judgec.stats.agreement.tables import contingency
@@ -19,7 +19,7 @@ SUMS = ("tau_b+accept", "0.7*tau_b+0.3*kappa", "qwk+0.5*balanced_accuracy")
 PLAIN = {"accept": "accept_agreement"}  # objectives named otherwise than their statistic
 
 
-def compared(items: Graded, judge: IntArray | None = None) -> Ratings:
+def compared(items: Graded, judge: IntArray | None = None) -> GradePairs:
     judge = items.judge if judge is None else judge
     middle = items.n_grades // 2
     return side_by_side(
@@ -33,7 +33,7 @@ def compared(items: Graded, judge: IntArray | None = None) -> Ratings:
     )
 
 
-def judged(expert: list[int], judge: list[int], n_grades: int) -> Ratings:
+def judged(expert: list[int], judge: list[int], n_grades: int) -> GradePairs:
     cluster = np.arange(len(expert)) % N_CLUSTERS
     return compared(Graded(np.array(expert), np.array(judge), cluster, n_grades))
 

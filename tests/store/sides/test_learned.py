@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judgec.records.label import Item
-from judgec.store.sides.learned import Learned, Memory
+from judgec.store.sides.learned import LearnedItems, LearnedQueries
 from judgec.store.sides.queries import queries_of, query_key
 
 TEXTS = ["", "one", "TWO", "two ", "three", "four"]
@@ -16,7 +16,7 @@ def items_of(pairs: list[tuple[str, str]]) -> list[Item]:
     return [Item(f"i{n}", query_id, {"query": text}) for n, (text, query_id) in enumerate(pairs)]
 
 
-def expected(items: list[Item], memory: Memory) -> list[bool]:
+def expected(items: list[Item], memory: LearnedQueries) -> list[bool]:
     queries = queries_of(items, memory.known)
     known = {i for i, keys in enumerate(queries.keys) if not memory.keys.isdisjoint(keys)}
     known |= {i for item, i in zip(items, queries.of, strict=True) if item.query_id in memory.ids}
@@ -31,18 +31,18 @@ def test_learned_in_parts_is_what_the_whole_file_says(
 ) -> None:
     items, earlier = items_of(pairs), items_of(before)
     keys = [query_key(item, instructed=has) for item, has in zip(earlier, reversed(learned), strict=False)]
-    memory = Memory(
+    memory = LearnedQueries(
         keys=frozenset(key for key, has in zip(keys, learned, strict=False) if has),
         known=frozenset(keys),
         ids=frozenset(item.query_id for item, has in zip(earlier[:1], learned, strict=False) if has),
     )
-    found = Learned(memory)
+    found = LearnedItems(memory)
     found.meet(items[:cut])
     found.meet(items[cut:])
     assert found.found().tolist() == expected(items, memory)
 
 
 def test_nothing_is_learned_by_a_judge_that_remembers_nothing() -> None:
-    found = Learned(Memory())
+    found = LearnedItems(LearnedQueries())
     found.meet(items_of([("one", "a")] * 3))
     assert found.found().tolist() == [False] * 3

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judgec.errors import InputError
 from judgec.records.label import Item
 from judgec.store.labels import read_item_file
-from judgec.store.sides.learned import Memory
+from judgec.store.sides.learned import LearnedQueries
 from judgec.store.sides.queries import query_key
 from judgec.store.stream.pieces import ROWS, ItemStream, inputs_digest, open_items
 
@@ -292,7 +292,7 @@ def test_labels_count_where_the_judge_has_not_learned_from_the_item(tmp_path: Pa
     for known, found in ((2, ("stars", "eve")), (3, ("eve",))):
         keys = frozenset(query_key(Item("", "", {"query": str(row["query"])})) for row in rows[:known])
         stream = open_items(
-            path, task="grade", rename={"stars": "grade"}, memories=[Memory(keys, keys)], raters=("eve", "adam")
+            path, task="grade", rename={"stars": "grade"}, memories=[LearnedQueries(keys, keys)], raters=("eve", "adam")
         )
         assert stream.labelled == found
         assert stream.learned.tolist() == [n < known for n in range(6)]

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.store.tournament.entries import Cost, Entries
+from judgec.store.tournament.entries import AnswerCost, Entries
 from judgec.store.tournament.reading import Sources, read_entries
 from judgec.tournament.report.costs import agent_costs, cost_cells, cost_numbers, costs_json
 from tests.compiler.small import Rows, write
@@ -38,13 +38,13 @@ def test_costs_are_read_from_answers_and_summed_by_agent(tmp_path: Path) -> None
 
 
 def test_unknown_price_of_one_answer_leaves_the_agents_price_unknown() -> None:
-    costs = {("1", "x"): Cost(usd=1.0), ("2", "x"): Cost(tokens=5)}
+    costs = {("1", "x"): AnswerCost(usd=1.0), ("2", "x"): AnswerCost(tokens=5)}
     entries = Entries(queries={"1": "a", "2": "b"}, answers={("1", "x"): "A", ("2", "x"): "B"}, costs=costs)
     assert agent_costs(entries)["x"].usd is None
 
 
 def test_agent_without_costs_has_unknown_numbers_and_nobodys_costs_no_cells() -> None:
-    entries = Entries(queries={"1": "a"}, answers={("1", "x"): "A"}, costs={("1", "x"): Cost(seconds=0.5)})
+    entries = Entries(queries={"1": "a"}, answers={("1", "x"): "A"}, costs={("1", "x"): AnswerCost(seconds=0.5)})
     assert cost_cells(agent_costs(entries), "x") == ("500.0", "-", "-")
     assert cost_cells(agent_costs(entries), "other") == ("-", "-", "-")
     assert cost_numbers({}, "x") == (None, None, None)

@@ -10,12 +10,12 @@ from scipy import stats
 
 from judgec.records.estimate import Estimate
 from judgec.store.games import read_games
-from judgec.store.tournament.entries import Cost
+from judgec.store.tournament.entries import AnswerCost
 from judgec.store.tournament.folder import write_folder
 from judgec.store.tournament.runs import read_qrels
 from judgec.tournament.adaptive import Neighbours, Proposal
 from judgec.tournament.leaderboard import make_leaderboard
-from judgec.tournament.play import Mark, Plan, ScorePlayer, as_games, play_tournament
+from judgec.tournament.play import GamePlan, Mark, ScorePlayer, as_games, play_tournament
 from judgec.tournament.pooling import Relevance, given
 from judgec.tournament.report.aspects import aspect_tests
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
@@ -34,7 +34,7 @@ EVIL = "<script>alert(1)</script>"
 def found() -> Evaluation:
     entries = league({"best+v2": [5, 4, 5, 4, 5], EVIL: [3, 4, 3, 2, 1], "worst": [1, 2, None, 1, 0]})
     player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.5)
-    played, _ = play_tournament(entries, player, Plan())
+    played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     return Evaluation(entries, make_card(), board, played, marks=player.marks, tie_band="0.5", unproven="nobody knows")
 
@@ -107,7 +107,7 @@ def test_leaderboard_shows_what_answers_took_on_the_page_and_last_in_its_csv(fou
     assert head[-4:] == ["games", "median_latency_ms", "tokens_per_query", "usd"]
     assert first[-3:] == ["", "", ""]
     assert "median ms" not in page(found, title="t", created="")
-    costs = {("q0", "best+v2"): Cost(0.25, 30.0, 0.5), ("q1", "best+v2"): Cost(0.75, 50.0, 0.25)}
+    costs = {("q0", "best+v2"): AnswerCost(0.25, 30.0, 0.5), ("q1", "best+v2"): AnswerCost(0.75, 50.0, 0.25)}
     spent = replace(found, entries=replace(found.entries, costs=costs))
     _, best, other, _ = csv_tables(spent)["leaderboard"]
     assert best[0] == "best+v2"

@@ -13,7 +13,7 @@ from judgec.cli.progress import Bar
 from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import AgentCompile, CompiledAgent, compile_agent
 from judgec.compiler.agents.duel import Duel, duel
-from judgec.compiler.agents.judges import Judging, judging, report_judging
+from judgec.compiler.agents.judges import WorkingJudge, judging, report_judging
 from judgec.compiler.agents.metric import AcceptedMetric, JudgeMetric, Metric, accepted_answers
 from judgec.compiler.agents.report import Provenance, SavedAgent, refuse_judges, run_of, save_agent
 from judgec.compiler.report import check_name
@@ -36,8 +36,8 @@ from judgec.tracking.store import tracking_store
 class _Judges:
     """The metric's, or None with accepted answers; and the one that reports."""
 
-    metric: Judging | None
-    reporter: Judging | None
+    metric: WorkingJudge | None
+    reporter: WorkingJudge | None
 
 
 def run(request: Request) -> dict[str, object]:
@@ -151,7 +151,7 @@ def _origin(
 
 
 def _metric(
-    request: Request, judge: Judging | None, queries: tuple[Query, ...], session: Session
+    request: Request, judge: WorkingJudge | None, queries: tuple[Query, ...], session: Session
 ) -> tuple[Metric, dict[str, tuple[str, ...]]]:
     if judge is not None:
         by_id = {query.query_id: query for query in queries}

@@ -13,7 +13,7 @@ from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.sheet import Given, LabelSheet
 from judgec.store.review.spreadsheet import export_sheet, import_sheet
 from judgec.store.rows.columns import as_names
-from judgec.tracking.review_queue import MOST_OPTIONS, MOST_USERS, Question, Queue, fetch_answers, send_queue
+from judgec.tracking.review_queue import MOST_OPTIONS, MOST_USERS, Queue, ReviewQuestion, fetch_answers, send_queue
 from judgec.tracking.store import TrackingStore, tracking_store
 from judgec.tracking.traces import MLFLOW_PREFIX
 
@@ -77,7 +77,7 @@ def _send(sheet: LabelSheet, store: TrackingStore, experiment: str, users: Seque
         )
     options, meanings = form.options, meanings_of(form.task, form.scale)
     rubric = "\n".join(f"{grade}: {meaning}" for grade, meaning in zip(options, meanings, strict=False))
-    questions = tuple(Question(column, options, rubric) for column in form.columns)
+    questions = tuple(ReviewQuestion(column, options, rubric) for column in form.columns)
     items = {item.item_id: dict(item.inputs) for item in sheet.items}
     name = sheet.path.name
     sent = send_queue(store, Queue(experiment, name, items, questions, tuple(users)), os.environ)

@@ -8,7 +8,7 @@ from pathlib import Path
 from judgec.cli.output import judgec_here, print_table, say
 from judgec.cli.probe.generate_queries import Request
 from judgec.cli.progress import Bar
-from judgec.compiler.queries.saved import Found, load_generator
+from judgec.compiler.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import InputError, UserError
 from judgec.judges.judge import load_judge
 from judgec.lm.executor import Ask
@@ -18,7 +18,7 @@ from judgec.queries.corpus import open_corpus
 from judgec.queries.generation.diversity import diversity
 from judgec.queries.generation.generate import Pool, generate, long_passages, rows
 from judgec.queries.generation.generator import Generator, PromptedGenerator, RuleGenerator
-from judgec.queries.reliability import Judged, Reliability, Rules
+from judgec.queries.reliability import Reliability, ReliabilityJudge, Rules
 from judgec.records.label import FloatArray
 from judgec.retrieval.embed import fit_latent
 from judgec.store import programs
@@ -151,11 +151,11 @@ def open_reliability(name: str, home: Path, session: Session) -> Reliability | N
     spec = LMSpec.from_card(program.card.lm)
     said = [*(["constructed labels"] if program.card.labels else []), *([] if program.card.promoted else ["unproven"])]
     shown = f"{program.card.name}@{program.card.version}" + (f" ({', '.join(said)})" if said else "")
-    return Judged(shown, judge, ask_of(spec, session))
+    return ReliabilityJudge(shown, judge, ask_of(spec, session))
 
 
 def _generator(request: Request, spec: LMSpec, session: Session, experts: Sequence[str]) -> Generator:
-    found = load_generator(request.home, request.generator) if request.generator else Found()
+    found = load_generator(request.home, request.generator) if request.generator else CompiledGenerator()
     if spec.embedded:
         return RuleGenerator(request.seed, found.taste)
     return PromptedGenerator(

@@ -20,21 +20,21 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.probes.folder import answered, write_probe
 from judgec.probes.gate import breaches, outcome, parse_limits
-from judgec.probes.judging.panel import Judge
+from judgec.probes.judging.panel import ReplyJudge
 from judgec.probes.render import matrix_rows, rate_rows, scenario_rows
 from judgec.probes.report.junit import junit
 from judgec.probes.report.page import page
 from judgec.probes.report.run import run_of
 from judgec.probes.report.summary import Summary, summarize
 from judgec.probes.runner import Running
-from judgec.probes.systems import Subject, open_system
+from judgec.probes.systems import ProbedSystem, open_system
 from judgec.probes.verdicts import verdicts
 from judgec.queries.corpus import Corpus, open_corpus
 from judgec.queries.embedded.writer import EmbeddedWriter
 from judgec.queries.reliability import Pair, Reliability
 from judgec.queries.scenarios import SHIPPED
 from judgec.queries.scenarios.building import Built, build
-from judgec.queries.scenarios.drafts import Writer
+from judgec.queries.scenarios.drafts import QuestionWriter
 from judgec.queries.scenarios.prompted import PromptedWriter
 from judgec.queries.terms import content
 from judgec.records.scenario.outcome import Probed
@@ -152,7 +152,7 @@ def _session(request: Request, bar: Bar, stack: ExitStack) -> Session:
     return session
 
 
-def _systems(request: Request, corpus: Corpus | None, session: Session) -> list[Subject]:
+def _systems(request: Request, corpus: Corpus | None, session: Session) -> list[ProbedSystem]:
     index = corpus.index if corpus is not None else None
     name = request.agent_lm or request.lm
     spec = LMSpec.parse(name, api_base=request.api_base if name == request.lm else None)
@@ -212,7 +212,7 @@ def _reliable(built: Built, reliability: Reliability | None) -> tuple[list[Quest
     return [one for one in built.questions if one.query_id not in dropped], said
 
 
-def _writer(request: Request, corpus: Corpus, session: Session) -> Writer:
+def _writer(request: Request, corpus: Corpus, session: Session) -> QuestionWriter:
     if session.spec.embedded:
         return EmbeddedWriter(corpus.passages)
 
@@ -224,7 +224,7 @@ def _writer(request: Request, corpus: Corpus, session: Session) -> Writer:
 
 
 def _probe(
-    request: Request, data: DataSet, subjects: Sequence[Subject], judge: Judge, bar: Bar, notes: list[str]
+    request: Request, data: DataSet, subjects: Sequence[ProbedSystem], judge: ReplyJudge, bar: Bar, notes: list[str]
 ) -> list[Probed]:
     probed: list[Probed] = []
     for subject in subjects:

@@ -7,14 +7,14 @@ from judgec.errors import UserError
 from judgec.judges.judge import load_judge
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.probes.judging.panel import Panel, Seat, uncompiled
+from judgec.probes.judging.panel import ReplyPanel, Seat, uncompiled
 from judgec.records.scenario.schema import CRITERIA
 from judgec.store import programs
 
 
 def open_panel(
     lm: str, criteria: str | None, rejection: str | None, home: Path, session: Session, unproven: bool
-) -> Panel:
+) -> ReplyPanel:
     """Compiled judges where they are named; else rules for the embedded engine, uncompiled prompts for a model.
 
     Args:
@@ -28,14 +28,14 @@ def open_panel(
     Raises:
         UserError: When a judge is of another task, lacks a criterion, or is not proven.
     """
-    panel = Panel() if session.spec.embedded else uncompiled(lm, session.ask)
+    panel = ReplyPanel() if session.spec.embedded else uncompiled(lm, session.ask)
     one = panel.criteria if criteria is None else _seat(criteria, "--judge", "answer", home, session, unproven)
     other = (
         panel.rejection
         if rejection is None
         else _seat(rejection, "--rejection-judge", "rejection", home, session, unproven)
     )
-    return Panel(one, other)
+    return ReplyPanel(one, other)
 
 
 def _seat(name: str, option: str, task: str, home: Path, session: Session, unproven: bool) -> Seat:

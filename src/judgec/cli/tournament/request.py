@@ -6,12 +6,12 @@ from judgec.errors import UserError
 from judgec.lm.usage import Budget
 from judgec.store.rows.columns import as_rename
 from judgec.store.tournament.reading import Sources, read_manifest
-from judgec.tournament.play import Plan
+from judgec.tournament.play import GamePlan
 
 
-def plan_of(request: Request) -> Plan:
+def plan_of(request: Request) -> GamePlan:
     """All games; with ``--games`` a balanced subset; adaptive ones, at most ``--games``."""
-    return Plan(
+    return GamePlan(
         "adaptive" if request.adaptive else "balanced" if request.games else "all",
         request.games,
         request.resolution,

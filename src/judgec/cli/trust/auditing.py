@@ -11,7 +11,7 @@ from pathlib import Path
 
 from judgec.audits import drift
 from judgec.audits.registry import audits_named, run_audits
-from judgec.audits.subject import Subject, subject_of
+from judgec.audits.subject import AuditSubject, subject_of
 from judgec.cli.output import command, judgec_here, say
 from judgec.cli.progress import Bar
 from judgec.cli.trust.audit import Request
@@ -203,7 +203,7 @@ def _compare(request: Request, program: Program) -> Outcome:
 
 
 @contextmanager
-def _asking(request: Request, program: Program, bar: Bar) -> Iterator[tuple[Subject, Session]]:
+def _asking(request: Request, program: Program, bar: Bar) -> Iterator[tuple[AuditSubject, Session]]:
     """The judge as a subject without items, and its way to the model."""
     judge, card = load_judge(program), program.card
     spec = LMSpec.from_card(card.lm, model=request.lm, api_base=request.api_base)
@@ -223,7 +223,7 @@ def _asking(request: Request, program: Program, bar: Bar) -> Iterator[tuple[Subj
         yield replace(subject, unlearned=fair if "folds" in program.split else None), session
 
 
-def _sample(everything: Subject, n: int) -> Subject:
+def _sample(everything: AuditSubject, n: int) -> AuditSubject:
     rows = spread(everything.items, n, [everything.draw(item, "sample") for item in everything.items])
     experts = None if everything.experts is None else everything.experts.rows(rows)
     return replace(everything, items=tuple(everything.items[i] for i in rows), experts=experts)

@@ -8,7 +8,7 @@ import dspy
 
 from judgec.agents.answer import Answer
 from judgec.agents.rag import FEEDBACK, RAG
-from judgec.compiler.agents.metric import Scored
+from judgec.compiler.agents.metric import ScoredAnswer
 from judgec.compiler.settings import Watch
 from judgec.judges.fencing import escape_markers, fence
 from judgec.store.tournament.queries import Query
@@ -34,10 +34,10 @@ class AgentCandidate:
     settings: Mapping[str, str | int] = field(default_factory=dict)
 
 
-class Trial(Protocol):
+class AgentTrial(Protocol):
     """Lets an agent answer queries and scores the answers."""
 
-    def __call__(self, module: RAG, queries: Sequence[Query]) -> tuple[list[Answer], list[Scored]]:
+    def __call__(self, module: RAG, queries: Sequence[Query]) -> tuple[list[Answer], list[ScoredAnswer]]:
         """Answers and scores, in the order of the queries."""
         ...
 
@@ -60,7 +60,7 @@ class AgentTask:
     module: RAG
     train: Sequence[Query]
     dev: Sequence[Query]
-    trial: Trial
+    trial: AgentTrial
     accepted: Mapping[str, Sequence[str]]
     reflection: dspy.LM | None
     seed: int
@@ -68,7 +68,7 @@ class AgentTask:
 
 
 def demonstrated(
-    task: AgentTask, answers: Sequence[Answer], scores: Sequence[Scored], *, accepted: bool
+    task: AgentTask, answers: Sequence[Answer], scores: Sequence[ScoredAnswer], *, accepted: bool
 ) -> list[AgentCandidate]:
     """The agent with examples from train: its own best answers, or the answers that experts accepted.
 

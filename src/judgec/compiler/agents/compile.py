@@ -11,7 +11,7 @@ from judgec.agents.bulk import answer_queries
 from judgec.agents.compiled import load_agent
 from judgec.agents.rag import RAG, AgentSettings
 from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate, AgentTask, demonstrated
-from judgec.compiler.agents.metric import Metric, Scored
+from judgec.compiler.agents.metric import Metric, ScoredAnswer
 from judgec.compiler.agents.reflection import rewritten
 from judgec.compiler.promote import MIN_TEST_QUERIES
 from judgec.compiler.rivals import Standing
@@ -55,7 +55,7 @@ class AgentCompile:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AgentVerdict:
     """What the test queries said.
 
     Args:
@@ -95,8 +95,8 @@ class CompiledAgent:
     chosen: AgentCandidate
     dev: Mapping[str, float]
     answers: Mapping[str, Sequence[Answer]]
-    scores: Mapping[str, Sequence[Scored]]
-    verdict: Verdict
+    scores: Mapping[str, Sequence[ScoredAnswer]]
+    verdict: AgentVerdict
     notes: tuple[str, ...]
 
     def mean_score(self, who: str, *, resamples: int, seed: int) -> Estimate:
@@ -137,7 +137,7 @@ def compile_agent(
     _check(parts, settings, session)
     watch.stage("split", ", ".join(f"{name} {len(part)} queries" for name, part in parts.items()))
 
-    def trial(module: RAG, queries: Sequence[Query]) -> tuple[list[Answer], list[Scored]]:
+    def trial(module: RAG, queries: Sequence[Query]) -> tuple[list[Answer], list[ScoredAnswer]]:
         pairs = [(query.query_id, query.text) for query in queries]
         answers = answer_queries(module, settings.agent, pairs, ask=session.ask)
         return answers, metric.score(answers)
@@ -168,7 +168,7 @@ def compile_agent(
     )
 
 
-def decide(scores: Mapping[str, Sequence[Scored]], standing: Standing, settings: AgentCompile) -> Verdict:
+def decide(scores: Mapping[str, Sequence[ScoredAnswer]], standing: Standing, settings: AgentCompile) -> AgentVerdict:
     """Compare the compiled agent with the champion, or without one with the uncompiled agent.
 
     Args:
@@ -191,7 +191,7 @@ def decide(scores: Mapping[str, Sequence[Scored]], standing: Standing, settings:
     else:
         power = "" if detectable is None else f"; these queries could have shown {detectable:.2f}"
         reason = f"not shown to be better: {measured}{f'; {found.note}' if found.note else power}"
-    return Verdict(better and not few, reason, rival, estimate, detectable, standing)
+    return AgentVerdict(better and not few, reason, rival, estimate, detectable, standing)
 
 
 def standing_of(settings: AgentCompile) -> Standing:
@@ -256,7 +256,9 @@ def _check(parts: Mapping[SplitName, Sequence[Query]], settings: AgentCompile, s
         raise UserError(f"--queries: {total} queries leave none for {empty[0]}; about 40 are needed. Add queries.")
 
 
-def _difference(one: Sequence[Scored], other: Sequence[Scored], settings: AgentCompile, level: float) -> Interval:
+def _difference(
+    one: Sequence[ScoredAnswer], other: Sequence[ScoredAnswer], settings: AgentCompile, level: float
+) -> Interval:
     each = np.arange(len(one))
     return difference_interval(
         mean(_values(one), each, bounds=SHARE),
@@ -267,7 +269,7 @@ def _difference(one: Sequence[Scored], other: Sequence[Scored], settings: AgentC
     )
 
 
-def _values(scores: Sequence[Scored]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _values(scores: Sequence[ScoredAnswer]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.array([score.counted for score in scores], dtype=np.float64)
 
 

@@ -16,7 +16,7 @@ from judgec.stats.agreement.statistic import mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.queries import Query
-from judgec.tournament.play import PairPlayer, Plan, Played, Player, ScorePlayer, compares, play_tournament
+from judgec.tournament.play import GamePlan, PairPlayer, Played, Player, ScorePlayer, compares, play_tournament
 from judgec.tournament.pooling import VERY_RELEVANT, Showing
 from judgec.tournament.tie_band import half_a_grade
 
@@ -92,7 +92,7 @@ def duel(
     answers: list[Answer] = [*found.answers[COMPILED], *found.answers[rival]]
     entries = entries_of(answers, queries)
     player = _player(entries, judge, card, ask)
-    games, _ = play_tournament(entries, player, Plan())
+    games, _ = play_tournament(entries, player, GamePlan())
     results = [_result(one) for one in games]
     known = np.array([result for result in results if result is not None], dtype=np.float64)
     net = Estimate(value=None, note="no game has a verdict")

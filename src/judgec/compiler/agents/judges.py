@@ -16,7 +16,7 @@ TASKS = ("answer", "grade", "preference")  # whose judges can judge answers
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class WorkingJudge:
     """A compiled judge that is used here.
 
     Args:
@@ -37,7 +37,7 @@ class Judging:
         return session.ask if spec.describe() == session.spec.describe() else session.other(spec)
 
 
-def judging(home: Path, reference: str, option: str, *, unproven: bool) -> Judging:
+def judging(home: Path, reference: str, option: str, *, unproven: bool) -> WorkingJudge:
     """The judge called ``reference``; with ``unproven`` the newest where there is no champion.
 
     Raises:
@@ -55,10 +55,12 @@ def judging(home: Path, reference: str, option: str, *, unproven: bool) -> Judgi
     why = why_unproven(card)
     if why and not unproven:
         raise UserError(f"{option} {reference}: {why}. Compile a better one, or pass --unproven.")
-    return Judging(f"{card.name}@{card.version}", load_judge(program), card)
+    return WorkingJudge(f"{card.name}@{card.version}", load_judge(program), card)
 
 
-def report_judging(home: Path, reference: str | None, metric: Judging | None, *, unproven: bool) -> Judging | None:
+def report_judging(
+    home: Path, reference: str | None, metric: WorkingJudge | None, *, unproven: bool
+) -> WorkingJudge | None:
     """The judge that reports: the one that is named, else the first proven champion that is not the metric.
 
     Raises:

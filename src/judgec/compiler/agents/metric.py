@@ -22,7 +22,7 @@ from judgec.store.tournament.queries import Query
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredAnswer:
     """What an answer is worth.
 
     Args:
@@ -47,7 +47,7 @@ class Metric(Protocol):
         """For the card: ``judge:NAME@3`` or ``accepted answers``."""
         ...
 
-    def score(self, answers: Sequence[Answer]) -> list[Scored]:
+    def score(self, answers: Sequence[Answer]) -> list[ScoredAnswer]:
         """One score an answer, in order."""
         ...
 
@@ -94,12 +94,12 @@ class JudgeMetric:
         self._ask = ask
         self._queries = queries
 
-    def score(self, answers: Sequence[Answer]) -> list[Scored]:
+    def score(self, answers: Sequence[Answer]) -> list[ScoredAnswer]:
         """One score an answer, in order."""
         entries = entries_of(answers, self._queries)
         said = [row for row, answer in enumerate(answers) if answer.text is not None]
         items = [entries.item(answers[row].query_id, answers[row].agent) for row in said]
-        found = [Scored(None, f"no answer: {answer.error}") for answer in answers]
+        found = [ScoredAnswer(None, f"no answer: {answer.error}") for answer in answers]
         if not items:
             return found
         judged = self._judge.judge(items, self._ask)
@@ -107,10 +107,10 @@ class JudgeMetric:
         for place, row in enumerate(said):
             scores = judged.score[place]
             if judged.unscored[place] or np.isnan(scores).any():
-                found[row] = Scored(None, judged.unscored[place] or "no score of an aspect")
+                found[row] = ScoredAnswer(None, judged.unscored[place] or "no score of an aspect")
             else:
                 value = (float(scores.mean()) - worst) / (best - worst)
-                found[row] = Scored(min(max(value, 0.0), 1.0), judged.rationale[place])
+                found[row] = ScoredAnswer(min(max(value, 0.0), 1.0), judged.rationale[place])
         return found
 
 
@@ -128,16 +128,16 @@ class AcceptedMetric:
     def __init__(self, accepted: Mapping[str, Sequence[str]]) -> None:
         self._accepted = accepted
 
-    def score(self, answers: Sequence[Answer]) -> list[Scored]:
+    def score(self, answers: Sequence[Answer]) -> list[ScoredAnswer]:
         """One score an answer, in order; None for queries without an accepted answer."""
         return [self._one(answer) for answer in answers]
 
-    def _one(self, answer: Answer) -> Scored:
+    def _one(self, answer: Answer) -> ScoredAnswer:
         wanted = self._accepted.get(answer.query_id, ())
         if answer.text is None or not wanted:
-            return Scored(None, f"no answer: {answer.error}" if wanted else "no accepted answer is known")
+            return ScoredAnswer(None, f"no answer: {answer.error}" if wanted else "no accepted answer is known")
         best = max(wanted, key=lambda text: (closeness(answer.text or "", text), text))
-        return Scored(closeness(answer.text, best), f"An accepted answer: {best}")
+        return ScoredAnswer(closeness(answer.text, best), f"An accepted answer: {best}")
 
 
 def closeness(answer: str, accepted: str) -> float:

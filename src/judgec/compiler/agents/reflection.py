@@ -9,15 +9,15 @@ from judgec.agents.answer import REFUSAL, Answer
 from judgec.agents.rag import RAG
 from judgec.agents.signatures import CITING
 from judgec.compiler.agents.candidates import AgentCandidate, AgentTask
-from judgec.compiler.agents.metric import Scored
-from judgec.compiler.gepa_driver import ReflectiveAdapter, Trial
+from judgec.compiler.agents.metric import ScoredAnswer
+from judgec.compiler.gepa_driver import ProgramTrial, ReflectiveAdapter
 from judgec.store.tournament.queries import Query
 
 ROUNDS = 6
 MINIBATCH = 8
 KEPT = 3
 
-Trace = tuple[Query, Answer, Scored]
+Trace = tuple[Query, Answer, ScoredAnswer]
 
 
 def rewritten(task: AgentTask) -> list[AgentCandidate]:
@@ -55,12 +55,12 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
         self._task = task
         self._dev = {query.query_id for query in task.dev}
 
-    def trial(self, program: RAG, batch: Sequence[Query]) -> Trial[Trace]:
+    def trial(self, program: RAG, batch: Sequence[Query]) -> ProgramTrial[Trace]:
         """Answer a batch and score it."""
         answers, scores = self._task.trial(program, batch)
         values = [score.counted for score in scores]
         compared = {query.query_id for query in batch} == self._dev
-        return Trial(
+        return ProgramTrial(
             [answer.text for answer in answers],
             values,
             sum(values) / len(values) if compared else None,

@@ -25,7 +25,7 @@ from judgec.store.programs import Program, dump_module
 from judgec.store.rows.items import digest
 from judgec.store.splits import SPLITS, locked_family, read_family, write_family, write_whole
 from judgec.store.tournament.queries import Query
-from judgec.tracking.runs import Candidate, CompileRun, DatasetInput, ModelVersion
+from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def run_of(
         },
         metrics=metrics,
         candidates=tuple(
-            Candidate(name=name, params={}, metrics={"dev.score": value}, started=started, ended=ended)
+            CandidateRun(name=name, params={}, metrics={"dev.score": value}, started=started, ended=ended)
             for name, value in found.dev.items()
         ),
         datasets=tuple(

@@ -6,7 +6,7 @@ import dspy
 
 from judgec.compiler.folds.parts import Parts
 from judgec.compiler.search.plan import (
-    Plan,
+    CallPlan,
     Stage,
     add,
     check_caps,
@@ -15,7 +15,7 @@ from judgec.compiler.search.plan import (
 )
 from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.settings import CompileSettings
-from judgec.lm.prices import Estimate
+from judgec.lm.prices import CostEstimate
 
 ONCE = ("preflight", "uncompiled judge", "champion", "promise")  # stages that the rounds share
 
@@ -29,8 +29,8 @@ class RoundsPlan:
         rounds: Each round's, which also keeps back what the rounds after it need.
     """
 
-    whole: Plan
-    rounds: tuple[Plan, ...]
+    whole: CallPlan
+    rounds: tuple[CallPlan, ...]
 
 
 def plan_rounds(
@@ -80,7 +80,7 @@ def plan_rounds(
         searches=any(plan.searches for plan in plans),
         reflects=any(plan.reflects for plan in plans),
     )
-    rival = once.get("champion", Estimate(0, 0, 0.0))
+    rival = once.get("champion", CostEstimate(0, 0, 0.0))
     rounds = [_leaving(plan, len(plans) - i, each, rival) for i, plan in enumerate(plans, start=1)]
     return RoundsPlan(whole, (rounds[0], *map(_asked_before, rounds[1:])))
 
@@ -93,14 +93,14 @@ class _Share:
     usd: float | None
 
 
-def _share(settings: CompileSettings, shared: Estimate, rounds: int) -> _Share:
+def _share(settings: CompileSettings, shared: CostEstimate, rounds: int) -> _Share:
     calls = None if settings.budget is None else (settings.budget - shared.calls) // rounds
     known = settings.max_cost is not None and shared.usd is not None
     usd = (settings.max_cost - shared.usd) / rounds if known else settings.max_cost  # type: ignore[operator]  # known
     return _Share(calls, usd)
 
 
-def _capped(settings: CompileSettings, plan: Plan, share: _Share) -> CompileSettings:
+def _capped(settings: CompileSettings, plan: CallPlan, share: _Share) -> CompileSettings:
     """The settings of a round as if it were alone: its share, and what it needs of what all rounds ask once."""
     own = add([stage.most for stage in plan.stages if stage.name in ONCE])
     budget = None if share.calls is None else share.calls + own.calls
@@ -108,7 +108,7 @@ def _capped(settings: CompileSettings, plan: Plan, share: _Share) -> CompileSett
     return replace(settings, budget=budget, max_cost=max_cost)
 
 
-def _leaving(plan: Plan, after: int, share: _Share, rival: Estimate) -> Plan:
+def _leaving(plan: CallPlan, after: int, share: _Share, rival: CostEstimate) -> CallPlan:
     """The plan of a round that leaves the rounds after it their shares, and the champion its calls."""
     calls = plan.kept_back + after * (share.calls or 0) + rival.calls
     known = plan.kept_back_usd is not None and rival.usd is not None
@@ -116,7 +116,7 @@ def _leaving(plan: Plan, after: int, share: _Share, rival: Estimate) -> Plan:
     return replace(plan, kept_back=calls, kept_back_usd=usd)
 
 
-def _asked_before(plan: Plan) -> Plan:
+def _asked_before(plan: CallPlan) -> CallPlan:
     """The plan of a round after the first, by which every item was judged by the uncompiled judge."""
     calls = sum(stage.most.calls for stage in plan.stages if stage.name == "uncompiled judge")
     usd = sum(stage.most.usd or 0.0 for stage in plan.stages if stage.name == "uncompiled judge")
@@ -124,7 +124,7 @@ def _asked_before(plan: Plan) -> Plan:
     return replace(plan, kept_back=max(0, plan.kept_back - calls // 2), kept_back_usd=kept_usd)
 
 
-def _within(search: Estimate, others: Estimate, settings: CompileSettings) -> Estimate:
+def _within(search: CostEstimate, others: CostEstimate, settings: CompileSettings) -> CostEstimate:
     """The most that all searches take: what one round leaves of its share goes to the rounds after it."""
     share = 1.0
     if settings.budget is not None and search.calls:
@@ -133,4 +133,4 @@ def _within(search: Estimate, others: Estimate, settings: CompileSettings) -> Es
         share = min(share, (settings.max_cost - others.usd) / search.usd)
     share = max(0.0, share)
     usd = None if search.usd is None else share * search.usd
-    return Estimate(int(share * search.calls), int(share * search.tokens), usd)
+    return CostEstimate(int(share * search.calls), int(share * search.tokens), usd)

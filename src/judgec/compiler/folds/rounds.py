@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from judgec.compiler.assemble import Bench, calibrated
-from judgec.compiler.choose import Choice, choose_prompt
+from judgec.compiler.choose import ChosenPrompt, choose_prompt
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.folds.parts import Parts
 from judgec.compiler.search.candidates import Candidate
-from judgec.compiler.search.plan import Plan
+from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.settings import CompileSettings, Watch
 from judgec.compiler.verify import judge_test
@@ -31,7 +31,7 @@ class Round:
     """
 
     bench: Bench
-    choice: Choice
+    choice: ChosenPrompt
     judge: CompiledJudge
     judged: dict[str, Judgments]
     bare: Judgments | None
@@ -48,7 +48,7 @@ class Compiling:
     objective: Objective
     watch: Watch
 
-    def round(self, dataset: Dataset, plan: Plan, of: str = "") -> Round:
+    def round(self, dataset: Dataset, plan: CallPlan, of: str = "") -> Round:
         """Choose, calibrate and test.
 
         Args:

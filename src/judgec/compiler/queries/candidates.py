@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import dspy
 
-from judgec.compiler.queries.saved import Found
+from judgec.compiler.queries.saved import CompiledGenerator
 from judgec.judges.fencing import fence
 from judgec.lm.executor import Ask
 from judgec.queries.generation.generator import QueryGenerator, Taste, instructed
@@ -28,7 +28,7 @@ TASTES = {
 
 
 @dataclass(frozen=True)
-class Candidate:
+class QueryCandidate:
     """A generator that may win.
 
     Args:
@@ -37,7 +37,7 @@ class Candidate:
     """
 
     name: str
-    found: Found
+    found: CompiledGenerator
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,15 @@ class Tried:
     faults: tuple[str, ...]
 
 
-def by_rules() -> list[Candidate]:
+def by_rules() -> list[QueryCandidate]:
     """The tastes that rules can have."""
-    return [Candidate(UNCOMPILED, Found()), *(Candidate(name, Found(taste=taste)) for name, taste in TASTES.items())]
+    return [
+        QueryCandidate(UNCOMPILED, CompiledGenerator()),
+        *(QueryCandidate(name, CompiledGenerator(taste=taste)) for name, taste in TASTES.items()),
+    ]
 
 
-def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, seed: int) -> list[Candidate]:
+def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, seed: int) -> list[QueryCandidate]:
     """Fewer examples, a demonstration, rewritten instructions.
 
     Args:
@@ -69,12 +72,14 @@ def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, s
         ask: The way to the model that rewrites; None writes no instructions.
         seed: Of the choice of examples.
     """
-    found = [Candidate(UNCOMPILED, Found(QueryGenerator(), ()))]
+    found = [QueryCandidate(UNCOMPILED, CompiledGenerator(QueryGenerator(), ()))]
     if len(experts) > SHOWN:
         chosen = sorted(seeded(seed, "examples").sample(range(len(experts)), SHOWN))
-        found.append(Candidate(f"{SHOWN} examples", Found(QueryGenerator(), tuple(experts[i] for i in chosen))))
+        found.append(
+            QueryCandidate(f"{SHOWN} examples", CompiledGenerator(QueryGenerator(), tuple(experts[i] for i in chosen)))
+        )
     if (shown := _demonstrated(tried, experts)) is not None:
-        found.append(Candidate("demonstration", Found(shown, ())))
+        found.append(QueryCandidate("demonstration", CompiledGenerator(shown, ())))
     return [*found, *(_rewritten(tried, experts, ask, seed) if ask is not None else [])]
 
 
@@ -99,11 +104,11 @@ def _demonstrated(tried: Sequence[Tried], experts: Sequence[str]) -> QueryGenera
     return module
 
 
-def _rewritten(tried: Sequence[Tried], experts: Sequence[str], ask: Ask, seed: int) -> list[Candidate]:
+def _rewritten(tried: Sequence[Tried], experts: Sequence[str], ask: Ask, seed: int) -> list[QueryCandidate]:
     instructions = str(QueryGenerator().write.signature.instructions)
     rejected = [f"{one.query} ({', '.join(one.faults)})" for one in tried if one.faults]
     accepted = [one.query for one in tried if not one.faults]
-    found: list[Candidate] = []
+    found: list[QueryCandidate] = []
     known = {instructions}
     for number in range(1, PROPOSALS + 1):
         rng = seeded(seed, "rewrite", number)
@@ -112,5 +117,5 @@ def _rewritten(tried: Sequence[Tried], experts: Sequence[str], ask: Ask, seed: i
         text = improved(instructions, some, others, experts, ask, rollout=seed * PROPOSALS + number)
         if text and text not in known:
             known.add(text)
-            found.append(Candidate(f"rewrite {number}", Found(instructed(text), ())))
+            found.append(QueryCandidate(f"rewrite {number}", CompiledGenerator(instructed(text), ())))
     return found

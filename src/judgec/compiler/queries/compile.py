@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgec.compiler.queries.candidates import UNCOMPILED, Candidate, Tried, by_prompt, by_rules
-from judgec.compiler.queries.saved import Found
+from judgec.compiler.queries.candidates import UNCOMPILED, QueryCandidate, Tried, by_prompt, by_rules
+from judgec.compiler.queries.saved import CompiledGenerator
 from judgec.compiler.settings import MIN_TEST_QUERIES, Watch
 from judgec.errors import UserError
 from judgec.lm.executor import Ask
@@ -53,7 +53,7 @@ class QuerySettings:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredPassages:
     """A candidate on some passages.
 
     Args:
@@ -66,7 +66,7 @@ class Scored:
         failed: Passages without a question, by reason.
     """
 
-    candidate: Candidate
+    candidate: QueryCandidate
     values: FloatArray
     accepted: FloatArray
     cluster: IntArray
@@ -98,9 +98,9 @@ class CompiledQueries:
         look: Which look at this test split it was.
     """
 
-    chosen: Candidate
-    dev: tuple[Scored, ...]
-    test: tuple[Scored, Scored]
+    chosen: QueryCandidate
+    dev: tuple[ScoredPassages, ...]
+    test: tuple[ScoredPassages, ScoredPassages]
     estimates: dict[str, Estimate]
     difference: Estimate
     accepted_difference: Estimate
@@ -152,7 +152,7 @@ def compile_queries(
             f"the split empty ({split.sizes()}); about twenty documents are needed. Add some."
         )
 
-    def run(candidate: Candidate, part: Sequence[int]) -> Scored:
+    def run(candidate: QueryCandidate, part: Sequence[int]) -> ScoredPassages:
         generator = _generator(candidate, spec, ask, experts, settings)
         return score(
             candidate, generator, [passages[i] for i in part], experts, reliability, embed, settings.per_passage
@@ -162,7 +162,7 @@ def compile_queries(
         candidates = by_rules()
     else:
         watch.stage("train", f"{len(split.train)} passages")
-        tried = run(Candidate(UNCOMPILED, Found()), split.train).tried
+        tried = run(QueryCandidate(UNCOMPILED, CompiledGenerator()), split.train).tried
         candidates = by_prompt(tried, experts, rewriter if settings.rewrites else None, settings.seed)
     watch.stage("dev", f"{len(candidates)} candidates on {len(split.dev)} passages")
     dev = tuple(run(candidate, split.dev) for candidate in candidates)
@@ -173,14 +173,14 @@ def compile_queries(
 
 
 def score(
-    candidate: Candidate,
+    candidate: QueryCandidate,
     generator: Generator,
     passages: Sequence[Passage],
     experts: Sequence[str],
     reliability: Reliability,
     embed: Embed,
     per_passage: int,
-) -> Scored:
+) -> ScoredPassages:
     """Let a candidate write, and value what it wrote."""
     documents = {doc_id: code for code, doc_id in enumerate(dict.fromkeys(one.doc_id for one in passages))}
     near = Near()
@@ -205,7 +205,7 @@ def score(
     values = np.concatenate([accepted[: len(tried)] * (1 + like) / 2, np.zeros(len(empty))])
     cluster = [documents[one.passage.doc_id] for one in tried] + [documents[one.doc_id] for one in empty]
     whole = closeness([one.query for one in tried if not one.faults], experts, embed)["likeness"]
-    return Scored(
+    return ScoredPassages(
         candidate,
         values,
         accepted,
@@ -224,7 +224,7 @@ def _likeness(queries: Sequence[str], experts: Sequence[str], embed: Embed) -> F
 
 
 def _generator(
-    candidate: Candidate, spec: LMSpec, ask: Ask, experts: Sequence[str], settings: QuerySettings
+    candidate: QueryCandidate, spec: LMSpec, ask: Ask, experts: Sequence[str], settings: QuerySettings
 ) -> Generator:
     found = candidate.found
     if spec.embedded:
@@ -240,9 +240,9 @@ def _generator(
 
 
 def _decided(
-    dev: tuple[Scored, ...],
-    compiled: Scored,
-    uncompiled: Scored,
+    dev: tuple[ScoredPassages, ...],
+    compiled: ScoredPassages,
+    uncompiled: ScoredPassages,
     split: Split,
     items: tuple[Item, ...],
     look: int,
@@ -252,7 +252,7 @@ def _decided(
     n_clusters = 1 + max(int(side.cluster.max()) for side in (compiled, uncompiled))
     n = len(compiled.values) + len(uncompiled.values)
 
-    def difference(of: Callable[[Scored], FloatArray], at: float) -> Estimate:
+    def difference(of: Callable[[ScoredPassages], FloatArray], at: float) -> Estimate:
         one, other = (
             mean(of(side), side.cluster, n_clusters=n_clusters, bounds=SHARE) for side in (compiled, uncompiled)
         )
@@ -282,7 +282,7 @@ def _decided(
     )
 
 
-def _verdict(gain: Estimate, compiled: Scored, n_clusters: int) -> tuple[bool, str]:
+def _verdict(gain: Estimate, compiled: ScoredPassages, n_clusters: int) -> tuple[bool, str]:
     if compiled.candidate.name == UNCOMPILED:
         return False, "not shown to be better: no candidate beat the uncompiled generator on dev"
     if n_clusters < MIN_TEST_QUERIES:

@@ -20,7 +20,7 @@ from judgec.store import programs
 from judgec.store.programs import Program, dump_module
 from judgec.store.rows.items import digest
 from judgec.store.splits import locked_family, read_family, split_table, write_family
-from judgec.tracking.runs import Candidate, CompileRun, DatasetInput, ModelVersion
+from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 
 OBJECTIVE = "accepted x likeness"
 
@@ -155,7 +155,7 @@ def run_of(compiled: CompiledQueries, card: ProgramCard, source: Source, *, star
         },
         metrics=metrics,
         candidates=tuple(
-            Candidate(
+            CandidateRun(
                 name=one.candidate.name,
                 params={"queries": len(one.tried)},
                 metrics={"dev.value": one.value, "dev.accepted": float(one.accepted.mean()) if len(one.tried) else 0.0},

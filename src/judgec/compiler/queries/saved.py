@@ -12,7 +12,7 @@ TASK = "queries"
 
 
 @dataclass(frozen=True)
-class Found:
+class CompiledGenerator:
     """A compiled generator.
 
     Args:
@@ -26,12 +26,12 @@ class Found:
     taste: Taste | None = None
 
 
-def state_of(found: Found) -> Json:
+def state_of(found: CompiledGenerator) -> Json:
     """All but the prompt, as JSON."""
     return {"examples": list(found.examples), "taste": None if found.taste is None else asdict(found.taste)}
 
 
-def load_generator(home: Path, reference: str) -> Found:
+def load_generator(home: Path, reference: str) -> CompiledGenerator:
     """A compiled generator.
 
     Raises:
@@ -47,6 +47,6 @@ def load_generator(home: Path, reference: str) -> Found:
     try:
         taste = program.calibration["taste"]
         kept = None if taste is None else Taste(tuple(taste["kinds"]), bool(taste["tables"]), taste["longest"])
-        return Found(module, tuple(map(str, program.calibration["examples"])), kept)
+        return CompiledGenerator(module, tuple(map(str, program.calibration["examples"])), kept)
     except (KeyError, TypeError) as error:
         raise ArtifactError(f"{where}: calibration.json: {error!r}; compile the generator again.") from error

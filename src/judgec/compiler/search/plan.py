@@ -15,7 +15,7 @@ from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.frozen import freeze
-from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, Estimate, estimate, price
+from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, CostEstimate, estimate, price
 from judgec.lm.spec import LMSpec
 
 ASKED_AGAIN = 0.05  # share of replies that may have to be asked for twice, kept back on top
@@ -30,11 +30,11 @@ class Stage:
     """One part of a compile, and the most that it is expected to take."""
 
     name: str
-    most: Estimate
+    most: CostEstimate
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CallPlan:
     """A compile in advance.
 
     Args:
@@ -55,7 +55,7 @@ class Plan:
     reflects: bool
 
     @property
-    def total(self) -> Estimate:
+    def total(self) -> CostEstimate:
         """All stages."""
         return add([stage.most for stage in self.stages])
 
@@ -68,7 +68,7 @@ class Plan:
 
 def plan_compile(
     dataset: Dataset, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, *, champion: bool
-) -> Plan:
+) -> CallPlan:
     """What the compile will take.
 
     Args:
@@ -120,14 +120,14 @@ def plan_compile(
         ("promise", promised),
     ]
     stages = tuple(Stage(name, most) for name, most in parts if most.calls)
-    return Plan(stages, kept, kept_usd, usd_a_call, searches, reflects)
+    return CallPlan(stages, kept, kept_usd, usd_a_call, searches, reflects)
 
 
-def add(parts: list[Estimate]) -> Estimate:
+def add(parts: list[CostEstimate]) -> CostEstimate:
     """The sum; dollars are unknown where one part's are."""
     dollars = [part.usd for part in parts]
     usd = None if None in dollars else sum(one for one in dollars if one is not None)
-    return Estimate(sum(part.calls for part in parts), sum(part.tokens for part in parts), usd)
+    return CostEstimate(sum(part.calls for part in parts), sum(part.tokens for part in parts), usd)
 
 
 def _sizes(dataset: Dataset, settings: CompileSettings, orders: int, room: int | None) -> Sizes:
@@ -138,7 +138,7 @@ def _sizes(dataset: Dataset, settings: CompileSettings, orders: int, room: int |
 
 
 def _room(
-    settings: CompileSettings, begun: Estimate, kept: int, kept_usd: float | None, usd_a_call: float | None
+    settings: CompileSettings, begun: CostEstimate, kept: int, kept_usd: float | None, usd_a_call: float | None
 ) -> int | None:
     left = [] if settings.budget is None else [settings.budget - begun.calls - kept]
     if settings.max_cost is not None and usd_a_call and kept_usd is not None and begun.usd is not None:
@@ -148,7 +148,7 @@ def _room(
 
 def judged_once(
     module: dspy.Module, dataset: Dataset, settings: CompileSettings, *, champion: bool
-) -> dict[str, Estimate]:
+) -> dict[str, CostEstimate]:
     """The stages that judge the items of all folds once: the uncompiled judge, and where there is one the champion.
 
     Args:
@@ -162,7 +162,7 @@ def judged_once(
     return {"uncompiled judge": asked, **({"champion": rival} if champion else {})}
 
 
-def check_caps(least: Estimate, settings: CompileSettings) -> None:
+def check_caps(least: CostEstimate, settings: CompileSettings) -> None:
     """Refuse caps under which not even the labels can be judged once.
 
     Raises:
@@ -180,7 +180,7 @@ def check_caps(least: Estimate, settings: CompileSettings) -> None:
         )
 
 
-def _asked(module: dspy.Module, part: Part, spec: LMSpec) -> Estimate:
+def _asked(module: dspy.Module, part: Part, spec: LMSpec) -> CostEstimate:
     """The uncompiled judge on a part, prompt by prompt; a pair in both orders."""
     predict = first_predictor(module)
     inputs = [fenced_inputs(predict, item) for item in part.items for _ in range(orders_of(module))]
@@ -188,7 +188,9 @@ def _asked(module: dspy.Module, part: Part, spec: LMSpec) -> Estimate:
     return estimate((prompt.messages(one) for one in inputs), spec)
 
 
-def _with_demonstrations(asked: Estimate, spec: LMSpec, module: dspy.Module, part: Part, shown: int) -> Estimate:
+def _with_demonstrations(
+    asked: CostEstimate, spec: LMSpec, module: dspy.Module, part: Part, shown: int
+) -> CostEstimate:
     """The same calls with so many demonstrations of the usual length in each prompt."""
     predict = first_predictor(module)
     lengths = [sum(len(text) for text in fenced_inputs(predict, item).values()) for item in part.items]
@@ -196,24 +198,24 @@ def _with_demonstrations(asked: Estimate, spec: LMSpec, module: dspy.Module, par
     extra = int(min(DEMO_CHARACTERS, shown * usual) / BYTES_PER_TOKEN) + shown * TYPICAL_REPLY // 2
     rate = price(spec.model)
     usd = None if asked.usd is None or rate is None else asked.usd + asked.calls * extra * rate.input
-    return Estimate(asked.calls, asked.tokens + asked.calls * extra, usd)
+    return CostEstimate(asked.calls, asked.tokens + asked.calls * extra, usd)
 
 
-def _each(spec: LMSpec | None, calls: int, prompt: int, reply: int) -> Estimate:
+def _each(spec: LMSpec | None, calls: int, prompt: int, reply: int) -> CostEstimate:
     rate = None if spec is None else price(spec.model)
     usd = calls * (prompt * rate.input + reply * rate.output) if rate else None
-    return Estimate(calls, calls * (prompt + reply), usd if calls else 0.0)
+    return CostEstimate(calls, calls * (prompt + reply), usd if calls else 0.0)
 
 
-def _scaled(one: Estimate, calls: int) -> Estimate:
+def _scaled(one: CostEstimate, calls: int) -> CostEstimate:
     share = calls / max(1, one.calls)
-    return Estimate(calls, int(one.tokens * share), None if one.usd is None else one.usd * share)
+    return CostEstimate(calls, int(one.tokens * share), None if one.usd is None else one.usd * share)
 
 
-def _reflected(typical: Estimate, orders: int) -> int:
+def _reflected(typical: CostEstimate, orders: int) -> int:
     """Tokens of a reflection prompt: a minibatch of items with verdicts and feedback."""
     return REWRITE_FRAME + orders * MINIBATCH * typical.tokens // max(1, typical.calls)
 
 
-def _nothing(spec: LMSpec) -> Estimate:
+def _nothing(spec: LMSpec) -> CostEstimate:
     return _each(spec, 0, 0, 0)

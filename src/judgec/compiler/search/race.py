@@ -15,7 +15,7 @@ import numpy as np
 
 from judgec.errors import BudgetError
 from judgec.records.label import IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.intervals.resampling import resample
@@ -27,12 +27,12 @@ FINALISTS = 2  # that run on all of dev
 FAR = 2.5  # paired standard errors behind the leader at which a candidate stops before its half does
 RESAMPLES = 200  # of the queries, for that standard error
 
-Runs = Callable[[int, Sequence[int]], Ratings]
+Runs = Callable[[int, Sequence[int]], GradePairs]
 """Ratings of a candidate, by its number, on these items of dev; clusters coded alike for every candidate."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RaceStanding:
     """How far a candidate came.
 
     Args:
@@ -58,7 +58,7 @@ class Raced:
     """
 
     chosen: int
-    standings: tuple[Standing | None, ...]
+    standings: tuple[RaceStanding | None, ...]
     judgments: int
     stopped: str = ""
 
@@ -120,12 +120,12 @@ def race(
         The outcome; when ``runs`` meets a cap, of the slices that all runners finished.
     """
     running = list(range(n_candidates))
-    standings: list[Standing | None] = [None] * n_candidates
+    standings: list[RaceStanding | None] = [None] * n_candidates
     judgments = done = 0
     stopped = ""
     for rung, rows in enumerate(parts):
         statistics: dict[int, Statistic] = {}
-        here: dict[int, Standing] = {}
+        here: dict[int, RaceStanding] = {}
         for number in running:
             try:
                 ratings = runs(number, rows)
@@ -134,7 +134,7 @@ def race(
                 break
             statistics[number] = objective.statistic(ratings)
             missing = int(((ratings.judge < 0) & (ratings.judge_accept < 0)).sum())
-            here[number] = Standing(statistics[number].point(), len(rows), missing)
+            here[number] = RaceStanding(statistics[number].point(), len(rows), missing)
             judgments += len(rows) - done
         if not stopped or rung == 0:  # a later slice that some have not run on compares nobody
             for number, standing in here.items():

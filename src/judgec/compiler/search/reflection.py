@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from judgec.compiler.dataset import Part
-from judgec.compiler.gepa_driver import ReflectiveAdapter, Texts, Trial
+from judgec.compiler.gepa_driver import ProgramTrial, ReflectiveAdapter, Texts
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
 from judgec.compiler.search.task import Effort, Sizes, Task
 from judgec.judges.signatures import REASON, fenced_inputs, grade_fields
@@ -103,11 +103,13 @@ class ShareAdapter(ReflectiveAdapter[Inputs, Mapping[str, object]]):
         """The judge with these instructions above its rubric."""
         return super().build_program({name: text + self._rubric[name] for name, text in candidate.items()})
 
-    def trial(self, program: Any, batch: Sequence[Inputs]) -> Trial[Mapping[str, object]]:  # DSPy's modules are untyped
+    def trial(
+        self, program: Any, batch: Sequence[Inputs]
+    ) -> ProgramTrial[Mapping[str, object]]:  # DSPy's modules are untyped
         """Judge a batch; the mean of its scores is the objective on it, whatever could not be scored."""
         part = batch[0][0].rows([i for _, i in batch])
         judgments = self._task.judge(program, part)
-        return Trial(
+        return ProgramTrial(
             judgments.rationale,
             [float(share) for share in self._task.item_shares(part, judgments)],
             self._task.value(part, judgments) if part.name == self._task.dev.name else None,

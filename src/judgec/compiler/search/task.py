@@ -8,13 +8,13 @@ import numpy as np
 
 from judgec.compiler.dataset import Part
 from judgec.compiler.search.candidates import Candidate
-from judgec.compiler.search.race import Raced, Standing, most_judgments, race, slices
+from judgec.compiler.search.race import Raced, RaceStanding, most_judgments, race, slices
 from judgec.compiler.settings import Watch
 from judgec.judges.pairwise import is_pairwise, verdicts
 from judgec.lm.executor import Ask
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.ratings import Ratings, pair
+from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import Objective
 
@@ -118,7 +118,7 @@ class Task:
     room: Callable[[], int | None]
     seed: int
     watch: Watch
-    standings: dict[str, tuple[Candidate, Standing]] = field(default_factory=dict)
+    standings: dict[str, tuple[Candidate, RaceStanding]] = field(default_factory=dict)
 
     def sizes(self) -> Sizes:
         """The sizes as they are now."""
@@ -131,7 +131,7 @@ class Task:
         """Raw verdicts; the one way in which candidates are run."""
         return verdicts(module, part.items, ask=self.ask, scale=self.scale, aspects=self.verdicts.aspects)
 
-    def ratings(self, part: Part, judgments: Judgments) -> Ratings:
+    def ratings(self, part: Part, judgments: Judgments) -> GradePairs:
         """Verdicts beside the experts' labels."""
         return pair(part.experts, judgments, self.scale, accept_only=self.accept_only)
 
@@ -174,7 +174,7 @@ class Task:
         """Choose among candidates on dev."""
         judged: dict[int, tuple[list[int], list[Judgments]]] = {}
 
-        def runs(number: int, rows: Sequence[int]) -> Ratings:
+        def runs(number: int, rows: Sequence[int]) -> GradePairs:
             known, pieces = judged.setdefault(number, ([], []))
             seen = set(known)
             new = [row for row in rows if row not in seen]

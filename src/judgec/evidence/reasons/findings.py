@@ -6,9 +6,9 @@ They come from the same analysed texts as the features and are what a reason poi
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from judgec.evidence.answer_features import Answer, refuses
+from judgec.evidence.answer_features import JudgedAnswer, refuses
 from judgec.evidence.overlap import contains_run, resemblance
-from judgec.evidence.text import FUNCTION_STEMS, Passage, stem
+from judgec.evidence.text import FUNCTION_STEMS, StemmedText, stem
 
 LONGEST_QUOTE = 80  # characters
 SHORT = 4  # words up to which every capital counts as a name, the first one's too
@@ -136,12 +136,12 @@ def share(stems: Iterable[str], known: Collection[str], written: dict[str, str])
     )
 
 
-def content_of(passage: Passage, asked: Collection[str]) -> list[str]:
+def content_of(passage: StemmedText, asked: Collection[str]) -> list[str]:
     """The words that count, those of the question aside; with them where nothing else is there."""
     return [one for one in passage.content if one not in asked] or list(passage.content) or list(passage.vocabulary)
 
 
-def names_of(passage: Passage) -> list[str]:
+def names_of(passage: StemmedText) -> list[str]:
     """Names; in a text of a few words the first word too."""
     names = passage.names
     if len(passage.stems) <= SHORT:
@@ -150,7 +150,7 @@ def names_of(passage: Passage) -> list[str]:
     return [one for one in names if one not in passage.months]
 
 
-def against_reference(answer: Answer, question: Passage, wanted: Passage) -> AgainstReference:
+def against_reference(answer: JudgedAnswer, question: StemmedText, wanted: StemmedText) -> AgainstReference:
     """Findings beside one alternative of a reference with at least one word.
 
     Args:
@@ -179,7 +179,7 @@ def against_reference(answer: Answer, question: Passage, wanted: Passage) -> Aga
     )
 
 
-def _alike(names: Iterable[str], said: dict[str, int], reply: Passage) -> set[str]:
+def _alike(names: Iterable[str], said: dict[str, int], reply: StemmedText) -> set[str]:
     """The names that occur, spelling aside."""
     found = set()
     for name in names:
@@ -189,7 +189,7 @@ def _alike(names: Iterable[str], said: dict[str, int], reply: Passage) -> set[st
     return found
 
 
-def against_contexts(answer: Answer, question: Passage, contexts: Passage) -> AgainstContexts:
+def against_contexts(answer: JudgedAnswer, question: StemmedText, contexts: StemmedText) -> AgainstContexts:
     """Findings beside contexts, all with at least one word."""
     reply, asked, known = answer.passage, question.vocabulary, contexts.vocabulary
     claims = answer.claims
@@ -204,7 +204,7 @@ def against_contexts(answer: Answer, question: Passage, contexts: Passage) -> Ag
     )
 
 
-def _worst(passage: Passage, whole: Passage, known: Collection[str], asked: Collection[str]) -> Worst | None:
+def _worst(passage: StemmedText, whole: StemmedText, known: Collection[str], asked: Collection[str]) -> Worst | None:
     """The sentence with the least share of its content words ``known``, of two the first.
 
     Args:
@@ -229,7 +229,7 @@ def _worst(passage: Passage, whole: Passage, known: Collection[str], asked: Coll
     return Worst(place, len(whole.quotes), share(words, known, passage.written), shorten(quote))
 
 
-def findings(answer: Answer, question: Passage, *, own: bool = False) -> Findings:
+def findings(answer: JudgedAnswer, question: StemmedText, *, own: bool = False) -> Findings:
     """Findings of an answer by itself and beside its question; ``reference`` and ``contexts`` are still None.
 
     Args:

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from judgec.evidence.answer_features import Answer, asked_for
+from judgec.evidence.answer_features import JudgedAnswer, asked_for
 from judgec.evidence.reasons.findings import Findings, against_contexts, against_reference, findings, share, shorten
 from judgec.evidence.reasons.phrases import FAULT, SILENT, Phrases, answer_phrases, document_phrases
 from judgec.evidence.reasons.topics import TOPICS
 from judgec.evidence.reference_features import alternatives
-from judgec.evidence.text import Library, Passage
+from judgec.evidence.text import Library, StemmedText
 
 VERSION = 1  # of the phrases: raised whenever an item would get other ones
 
@@ -41,7 +41,13 @@ def said(packed: bytes) -> list[str]:
 
 
 def answer_findings(
-    answer: Answer, question: Passage, reference: str, contexts: Passage, library: Library, *, own: bool = False
+    answer: JudgedAnswer,
+    question: StemmedText,
+    reference: str,
+    contexts: StemmedText,
+    library: Library,
+    *,
+    own: bool = False,
 ) -> Findings:
     """Findings of an answer beside everything that its item has.
 
@@ -65,12 +71,12 @@ def answer_findings(
     )
 
 
-def phrases_of(found: Findings, answer: Answer, question: Passage) -> Phrases:
+def phrases_of(found: Findings, answer: JudgedAnswer, question: StemmedText) -> Phrases:
     """Phrases of one answer."""
     return answer_phrases(found, asked_for(answer.passage, question) if found.words else None)
 
 
-def document_parts(query: Passage, document: Passage) -> Phrases:
+def document_parts(query: StemmedText, document: StemmedText) -> Phrases:
     """Phrases of a document beside its query."""
     if not document.stems:
         return {"texts": (FAULT, "the document is empty")}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from judgec.evidence.context_features import WEAK
 from judgec.evidence.reasons.findings import SHORT, AgainstContexts, AgainstReference, Findings, Share, Worst
-from judgec.evidence.text import Passage
+from judgec.evidence.text import StemmedText
 
 FAULT, BAD, EITHER, GOOD, MERIT = -2, -1, 0, 1, 2
 """What a phrase speaks for; a fault or merit is named whether or not it moved the score much."""
@@ -220,7 +220,7 @@ def _support(worst: Worst) -> tuple[int, str]:
     return FAULT if part.value < FEW and part.whole > 1 else BAD if part.value < WEAK else EITHER, said
 
 
-def document_phrases(words: Share, best: Share, quote: str, place: str, document: Passage) -> Phrases:
+def document_phrases(words: Share, best: Share, quote: str, place: str, document: StemmedText) -> Phrases:
     """Phrases of a document beside a query.
 
     Args:
@@ -249,5 +249,5 @@ def document_phrases(words: Share, best: Share, quote: str, place: str, document
     return phrases
 
 
-def _size(document: Passage) -> tuple[int, str]:
+def _size(document: StemmedText) -> tuple[int, str]:
     return EITHER, f"the document has {plural(len(document.stems), 'word')}"

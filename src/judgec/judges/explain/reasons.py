@@ -22,7 +22,7 @@ NO_REASON = "The verdict was {verdict}, without a reason."
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenScores:
     """What calibration saw of the scored items, in order.
 
     Args:
@@ -52,7 +52,7 @@ class Reasons:
         self._topics = {aspect: topics_of(one.feature_names) for aspect, one in calibrators.items()}
         self._made: dict[tuple[str, int], Contributions] = {}
 
-    def of(self, judgments: Judgments, raw: Judgments | None, seen: Seen) -> tuple[str, ...]:
+    def of(self, judgments: Judgments, raw: Judgments | None, seen: SeenScores) -> tuple[str, ...]:
         """One reason an item; unscored items keep theirs.
 
         Args:
@@ -71,7 +71,7 @@ class Reasons:
         return tuple(out)
 
     def _of_aspect(
-        self, j: int, judgments: Judgments, raw: Judgments | None, seen: Seen, scored: IntArray
+        self, j: int, judgments: Judgments, raw: Judgments | None, seen: SeenScores, scored: IntArray
     ) -> list[str]:
         """What there is to say of each scored item beside the verdict's own reason."""
         aspect = judgments.aspects[j]
@@ -131,7 +131,7 @@ class Reasons:
         return np.array(self._scale.values)
 
     def _sentences(
-        self, aspect: str, seen: Seen, rows: IntArray, grade: IntArray, upward: NDArray[np.bool_]
+        self, aspect: str, seen: SeenScores, rows: IntArray, grade: IntArray, upward: NDArray[np.bool_]
     ) -> tuple[list[str], NDArray[np.bool_]]:
         """Sentences of some of the scored items, and whether the evidence as a whole points the way they begin."""
         assert seen.parts is not None  # asked only then

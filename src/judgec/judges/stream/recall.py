@@ -108,7 +108,7 @@ class Verdicts:
         self._numbers = n_aspects * (n_grades + 1) + 1
         self._door = door
 
-    def find(self, digests: Sequence[bytes]) -> "Found":
+    def find(self, digests: Sequence[bytes]) -> "RecalledVerdicts":
         """The verdicts that are known; each counts as a call answered from the journal."""
         known = self._facts.get_many(digests)
         rows = [row for row, digest in enumerate(digests) if digest in known]
@@ -116,15 +116,15 @@ class Verdicts:
         self._door.calls.usage.journaled(len(rows))
         cut = FLOAT_BYTES * self._numbers
         numbers = np.frombuffer(b"".join([value[:cut] for value in values])).reshape(len(rows), self._numbers)
-        return Found(rows, numbers, [str(value[cut:], "utf-8") for value in values], self._shape)
+        return RecalledVerdicts(rows, numbers, [str(value[cut:], "utf-8") for value in values], self._shape)
 
     def keep(self, digests: Sequence[bytes], numbers: FloatArray, reasons: Sequence[str]) -> None:
-        """Keep verdicts; ``numbers`` as in ``Found``."""
+        """Keep verdicts; ``numbers`` as in ``RecalledVerdicts``."""
         packed = (row.tobytes() + reason.encode() for row, reason in zip(numbers, reasons, strict=True))
         self._facts.put_many(zip(digests, packed, strict=True))
 
 
-class Found:
+class RecalledVerdicts:
     """Verdicts as columns.
 
     Args:

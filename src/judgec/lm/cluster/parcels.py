@@ -13,7 +13,7 @@ from dspy import lm15
 from dspy.lm15 import Config, Request, Response
 
 from judgec.lm.backend import Backend, Speaks, unreachable
-from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.exchange import Completion, Plain
 
 LINGER_SECONDS = 0.005  # how long a parcel waits for more calls
 
@@ -58,7 +58,7 @@ class Failure:
 class Worker(Protocol):
     """Where parcels go; ``Attempts`` is one, in this process."""
 
-    async def answer(self, asked: Sequence[Plain]) -> Sequence[Said | Failure]:
+    async def answer(self, asked: Sequence[Plain]) -> Sequence[Completion | Failure]:
         """One attempt at each call, in order."""
         ...
 
@@ -67,7 +67,7 @@ class Worker(Protocol):
         ...
 
 
-_Parcel = list[tuple[Plain, "asyncio.Future[Said]"]]
+_Parcel = list[tuple[Plain, "asyncio.Future[Completion]"]]
 
 
 class Parcels:
@@ -97,10 +97,10 @@ class Parcels:
         """One attempt, by the first worker."""
         return _unpacked(await self._workers[0].complete(request))
 
-    async def say(self, plain: Plain) -> Said:
+    async def say(self, plain: Plain) -> Completion:
         """One attempt, together with others that are asked at about the same time."""
         loop = asyncio.get_running_loop()
-        reply: asyncio.Future[Said] = loop.create_future()
+        reply: asyncio.Future[Completion] = loop.create_future()
         parcel = self._waiting.setdefault(loop, [])
         parcel.append((plain, reply))
         if len(parcel) >= self._size:
@@ -156,7 +156,7 @@ class Attempts:
         self._speaks = backend if isinstance(backend, Speaks) else None
         self._configs: list[Config] = []
 
-    async def answer(self, asked: Sequence[Plain]) -> list[Said | Failure]:
+    async def answer(self, asked: Sequence[Plain]) -> list[Completion | Failure]:
         """All at once, in order."""
         return await asyncio.gather(*map(self._say, asked))
 
@@ -167,12 +167,12 @@ class Attempts:
         except lm15.LM15Error as error:
             return Failure.of(error)
 
-    async def _say(self, plain: Plain) -> Said | Failure:
+    async def _say(self, plain: Plain) -> Completion | Failure:
         plain = Plain(plain.model, plain.messages, self._same(plain.config))
         try:
             if self._speaks:
                 return await self._speaks.say(plain)
-            return Said.of(await self._backend.acomplete(plain.request()))
+            return Completion.of(await self._backend.acomplete(plain.request()))
         except lm15.LM15Error as error:
             return Failure.of(error)
 

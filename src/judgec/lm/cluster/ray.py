@@ -17,7 +17,7 @@ from dspy.lm15 import Request, Response
 from judgec.errors import ServiceError, UserError
 from judgec.lm.cluster.parcels import Attempts, Failure, Parcels
 from judgec.lm.door import open_backend
-from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.spec import LMSpec
 
 IN_FLIGHT = 256  # calls at once, all workers together
@@ -103,7 +103,7 @@ class _Actor:
     async def ready(self) -> bool:
         return True
 
-    async def answer(self, asked: Sequence[Plain]) -> list[Said | Failure]:
+    async def answer(self, asked: Sequence[Plain]) -> list[Completion | Failure]:
         return await self._attempts.answer(asked)
 
     async def complete(self, request: Request) -> Response | Failure:
@@ -116,8 +116,8 @@ class _Remote:
     def __init__(self, actor: Any) -> None:  # Ray's handle
         self._actor = actor
 
-    async def answer(self, asked: Sequence[Plain]) -> list[Said | Failure]:
-        replies: list[Said | Failure] = await self._actor.answer.remote(asked)
+    async def answer(self, asked: Sequence[Plain]) -> list[Completion | Failure]:
+        replies: list[Completion | Failure] = await self._actor.answer.remote(asked)
         return replies
 
     async def complete(self, request: Request) -> Response | Failure:

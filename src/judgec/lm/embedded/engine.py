@@ -25,7 +25,7 @@ from dspy.lm15 import (
 from scipy.special import ndtr
 
 from judgec.evidence.prompt_features import QUICK_INTERCEPT, QUICK_NAMES, QUICK_PRIOR, quick_features
-from judgec.lm.embedded.learner import Learned, learn
+from judgec.lm.embedded.learner import LinearScore, learn
 from judgec.lm.embedded.prompt import Demonstration, Fields, Output, Prompt, read_prompt, unquote
 from judgec.lm.embedded.prose import write_prose
 from judgec.lm.endpoint.exchange import system_text
@@ -176,7 +176,7 @@ def _frozen(shown: tuple[Demonstration, ...], output: Output) -> _Shown:
 
 
 @lru_cache(maxsize=512)
-def _learn_grades(shown: _Shown, labels: tuple[str, ...]) -> Learned:
+def _learn_grades(shown: _Shown, labels: tuple[str, ...]) -> LinearScore:
     known = [(dict(inputs), labels.index(grade)) for inputs, grade in shown if grade in labels]
     features = [_features(inputs, "answer") for inputs, _ in known]
     targets = np.array([position for _, position in known], dtype=float) / (len(labels) - 1)
@@ -184,7 +184,7 @@ def _learn_grades(shown: _Shown, labels: tuple[str, ...]) -> Learned:
 
 
 @lru_cache(maxsize=512)
-def _learn_pairs(shown: _Shown, labels: tuple[str, ...]) -> tuple[Learned, float]:
+def _learn_pairs(shown: _Shown, labels: tuple[str, ...]) -> tuple[LinearScore, float]:
     win = {labels[0]: PAIR_SCALE, labels[1]: -PAIR_SCALE}
     known = [(dict(inputs), win.get(choice, 0.0)) for inputs, choice in shown if choice in labels]
     features = [_features(inputs, "answer_a") - _features(inputs, "answer_b") for inputs, _ in known]

@@ -21,7 +21,7 @@ PRIOR_ERROR_WEIGHT = 8.0
 
 
 @dataclass(frozen=True)
-class Learned:
+class LinearScore:
     """A linear score on 0..1.
 
     Args:
@@ -41,7 +41,7 @@ class Learned:
 
 def learn(
     features: FloatArray, targets: FloatArray, intercept: float, slopes: FloatArray, *, centred: bool = False
-) -> Learned:
+) -> LinearScore:
     """Fit the score to demonstrations.
 
     Args:
@@ -55,7 +55,7 @@ def learn(
     """
     count = len(targets)
     if count == 0:
-        return Learned(intercept, slopes, PRIOR_ERROR)
+        return LinearScore(intercept, slopes, PRIOR_ERROR)
     prior = features @ slopes
     level = np.zeros((count, 0)) if centred else np.ones((count, 1))
     design = np.hstack([level, prior[:, None], features])
@@ -74,7 +74,7 @@ def learn(
     moved = (design / price).T @ weights
     start = level.shape[1]
     squares = best_error + PRIOR_ERROR_WEIGHT * PRIOR_ERROR**2
-    return Learned(
+    return LinearScore(
         intercept=intercept + float(moved[:start].sum()),
         slopes=slopes * (1.0 + moved[start]) + moved[start + 1 :],
         error=float(np.sqrt(squares / (count + PRIOR_ERROR_WEIGHT))),

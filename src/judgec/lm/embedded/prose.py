@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from judgec.evidence.text import FUNCTION_STEMS, Passage, read, stem
+from judgec.evidence.text import FUNCTION_STEMS, StemmedText, read, stem
 from judgec.lm.embedded.prompt import Prompt, unquote
 
 MOST_SENTENCES = 3  # of an answer where no demonstration says otherwise
@@ -217,7 +217,7 @@ def _sentences(passage: int, text: str) -> Iterator[_Sentence]:
             continue
         heads = frozenset().union(*above.values(), read(" ".join(header)).content)
         for row in [_row(line, header)] if line.startswith("|") else _SENTENCES.split(line):
-            analysed: Passage = read(row)
+            analysed: StemmedText = read(row)
             if analysed.content:
                 stems = frozenset(analysed.content)
                 yield _Sentence(passage, place, row.strip(), stems, heads - stems, bool(analysed.numbers))

@@ -53,7 +53,7 @@ class Plain:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Completion:
     """What a model answered; token counts are the provider's own, None where it gives none."""
 
     text: str
@@ -101,9 +101,9 @@ class Bill:
         reply = request.config.max_tokens or self._spec.reply_tokens
         return prompt_tokens(request) * MARGIN * self._rate.input + reply * self._rate.output
 
-    def record(self, request: Request | Plain, answer: Response | Said, now: float) -> JournaledReply:
+    def record(self, request: Request | Plain, answer: Response | Completion, now: float) -> JournaledReply:
         """The reply as the journal keeps it, with what it cost."""
-        reply = answer if isinstance(answer, Said) else Said.of(answer)
+        reply = answer if isinstance(answer, Completion) else Completion.of(answer)
         asked, said = billed_tokens(self._spec, request, reply)
         usd, rate = None, self._rate
         if rate is not None:
@@ -142,7 +142,7 @@ def prompt_tokens(request: Request | Plain) -> float:
     ) / BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * len(texts)
 
 
-def billed_tokens(spec: LMSpec, request: Request | Plain, reply: Said) -> tuple[int, int]:
+def billed_tokens(spec: LMSpec, request: Request | Plain, reply: Completion) -> tuple[int, int]:
     """Billed tokens of prompt and reply: as reported, each provider in its own way, else by length."""
     asked, said = reply.input_tokens, reply.output_tokens
     if asked is None:

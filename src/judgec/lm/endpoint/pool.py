@@ -14,7 +14,7 @@ from dspy import lm15
 from dspy.lm15 import LMRouter
 
 from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, native_route
-from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.wire import Wire
 from judgec.lm.spec import LMSpec
 
@@ -53,7 +53,7 @@ class PooledBackend(ClientBackend):
         self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession] = WeakKeyDictionary()
         self._proxies: dict[str, str | None] = {}
 
-    async def say(self, plain: Plain) -> Said:
+    async def say(self, plain: Plain) -> Completion:
         """One attempt on this event loop."""
         pool = self._pools.get(asyncio.get_running_loop()) or self._open()
         url, headers, body = self._wire.encode(plain)

@@ -15,7 +15,7 @@ import orjson
 from dspy import lm15
 from dspy.lm15 import Config
 
-from judgec.lm.endpoint.exchange import Plain, Said
+from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.logprobs import condense_entries
 
 Headers = Sequence[tuple[str, str]]
@@ -79,7 +79,7 @@ class Wire:
         same = body.pop("messages", None) == list(plain.messages)
         return _Form(whole.url, whole.headers, body) if same else None
 
-    def decode(self, body: bytes) -> Said:
+    def decode(self, body: bytes) -> Completion:
         """The reply in a body that came with status 200.
 
         Raises:
@@ -89,7 +89,7 @@ class Wire:
         said = _usual(data)
         if said is None:
             try:
-                said = Said.of(lm15.response_from_openai_chat(data, model=self._model))
+                said = Completion.of(lm15.response_from_openai_chat(data, model=self._model))
             except (TypeError, ValueError, KeyError) as error:
                 raise lm15.ProviderError(f"the reply is no chat completion: {error}", status=200) from None
         return said
@@ -137,7 +137,7 @@ def _json(body: bytes) -> JsonObject:
     return data
 
 
-def _usual(data: JsonObject) -> Said | None:
+def _usual(data: JsonObject) -> Completion | None:
     """One choice with a text; None when there is anything else in it."""
     try:
         (choice,) = data["choices"]
@@ -146,7 +146,7 @@ def _usual(data: JsonObject) -> Said | None:
         special = message.get("refusal") or message.get("tool_calls") or data.get("error")
         if special or finish not in FINISHES or not (isinstance(text, str) and text and isinstance(served, str)):
             return None
-        return Said(
+        return Completion(
             text=text if text.isascii() else text.encode("utf-8", "replace").decode(),
             finish=finish,
             served_by=served,

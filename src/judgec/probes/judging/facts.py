@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from judgec.evidence.numerals import is_number
-from judgec.evidence.text import FUNCTION_STEMS, Library, Passage
+from judgec.evidence.text import FUNCTION_STEMS, Library, StemmedText
 
 STATED = 0.6  # share of a reference's content words that an answer must have; all of its figures
 NEAR = 12  # words of an answer within which a short reference must stand together
@@ -16,7 +16,7 @@ _CITATION = re.compile(r"\[\d{1,3}\]")
 _library = Library()
 
 
-def read(text: str) -> Passage:
+def read(text: str) -> StemmedText:
     """The text as stems, kept for the next time; citations such as ``[2]`` are no figures."""
     return _library.read(_CITATION.sub(" ", text))
 

@@ -7,12 +7,12 @@ from typing import Protocol
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.lm.executor import Ask
-from judgec.probes.judging.rules import Judged, RuleJudge
+from judgec.probes.judging.rules import JudgedReply, RuleJudge
 from judgec.probes.systems import asked
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.records.scenario.outcome import REJECTION_PASSES, Reply
+from judgec.records.scenario.outcome import REJECTION_PASSES, SystemReply
 from judgec.records.scenario.schema import CRITERIA, Metric, Question
 from judgec.store.rows.grades import OUTCOME_SCALE
 
@@ -20,7 +20,7 @@ PASS_FAIL = Scale(name="criterion", grades=(0, 1), meanings=("fail", "pass"), ac
 FIELDS = ("query", "answer", "contexts", "reference")
 
 
-class Judge(Protocol):
+class ReplyJudge(Protocol):
     """Judges replies that have an answer."""
 
     @property
@@ -28,7 +28,7 @@ class Judge(Protocol):
         """For reports."""
         ...
 
-    def judge(self, pairs: Sequence[tuple[Question, Reply]]) -> list[Judged]:
+    def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         """What became of each reply, in order."""
         ...
 
@@ -49,7 +49,7 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Panel:
+class ReplyPanel:
     """A judge of the four criteria and a judge of refusals; where one is missing, rules judge.
 
     Args:
@@ -66,11 +66,11 @@ class Panel:
         names = [seat.name if seat else RuleJudge.name for seat in (self.criteria, self.rejection)]
         return " and ".join(dict.fromkeys(names))
 
-    def judge(self, pairs: Sequence[tuple[Question, Reply]]) -> list[Judged]:
+    def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         """What became of each reply, in order."""
         refusals = [row for row, (question, _) in enumerate(pairs) if question.must_refuse]
         others = [row for row, (question, _) in enumerate(pairs) if not question.must_refuse]
-        judged: dict[int, Judged] = {}
+        judged: dict[int, JudgedReply] = {}
         for rows, seat, judge in ((refusals, self.rejection, _rejections), (others, self.criteria, _criteria)):
             some = [pairs[row] for row in rows]
             found = RuleJudge().judge(some) if seat is None else judge(seat, some)
@@ -78,33 +78,33 @@ class Panel:
         return [judged[row] for row in range(len(pairs))]
 
 
-def uncompiled(name: str, ask: Ask) -> Panel:
+def uncompiled(name: str, ask: Ask) -> ReplyPanel:
     """Both judges as prompts that were never measured."""
     criteria = judge_module("answer", PASS_FAIL, CRITERIA, FIELDS)
     rejection = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
     shown = f"{name} (uncompiled)"
-    return Panel(
+    return ReplyPanel(
         Seat(shown, CompiledJudge(criteria, PASS_FAIL, CRITERIA), ask),
         Seat(shown, CompiledJudge(rejection, OUTCOME_SCALE, ("grade",)), ask),
     )
 
 
-def _rejections(seat: Seat, pairs: Sequence[tuple[Question, Reply]]) -> list[Judged]:
+def _rejections(seat: Seat, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     items = [_item(str(row), question, reply) for row, (question, reply) in enumerate(pairs)]
     found = seat.judge.judge(items, seat.ask)
     results = []
     for row in range(len(pairs)):
         if found.unscored[row] is not None:
-            results.append(Judged({"rejection": None}, unscored=str(found.unscored[row])))
+            results.append(JudgedReply({"rejection": None}, unscored=str(found.unscored[row])))
             continue
         outcome = str(seat.judge.scale.grades[int(found.grade[row, 0])])
         results.append(
-            Judged({"rejection": outcome in REJECTION_PASSES}, rejection=outcome, reason=found.rationale[row])
+            JudgedReply({"rejection": outcome in REJECTION_PASSES}, rejection=outcome, reason=found.rationale[row])
         )
     return results
 
 
-def _criteria(seat: Seat, pairs: Sequence[tuple[Question, Reply]]) -> list[Judged]:
+def _criteria(seat: Seat, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     """Every reply as a whole, and every part of a message that asks several things by itself."""
     items = [_item(str(row), question, reply) for row, (question, reply) in enumerate(pairs)]
     places = [(row, k) for row, (question, _) in enumerate(pairs) for k in range(len(question.parts))]
@@ -122,16 +122,18 @@ def _criteria(seat: Seat, pairs: Sequence[tuple[Question, Reply]]) -> list[Judge
     ]
 
 
-def _judged(found: Judgments, row: int, question: Question, parts: tuple[bool | None, ...], scale: Scale) -> Judged:
+def _judged(
+    found: Judgments, row: int, question: Question, parts: tuple[bool | None, ...], scale: Scale
+) -> JudgedReply:
     if found.unscored[row] is not None:
         none: dict[Metric, bool | None] = dict.fromkeys(question.metrics)
-        return Judged(none, parts, unscored=str(found.unscored[row]))
+        return JudgedReply(none, parts, unscored=str(found.unscored[row]))
     criteria = {metric: _passed(found, row, found.aspects.index(metric), scale) for metric in question.metrics}
     if parts and "completeness" in criteria:
         criteria["completeness"] = False if False in parts else None if None in parts else True
     missing = [name for name, passed in criteria.items() if passed is None]
     fault = f"no grade of {', '.join(missing)}" if missing else ""
-    return Judged(criteria, parts, reason=found.rationale[row], unscored=fault)
+    return JudgedReply(criteria, parts, reason=found.rationale[row], unscored=fault)
 
 
 def _passed(found: Judgments, row: int, column: int, scale: Scale) -> bool | None:
@@ -141,7 +143,7 @@ def _passed(found: Judgments, row: int, column: int, scale: Scale) -> bool | Non
     return accept == 1 if accept >= 0 else int(found.grade[row, column]) == len(scale.grades) - 1
 
 
-def _item(item_id: str, question: Question, reply: Reply, part: int | None = None) -> Item:
+def _item(item_id: str, question: Question, reply: SystemReply, part: int | None = None) -> Item:
     query = asked(question) if part is None else question.parts[part].query
     reference = question.reference if part is None else question.parts[part].reference
     if question.right is not None and part is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from judgec.probes.judging.facts import key_stems, neighbours, quotes, read, states, support
 from judgec.probes.judging.rejection import rejection_outcome
-from judgec.records.scenario.outcome import REJECTION_PASSES, Reply
+from judgec.records.scenario.outcome import REJECTION_PASSES, SystemReply
 from judgec.records.scenario.schema import Metric, Question
 
 NAME = "rules"
@@ -21,7 +21,7 @@ _LETTER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedReply:
     """What a judge says of one reply.
 
     Args:
@@ -44,12 +44,12 @@ class RuleJudge:
 
     name = NAME
 
-    def judge(self, pairs: Sequence[tuple[Question, Reply]]) -> list[Judged]:
+    def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         """What became of each reply, in order; every reply has an answer."""
         return [judge_reply(question, reply.answer or "") for question, reply in pairs]
 
 
-def judge_reply(question: Question, answer: str) -> Judged:
+def judge_reply(question: Question, answer: str) -> JudgedReply:
     """One reply.
 
     Correctness: the right option, or the reference (of any part), and none of the values known to be wrong in its
@@ -59,7 +59,7 @@ def judge_reply(question: Question, answer: str) -> Judged:
     """
     if question.must_refuse:
         done = rejection_outcome(answer, question.query)
-        return Judged({"rejection": done in REJECTION_PASSES}, rejection=done, reason=f"the system {_said(done)}")
+        return JudgedReply({"rejection": done in REJECTION_PASSES}, rejection=done, reason=f"the system {_said(done)}")
     chosen = chosen_options(question, answer) if question.options else []
     found = tuple(states(answer, part.reference) for part in question.parts)
     given = _given(question, answer, found, chosen)
@@ -75,8 +75,8 @@ def judge_reply(question: Question, answer: str) -> Judged:
     said = [f"{metric}: {why}" for metric, (passed, why) in results.items() if not passed]
     if any(passed is None for passed, _ in results.values()):
         known = {metric: passed or None for metric, (passed, _) in results.items()}
-        return Judged(known, parts=found, unscored="; ".join(said))
-    return Judged(
+        return JudgedReply(known, parts=found, unscored="; ".join(said))
+    return JudgedReply(
         {metric: passed for metric, (passed, _) in results.items()}, parts=found, reason="; ".join(said) or "all pass"
     )
 

@@ -12,7 +12,7 @@ from judgec.queries.embedded.rewriting import german, noisy, situation
 from judgec.queries.embedded.unanswerable import absent_years, has_subject, unanswerable
 from judgec.queries.sampling import Draw, seeded
 from judgec.queries.scenarios.drafts import Draft
-from judgec.records.scenario.schema import Form, Part, Scenario, Turn
+from judgec.records.scenario.schema import Form, QuestionPart, Scenario, Turn
 from judgec.retrieval.passages import Passage
 
 NAME = "embedded"
@@ -144,11 +144,11 @@ def _follow_up(fact: Fact) -> Draft:
 
 
 def _several(draw: Draw) -> Draft | str:
-    parts: list[Part] = []
+    parts: list[QuestionPart] = []
     for chunk in draw.chunks:
         facts = [f for f in _shuffled(draw, chunk) if f.question not in {part.query for part in parts}]
         if facts:
-            parts.append(Part(query=facts[0].question, reference=facts[0].value, passage_id=chunk.passage_id))
+            parts.append(QuestionPart(query=facts[0].question, reference=facts[0].value, passage_id=chunk.passage_id))
     if len(parts) < len(draw.chunks):
         return NO_FACT
     asked = " ".join(f"{number}) {part.query}" for number, part in enumerate(parts, 1))

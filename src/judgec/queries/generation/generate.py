@@ -8,7 +8,7 @@ from judgec.errors import UserError
 from judgec.queries.generation.generator import Generator
 from judgec.queries.pool import deduplicate, stratified
 from judgec.queries.reliability import Pair, Reliability
-from judgec.queries.sampling import Document, seeded
+from judgec.queries.sampling import SampledDocument, seeded
 from judgec.retrieval.parsing.chunking import Chunking
 from judgec.retrieval.parsing.document import Section
 from judgec.retrieval.passages import Passage
@@ -55,7 +55,7 @@ class Pool:
     passages: Mapping[str, int]
 
 
-def long_passages(documents: Sequence[Document], size: str, seed: int) -> Iterator[Passage]:
+def long_passages(documents: Sequence[SampledDocument], size: str, seed: int) -> Iterator[Passage]:
     """Passages of up to ``size`` (``2000t``: tokens) in seeded order, each once."""
     how = Chunking.parse(size)
     passages = [

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from judgec.queries.pool import Near
-from judgec.queries.sampling import Document, Draw, draws
-from judgec.queries.scenarios.drafts import Draft, Writer, check, finished
+from judgec.queries.sampling import Draw, SampledDocument, draws
+from judgec.queries.scenarios.drafts import Draft, QuestionWriter, check, finished
 from judgec.queries.terms import TermIndex
 from judgec.records.scenario.schema import Question, Scenario
 
@@ -45,8 +45,8 @@ class Built:
 
 def build(
     scenario: Scenario,
-    documents: Sequence[Document],
-    writer: Writer,
+    documents: Sequence[SampledDocument],
+    writer: QuestionWriter,
     terms: TermIndex,
     *,
     n: int,

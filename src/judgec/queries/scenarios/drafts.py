@@ -8,7 +8,7 @@ from typing import Protocol
 from judgec.evidence.text import Library
 from judgec.queries.sampling import Draw, seeded
 from judgec.queries.terms import TermIndex, content
-from judgec.records.scenario.schema import Part, Question, Scenario, Turn
+from judgec.records.scenario.schema import Question, QuestionPart, Scenario, Turn
 from judgec.retrieval.passages import Passage
 
 SUPPORTED = 0.5  # share of an answer's content words that must stand in the passages
@@ -37,7 +37,7 @@ class Draft:
 
     query: str
     reference: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[QuestionPart, ...] = ()
     options: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
     history: tuple[Turn, ...] = ()
@@ -45,7 +45,7 @@ class Draft:
     subject: str = ""
 
 
-class Writer(Protocol):
+class QuestionWriter(Protocol):
     """Writes questions: rules (``queries.embedded``) or a language model (``queries.asking``)."""
 
     @property

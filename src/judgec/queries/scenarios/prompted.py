@@ -14,7 +14,7 @@ from judgec.queries.embedded.rewriting import noisy
 from judgec.queries.sampling import Draw
 from judgec.queries.scenarios.drafts import Draft
 from judgec.queries.terms import content, words_in
-from judgec.records.scenario.schema import Part, Scenario, Turn
+from judgec.records.scenario.schema import QuestionPart, Scenario, Turn
 from judgec.retrieval.passages import Passage
 
 Nearest = Callable[[str], tuple[str, ...]]
@@ -156,13 +156,15 @@ class PromptedWriter:
     def _several(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
         places = [(row, passage) for row, draw in enumerate(drawn) for passage in draw.chunks]
         written = self._step(scenario, scenario.prompts[0], [(passage.text,) for _, passage in places], None)
-        parts: list[list[Part]] = [[] for _ in drawn]
+        parts: list[list[QuestionPart]] = [[] for _ in drawn]
         faults = [""] * len(drawn)
         for (row, passage), draft in zip(places, written, strict=True):
             if isinstance(draft, str):
                 faults[row] = draft
             else:
-                parts[row].append(Part(query=draft.query, reference=draft.reference, passage_id=passage.passage_id))
+                parts[row].append(
+                    QuestionPart(query=draft.query, reference=draft.reference, passage_id=passage.passage_id)
+                )
         drafts: list[Draft | str] = [fault or _listed(part) for fault, part in zip(faults, parts, strict=True)]
         if len(scenario.prompts) > 1:
             texts = [tuple(passage.text for passage in draw.chunks) for draw in drawn]
@@ -230,7 +232,7 @@ def _read(reply: Fields) -> Draft | str:
     return Draft(reply["question"], answer, options=tuple(line for line in lines if line))
 
 
-def _listed(parts: Sequence[Part]) -> Draft:
+def _listed(parts: Sequence[QuestionPart]) -> Draft:
     asked = " ".join(f"{number}) {part.query}" for number, part in enumerate(parts, 1))
     answers = " ".join(f"{number}) {part.reference}" for number, part in enumerate(parts, 1))
     return Draft(asked, answers, parts=tuple(parts))

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from judgec.records.record import Record
 from judgec.records.scenario.schema import Question
 
 Outcome = Literal["pass", "fail", "error", "unscored"]
@@ -22,11 +21,7 @@ REJECTION_OUTCOMES = (
 REJECTION_PASSES = frozenset({"refused", "described"})
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Reply(_Record):
+class SystemReply(Record):
     """What a system replied.
 
     Args:
@@ -50,7 +45,7 @@ class Reply(_Record):
     attempts: int = 1
 
 
-class Verdict(_Record):
+class ReplyVerdict(Record):
     """A reply, judged.
 
     Args:
@@ -83,9 +78,9 @@ class Verdict(_Record):
     reason: str = ""
 
 
-class Probed(_Record):
+class Probed(Record):
     """One question put to one system, with everything that is known of it."""
 
     question: Question
-    reply: Reply
-    verdict: Verdict
+    reply: SystemReply
+    verdict: ReplyVerdict

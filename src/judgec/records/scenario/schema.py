@@ -2,7 +2,9 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from judgec.records.record import Record
 
 Form = Literal[
     "open",
@@ -29,11 +31,7 @@ CRITERIA: tuple[Metric, ...] = ("correctness", "relevance", "completeness", "con
 REJECTION: Metric = "rejection"
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class DocumentSampling(_Record):
+class DocumentSampling(Record):
     """Which documents questions are made from.
 
     Args:
@@ -50,7 +48,7 @@ class DocumentSampling(_Record):
         return self.documents * self.questions_per_document
 
 
-class Chunking(_Record):
+class PassageCut(Record):
     """How a document is cut; size and overlap in ``unit``.
 
     Args:
@@ -72,7 +70,7 @@ class Chunking(_Record):
         return self
 
 
-class ChunkSampling(_Record):
+class ChunkSampling(Record):
     """Which chunks a question is made from.
 
     Args:
@@ -86,7 +84,7 @@ class ChunkSampling(_Record):
     filter: Filter = "none"
 
 
-class Shot(_Record):
+class Shot(Record):
     """A worked example for the few-shot strategy."""
 
     passage: str
@@ -95,7 +93,7 @@ class Shot(_Record):
     options: tuple[str, ...] = ()
 
 
-class Fix(_Record):
+class Fix(Record):
     """What to do about failures, as far as the scenario alone can say.
 
     Args:
@@ -109,7 +107,7 @@ class Fix(_Record):
     reason: str
 
 
-class Scenario(_Record):
+class Scenario(Record):
     """An evaluation scenario: how to make its questions, and how answers to them are judged.
 
     The six parts are those of RAGProbe's schema (Siddiq et al.): document sampling, chunking, chunk sampling, prompts,
@@ -137,7 +135,7 @@ class Scenario(_Record):
     title: str = Field(min_length=1)
     form: Form = "open"
     document_sampling: DocumentSampling
-    chunking: Chunking
+    chunking: PassageCut
     chunk_sampling: ChunkSampling
     prompts: tuple[str, ...] = Field(min_length=1)
     prompting_strategy: Strategy
@@ -163,14 +161,14 @@ class Scenario(_Record):
         return self
 
 
-class Turn(_Record):
+class Turn(Record):
     """One message of a conversation that came before a question."""
 
     role: Literal["user", "assistant"]
     content: str
 
 
-class Part(_Record):
+class QuestionPart(Record):
     """One of several questions that were asked together, with the answer that it needs."""
 
     query: str
@@ -178,7 +176,7 @@ class Part(_Record):
     passage_id: str = ""
 
 
-class Question(_Record):
+class Question(Record):
     """A question for a system under test, with where it came from.
 
     Args:
@@ -209,7 +207,7 @@ class Question(_Record):
     doc_ids: tuple[str, ...] = ()
     passage_ids: tuple[str, ...] = ()
     passages: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[QuestionPart, ...] = ()
     options: tuple[str, ...] = ()
     right: int | None = None
     wrong: tuple[str, ...] = ()

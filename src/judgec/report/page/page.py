@@ -12,7 +12,7 @@ from judgec.report.page import charts, style
 from judgec.report.page.audits import audits_section
 from judgec.report.page.prompt import prompt_section
 from judgec.report.page.skeleton import document, interval_bar, more, notes, section, shown, table
-from judgec.report.page.verdict import Verdict
+from judgec.report.page.verdict import JudgeVerdict
 from judgec.report.page.worst import Disagreement, worst_cards
 from judgec.report.render import NAMES, number
 
@@ -81,7 +81,7 @@ class JudgePage:
     """
 
     card: ProgramCard
-    verdict: Verdict
+    verdict: JudgeVerdict
     agreements: Mapping[str, Agreement]
     facts: Sequence[str]
     charts: Mapping[str, str]

@@ -8,7 +8,7 @@ import numpy as np
 
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.report.render import NAMES, number, show
 from judgec.stats.agreement.measure import Resampling, panel_statistic
 from judgec.stats.agreement.objective import parse_objective
@@ -22,7 +22,7 @@ Standing = Literal["better", "as well", "less", "unclear", "alone", "none", "bel
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JudgeVerdict:
     """What a judge is worth.
 
     Args:
@@ -49,7 +49,7 @@ def headline(objective: str, agreement: Agreement) -> str:
 
 
 def beside_experts(
-    name: str, judge: Sequence[Ratings], experts: Sequence[Ratings], resampling: Resampling
+    name: str, judge: Sequence[GradePairs], experts: Sequence[GradePairs], resampling: Resampling
 ) -> Estimate | None:
     """The judge minus the experts, both against the consensus of the other annotators, paired by query.
 
@@ -81,7 +81,7 @@ def judge_verdict(
     constructed: bool = False,
     below: str = "",
     above: str = "",
-) -> Verdict:
+) -> JudgeVerdict:
     """Put the numbers into words.
 
     The judge is compared with the experts by ``compiled_loo`` and ``ceiling`` alone: both are measured against the
@@ -109,23 +109,23 @@ def _compared_with_experts(
     below: str,
     *,
     topped: bool,
-) -> Verdict:
+) -> JudgeVerdict:
     who, they = ("the constructed labels", "their raters") if constructed else ("your experts", "they")
     own = agreements["compiled"].estimates[statistic]
     named = NAMES.get(statistic, statistic)
     if below:
         sentence = f"{name} agrees with {who} less often than their most frequent grade does: {below}."
-        return Verdict("below", statistic, sentence, "")
+        return JudgeVerdict("below", statistic, sentence, "")
     if own.value is None:
-        return Verdict("unknown", statistic, f"How far {name} agrees with {who} is unknown: {own.note}.", "")
+        return JudgeVerdict("unknown", statistic, f"How far {name} agrees with {who} is unknown: {own.note}.", "")
     numbers = f"{named} {show(own)}"
     if not _above_chance(statistic, own, agreements["majority"]):
         bar = "0 is chance" if statistic in AGAINST_CHANCE else "no more than the most frequent grade"
-        return Verdict("none", statistic, f"{name} is not shown to agree with {who}: {numbers} ({bar}).", "")
+        return JudgeVerdict("none", statistic, f"{name} is not shown to agree with {who}: {numbers} ({bar}).", "")
     ceiling, loo = (agreements[column].estimates[statistic] for column in ("ceiling", "compiled_loo"))
     if None in (ceiling.value, loo.value) or difference is None or difference.value is None:
         sentence = f"{name} agrees with {who}: {numbers}; how far {they} agree with each other is unknown."
-        return Verdict("alone", statistic, sentence, ceiling.note)
+        return JudgeVerdict("alone", statistic, sentence, ceiling.note)
     both = f"{named} {show(loo)}, ceiling {number(ceiling.value)}"
     standing = _standing(difference)
     if standing == "better" and topped:
@@ -141,7 +141,7 @@ def _compared_with_experts(
         f"Like for like, against the consensus of the other annotators on the same items: the judge {show(loo)}, "
         f"the experts {show(ceiling)}, difference {show(difference)}. Against the consensus of all experts: {numbers}."
     )
-    return Verdict(standing, statistic, f"{name} {words[standing]}", detail)
+    return JudgeVerdict(standing, statistic, f"{name} {words[standing]}", detail)
 
 
 def _standing(difference: Estimate) -> Standing:

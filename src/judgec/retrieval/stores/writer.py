@@ -50,7 +50,7 @@ PLAIN = pa.schema(
 )
 
 
-class Writer:
+class PassageWriter:
     """One build of the index in ``folder``.
 
     A version of the table counts once the manifest names it; what a killed build left behind is undone. Vectors of

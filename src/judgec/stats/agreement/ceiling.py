@@ -11,7 +11,7 @@ import numpy as np
 from judgec.records.agreement import Agreement
 from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, IntArray
-from judgec.records.ratings import Ratings, pair
+from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import Resampling, measure, with_aspects
 
@@ -47,7 +47,7 @@ def ceiling(
     Returns: ``ceiling``, and with ``judgments`` ``compiled_loo`` before it.
     """
 
-    def panels(aspect: int | None) -> dict[str, list[Ratings]]:
+    def panels(aspect: int | None) -> dict[str, list[GradePairs]]:
         found = {"ceiling": expert_panel(experts, others, scale, accept_only=accept_only, aspect=aspect)}
         if judgments is None:
             return found
@@ -86,7 +86,7 @@ def expert_ratings(
     *,
     accept_only: bool,
     aspect: int | None = None,
-) -> dict[str, Ratings]:
+) -> dict[str, GradePairs]:
     """Each annotator, adjudicators too, beside the consensus of the others, where there are others."""
     values = np.array(scale.values)
     own = (
@@ -102,7 +102,7 @@ def expert_panel(
     *,
     accept_only: bool,
     aspect: int | None = None,
-) -> list[Ratings]:
+) -> list[GradePairs]:
     """Each annotator but adjudicators beside the consensus of the others; empty when no item has two annotators.
 
     Args:
@@ -124,7 +124,7 @@ def judge_panel(
     *,
     accept_only: bool,
     aspect: int | None = None,
-) -> list[Ratings]:
+) -> list[GradePairs]:
     """The judge beside the same leave-one-out consensuses, on the same items: comparable with the ceiling."""
     copies = (judgments for _ in experts.annotators)
     everybody = _beside_others(experts, others, copies, scale, accept_only, aspect)
@@ -138,7 +138,7 @@ def _beside_others(
     scale: Scale,
     accept_only: bool,
     aspect: int | None,
-) -> Iterable[tuple[str, Ratings]]:
+) -> Iterable[tuple[str, GradePairs]]:
     """By annotator the ratings of a grader against the others' consensus, where that annotator graded too."""
     for number, (name, grader) in enumerate(zip(experts.annotators, graders, strict=True)):
         took_part = experts.grade_by[number] >= 0

@@ -8,7 +8,7 @@ from judgec.records.agreement import STATISTICS
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.measure import (
     NO_ACCEPTS,
     NO_ORDER,
@@ -66,7 +66,7 @@ class UndefinedIsZero:
         return np.where(weights > 0, values, np.nan)
 
 
-def differences(a: Ratings, b: Ratings, resampling: Resampling, *, nominal: bool = False) -> dict[str, Estimate]:
+def differences(a: GradePairs, b: GradePairs, resampling: Resampling, *, nominal: bool = False) -> dict[str, Estimate]:
     """``a - b`` for every statistic, each with interval and p, from the same resamples of the same queries.
 
     A row that one judge left unscored counts against it in grades and accepts, as in every objective; the
@@ -82,7 +82,7 @@ def differences(a: Ratings, b: Ratings, resampling: Resampling, *, nominal: bool
     return {name: _difference(name, a, b, resampling, nominal) for name in STATISTICS}
 
 
-def _difference(name: str, a: Ratings, b: Ratings, how: Resampling, nominal: bool) -> Estimate:
+def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nominal: bool) -> Estimate:
     if nominal and name in ORDINAL:
         return Estimate(value=None, note=NO_ORDER, level=how.level)
     if name in OBJECTIVE_OF:
@@ -108,7 +108,7 @@ def _difference(name: str, a: Ratings, b: Ratings, how: Resampling, nominal: boo
     return found.estimate(len(one.expert))
 
 
-def _statistic(name: str, ratings: Ratings) -> Statistic:
+def _statistic(name: str, ratings: GradePairs) -> Statistic:
     if name in OBJECTIVE_OF:
         return parse_objective(OBJECTIVE_OF[name]).statistic(ratings)
     return UndefinedIsZero(statistic_of(name, ratings))

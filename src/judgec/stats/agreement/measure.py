@@ -11,7 +11,7 @@ from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.pair_statistic import coarse_clusters
 from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
 from judgec.stats.agreement.statistic import (
@@ -59,11 +59,11 @@ class Resampling:
 
 
 def measure(
-    panel: Ratings | Sequence[Ratings],
+    panel: GradePairs | Sequence[GradePairs],
     resampling: Resampling | None = None,
     *,
     nominal: bool = False,
-    beside: Sequence[Ratings] = (),
+    beside: Sequence[GradePairs] = (),
 ) -> Agreement:
     """Agreement of a judge with the experts; of several graders, the mean over them, weighted by their labelled rows.
 
@@ -77,7 +77,7 @@ def measure(
         beside: The panel that this one is compared with, grader by grader: a grader whose counterpart there is
             undefined is left out, too, so that both means are over the same graders with the same weights.
     """
-    graders = (panel,) if isinstance(panel, Ratings) else tuple(panel)
+    graders = (panel,) if isinstance(panel, GradePairs) else tuple(panel)
     how = resampling or Resampling()
     compared = [r.where(((r.expert != UNLABELLED) | (r.expert_accept != UNLABELLED)) & _scored(r)) for r in graders]
     no_threshold = all((r.judge_accept == UNSCORED).all() for r in compared)
@@ -95,11 +95,11 @@ def measure(
 
 def with_aspects(
     whole: Agreement,
-    parts: Mapping[str, Ratings | Sequence[Ratings]],
+    parts: Mapping[str, GradePairs | Sequence[GradePairs]],
     resampling: Resampling | None = None,
     *,
     nominal: bool = False,
-    beside: Mapping[str, Sequence[Ratings]] | None = None,
+    beside: Mapping[str, Sequence[GradePairs]] | None = None,
 ) -> Agreement:
     """The agreement over all aspects with each aspect's own beside it; one aspect has none."""
     if len(parts) < 2:
@@ -111,7 +111,7 @@ def with_aspects(
     return replace(whole, aspects=aspects)
 
 
-def statistic_of(name: str, ratings: Ratings) -> Statistic:
+def statistic_of(name: str, ratings: GradePairs) -> Statistic:
     """The statistic ``name`` of ``STATISTICS`` on rows that are all labelled and scored."""
     r = ratings
     if name == "accept_agreement":
@@ -124,7 +124,7 @@ def statistic_of(name: str, ratings: Ratings) -> Statistic:
     return table_statistic(name, expert, judge, r.cluster, n_grades=n_grades, n_clusters=r.n_clusters)
 
 
-def panel_statistic(name: str, panel: Sequence[Ratings], beside: Sequence[Ratings] = ()) -> Statistic | None:
+def panel_statistic(name: str, panel: Sequence[GradePairs], beside: Sequence[GradePairs] = ()) -> Statistic | None:
     """The mean of a statistic over graders, weighted by their labelled rows; None without a row to compare.
 
     The weight of a grader is the number of rows that an expert labelled, so that a judge that leaves some of them
@@ -148,7 +148,7 @@ def panel_statistic(name: str, panel: Sequence[Ratings], beside: Sequence[Rating
     return WeightedSum(tuple((weight / total, part) for weight, part in defined))
 
 
-def _weighed(name: str, ratings: Ratings) -> tuple[float, Statistic] | None:
+def _weighed(name: str, ratings: GradePairs) -> tuple[float, Statistic] | None:
     """The statistic of one grader with its weight; None without a row to compare."""
     compared = compared_rows(name, ratings)
     if not len(compared.expert):
@@ -161,31 +161,31 @@ def _is_defined(part: tuple[float, Statistic] | None) -> bool:
     return part is not None and not np.isnan(part[1].point())
 
 
-def compared_rows(name: str, ratings: Ratings) -> Ratings:
+def compared_rows(name: str, ratings: GradePairs) -> GradePairs:
     """The rows that the statistic ``name`` compares: labelled and scored."""
     if name == "accept_agreement":
         return ratings.where((ratings.expert_accept != UNLABELLED) & (ratings.judge_accept != UNSCORED))
     return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
 
 
-def why_no_area(panel: Sequence[Ratings]) -> str:
+def why_no_area(panel: Sequence[GradePairs]) -> str:
     """Why a panel has no area under the ROC curve, or empty: it needs a scale of two grades, and both in use."""
     if any(r.n_grades != 2 for r in panel):
         return NOT_BINARY
     return "" if any(len(np.unique(r.expert)) == 2 for r in panel) else ONE_CLASS
 
 
-def _scored(ratings: Ratings) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _scored(ratings: GradePairs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray((ratings.judge != UNSCORED) | (ratings.judge_accept != UNSCORED))
 
 
 def _estimate(
     name: str,
-    graders: Sequence[Ratings],
+    graders: Sequence[GradePairs],
     how: Resampling,
     no_threshold: bool,
     nominal: bool,
-    beside: Sequence[Ratings],
+    beside: Sequence[GradePairs],
 ) -> Estimate:
     panel = [compared_rows(name, r) for r in graders]
     n = sum(len(r.expert) for r in panel)
@@ -206,7 +206,7 @@ def _estimate(
     return replace(found, p=_p(name, panel, found) if name in WITH_P else None).estimate(n)
 
 
-def _p(name: str, panel: Sequence[Ratings], found: Interval) -> float | None:
+def _p(name: str, panel: Sequence[GradePairs], found: Interval) -> float | None:
     """Two-sided p-value of "no association".
 
     The classical test where every row is a query of its own; else Student's t with the clustered standard error,
@@ -224,7 +224,7 @@ def _p(name: str, panel: Sequence[Ratings], found: Interval) -> float | None:
     return float(2 * student.sf(abs(found.value) / found.se, found.n_clusters - 1))
 
 
-def _bland_altman(graders: Sequence[Ratings], beside: Sequence[Ratings]) -> BlandAltman:
+def _bland_altman(graders: Sequence[GradePairs], beside: Sequence[GradePairs]) -> BlandAltman:
     limits, weights = [], []
     for number, grader in enumerate(graders):
         r = compared_rows("exact", grader)

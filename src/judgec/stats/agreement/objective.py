@@ -14,7 +14,7 @@ import numpy as np
 from judgec.errors import UserError
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement import worst_case
 from judgec.stats.agreement.kappa import squared_distances
 from judgec.stats.agreement.pair_statistic import CORRELATION
@@ -133,16 +133,16 @@ class Objective:
         """True when a term compares accepts, which need a threshold."""
         return any(OBJECTIVES[name].of_accepts for _, name in self.terms)
 
-    def statistic(self, compared: Ratings) -> Statistic:
+    def statistic(self, compared: GradePairs) -> Statistic:
         """The objective of one judge, for intervals and paired differences; never NaN."""
         parts = tuple((weight, _term(name, compared)) for weight, name in self.terms)
         return parts[0][1] if len(parts) == 1 and parts[0][0] == 1 else WeightedSum(parts)
 
-    def value(self, compared: Ratings) -> float:
+    def value(self, compared: GradePairs) -> float:
         """The objective of one judge; 0 where it is undefined."""
         return self.statistic(compared).point()
 
-    def shares(self, compared: Ratings) -> FloatArray:
+    def shares(self, compared: GradePairs) -> FloatArray:
         """One number an item, shape (n_items,), whose mean is ``value``."""
         total = np.zeros(compared.expert.shape, dtype=np.float64)
         for weight, name in self.terms:
@@ -184,13 +184,13 @@ def _positive(text: str) -> float | None:
     return number if 0 < number < float("inf") else None
 
 
-def _columns(measure: Measure, compared: Ratings) -> tuple[IntArray, IntArray, int]:
+def _columns(measure: Measure, compared: GradePairs) -> tuple[IntArray, IntArray, int]:
     if measure.of_accepts:
         return compared.expert_accept, compared.judge_accept, 2
     return compared.expert, compared.judge, compared.n_grades
 
 
-def _term(name: str, compared: Ratings) -> TableStatistic:
+def _term(name: str, compared: GradePairs) -> TableStatistic:
     measure = OBJECTIVES[name]
     expert, judge, n_grades = _columns(measure, compared)
     known = expert != UNLABELLED

@@ -9,7 +9,7 @@ import numpy as np
 from judgec.errors import InputError, UserError
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
-from judgec.records.ratings import Ratings
+from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text
 from judgec.store.tables import Table, read_table
 
@@ -35,7 +35,7 @@ class Graded:
         learned: How many rows the judge has learned from, or None where no column says so.
     """
 
-    ratings: Ratings
+    ratings: GradePairs
     nominal: bool
     notes: tuple[str, ...]
     learned: int | None = None
@@ -233,7 +233,7 @@ def _ordered(
     threshold = _threshold(accept_at, values)
     position = np.searchsorted(values, expert)
     unknown = np.full(len(expert), UNLABELLED)
-    ratings = Ratings(
+    ratings = GradePairs(
         expert=position.astype(np.int64),
         judge=np.where(known, at, UNSCORED),
         score=score,
@@ -268,7 +268,7 @@ def _classes(experts: Sequence[Cell], judges: Sequence[Cell], cluster: IntArray,
     place = {name: position for position, name in enumerate(names)}
     given = np.array([UNSCORED if name is None else place[name] for name in judge], dtype=np.int64)
     unknown = np.full(len(given), UNLABELLED)
-    ratings = Ratings(
+    ratings = GradePairs(
         expert=np.array([place[name] for name in expert if name is not None], dtype=np.int64),
         judge=given,
         score=np.where(given == UNSCORED, np.nan, given.astype(np.float64)),

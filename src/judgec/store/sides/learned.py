@@ -13,7 +13,7 @@ MIX = np.uint64(0x9E3779B97F4A7C15)  # any odd number: makes one hash of two
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class LearnedQueries:
     """The queries that a judge has learned from.
 
     Args:
@@ -27,14 +27,14 @@ class Memory:
     ids: frozenset[str] = frozenset()
 
 
-class Learned:
+class LearnedItems:
     """Finds the items of a judge's queries: queries are told apart as by ``queries_of`` of the whole file.
 
     Args:
         memory: The judge's.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: LearnedQueries) -> None:
         self._memory = memory
         self._count = 0
         self._hashes: list[NDArray[np.uint64]] = []  # of text and query_id, shape (2, n)

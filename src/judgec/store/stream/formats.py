@@ -25,7 +25,7 @@ JSON, WORKBOOK = ".jsonl", ".xlsx"
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")  # no formula, whatever it begins with
 
 
-class Judged(NamedTuple):
+class JudgedRow(NamedTuple):
     """What is written of one item: its name, and the cells of the added columns by name."""
 
     item_id: str
@@ -71,7 +71,7 @@ class Target:
                 "Name a .parquet, .csv or .jsonl file."
             )
 
-    def values(self, block: Block, judged: Sequence[Judged]) -> Iterator[list[object]]:
+    def values(self, block: Block, judged: Sequence[JudgedRow]) -> Iterator[list[object]]:
         """The cells of each row, in the order of ``header``."""
         rows: Sequence[Row] = block.rows() if self.inputs else [{}] * len(judged)
         for row, one in zip(rows, judged, strict=True):
@@ -86,7 +86,7 @@ class Target:
 class Sink(Protocol):
     """Where judged rows go."""
 
-    def write(self, block: Block, judged: Sequence[Judged]) -> None:
+    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
         """Write the rows of a block, each with its judgment."""
 
 
@@ -99,7 +99,7 @@ class _JsonLines:
     file: BinaryIO
     target: Target
 
-    def write(self, block: Block, judged: Sequence[Judged]) -> None:
+    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
         named = block.named is not False if self.target.item_id is None else False
         if self.target.inputs and block.lines is not None and block.named is not None:
             lines = block.lines()
@@ -111,7 +111,7 @@ class _JsonLines:
         rows: Sequence[Row] = block.rows() if self.target.inputs else [{}] * len(judged)
         self.file.write(b"".join(map(self._line, rows, judged)))
 
-    def _line(self, row: Row, one: Judged) -> bytes:
+    def _line(self, row: Row, one: JudgedRow) -> bytes:
         if self.target.item_id is not None:
             row = {self.target.item_id: one.item_id, **row}
         elif is_missing(row.get("item_id")):
@@ -123,7 +123,7 @@ class _JsonLines:
             return _plain(whole)
 
 
-def _spliced(line: bytes, one: Judged, front: str | None) -> Iterable[bytes]:
+def _spliced(line: bytes, one: JudgedRow, front: str | None) -> Iterable[bytes]:
     """A JSON object with further members: the item's name before the others, the judgment behind them."""
     behind = orjson.dumps(one.cells, option=orjson.OPT_APPEND_NEWLINE)[1:]
     if front is None:
@@ -156,7 +156,7 @@ class _Delimited:
         lines = (self.delimiter.join(map(self._cell, row)) + "\n" for row in rows)
         self.file.write("".join(lines).encode())
 
-    def write(self, block: Block, judged: Sequence[Judged]) -> None:
+    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
         self.put(iter(self.target.values(block, judged)))
 
     def _cell(self, value: object) -> str:
@@ -179,7 +179,7 @@ class _Sheet:
     target: Target
     cut: int = 0
 
-    def write(self, block: Block, judged: Sequence[Judged]) -> None:
+    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
         for row in self.target.values(block, judged):
             self.put([self._cell(value) for value in row])
 
@@ -208,7 +208,7 @@ class _Parquet:
     put: Callable[[Sequence[object]], None]
     target: Target
 
-    def write(self, block: Block, judged: Sequence[Judged]) -> None:
+    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
         for row in self.target.values(block, judged):
             self.put(row)
 

@@ -19,7 +19,7 @@ from judgec.records.scale import Scale
 from judgec.store.rows.cells import as_id, as_text
 from judgec.store.rows.graded import LEARNED
 from judgec.store.splits import writing_whole
-from judgec.store.stream.formats import FORMATS, JSON, Judged, Sink, Target, unguarded
+from judgec.store.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target, unguarded
 from judgec.store.stream.lines import READERS
 from judgec.store.stream.pieces import ROWS, ItemStream
 from judgec.store.tables import Row, read_table
@@ -107,7 +107,7 @@ class JudgedFile:
         self._sink, self._items, self._names, self._scale = sink, items, names, scale
         self._blocks = items.blocks()
         self._block = next(self._blocks, None)
-        self._ready: deque[Judged] = deque()
+        self._ready: deque[JudgedRow] = deque()
         self._count = 0
         self._again = _Again(items.again, held)
         self._columns = tuple(names.added.values())
@@ -118,7 +118,7 @@ class JudgedFile:
         learned = self._items.learned[self._count : self._count + len(judgments.item_ids)].tolist()
         for row, known in zip(judgments.rows(self._scale), learned, strict=True):
             row[LEARNED] = known
-            self._ready.append(Judged(str(row[ITEM_ID]), dict(zip(self._columns, self._values(row), strict=True))))
+            self._ready.append(JudgedRow(str(row[ITEM_ID]), dict(zip(self._columns, self._values(row), strict=True))))
         if len(self._items.again):
             for number, one in enumerate(list(self._ready)[-len(learned) :], self._count):
                 self._again.keep(number, one)
@@ -158,7 +158,7 @@ class _Again:
         self._next = 0
         self._file = file
 
-    def keep(self, number: int, judged: Judged) -> None:
+    def keep(self, number: int, judged: JudgedRow) -> None:
         """Keep it, if it is needed again; numbers come in ascending order."""
         if self._next == len(self._numbers) or self._numbers[self._next] != number:
             return
@@ -166,11 +166,11 @@ class _Again:
         self._places[self._next] = start, self._file.write(orjson.dumps([judged.item_id, judged.cells]))
         self._next += 1
 
-    def of(self, number: int) -> Judged:
+    def of(self, number: int) -> JudgedRow:
         """The judgment of an item that was kept."""
         start, length = self._places[np.searchsorted(self._numbers, number)].tolist()
         self._file.seek(start)
-        return Judged(*orjson.loads(self._file.read(length)))
+        return JudgedRow(*orjson.loads(self._file.read(length)))
 
 
 @contextmanager

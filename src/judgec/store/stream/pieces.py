@@ -23,11 +23,11 @@ from judgec.store.rows.cells import is_missing
 from judgec.store.rows.columns import TASKS, as_task, missing_columns, renamed_row
 from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.ragelo import is_ragelo
-from judgec.store.sides.learned import Memory
+from judgec.store.sides.learned import LearnedQueries
 from judgec.store.stream.lines import JSON_LINES, READERS, IrregularError
 from judgec.store.stream.seen import Seen
 from judgec.store.stream.stretch import Stretch
-from judgec.store.stream.watch import Watch
+from judgec.store.stream.watch import ColumnWatch
 from judgec.store.tables import Row, Table
 
 T = TypeVar("T")
@@ -114,7 +114,7 @@ def open_items(
     *,
     task: str,
     rename: Mapping[str, str] | None = None,
-    memories: Sequence[Memory] = (),
+    memories: Sequence[LearnedQueries] = (),
     raters: Sequence[str] = (),
 ) -> ItemStream:
     """Check a file of items, labelled or not.
@@ -130,16 +130,16 @@ def open_items(
         InputError, UserError: As ``read_item_file``.
     """
     known, theirs = as_task(task), rename or {}
-    watch = Watch(known, memories, raters)
+    watch = ColumnWatch(known, memories, raters)
     try:
         return _Regular(path, known, theirs, watch).check()
     except IrregularError:
         whole = read_item_file(path, task=task, rename=rename)
-    watch = Watch(known, memories, raters)  # the first has met a part of the items
+    watch = ColumnWatch(known, memories, raters)  # the first has met a part of the items
     return _held(whole, theirs, watch)
 
 
-def _held(whole: ItemFile, rename: Mapping[str, str], watch: "Watch") -> ItemStream:
+def _held(whole: ItemFile, rename: Mapping[str, str], watch: "ColumnWatch") -> ItemStream:
     """A file that is in memory already."""
     item_of: IntArray = np.array(whole.item_of, dtype=np.int64)
     watch.meet(whole.items)
@@ -208,7 +208,7 @@ class _Mark:
 class _Regular:
     """A file whose pieces can be read one by one."""
 
-    def __init__(self, path: str, task: Task, rename: Mapping[str, str], watch: Watch) -> None:
+    def __init__(self, path: str, task: Task, rename: Mapping[str, str], watch: ColumnWatch) -> None:
         self._path = Path(path)
         self._shown = path
         self._task = task

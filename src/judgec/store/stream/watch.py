@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from judgec.records.label import IntArray, Item, Task
 from judgec.store.rows.cells import as_grade
 from judgec.store.rows.columns import label_columns
-from judgec.store.sides.learned import Learned, Memory
+from judgec.store.sides.learned import LearnedItems, LearnedQueries
 from judgec.store.tables import Row
 
 
-class Watch:
+class ColumnWatch:
     """What is looked for, and what was found.
 
     Args:
@@ -21,9 +21,9 @@ class Watch:
         raters: Columns that may hold labels beside those of the task.
     """
 
-    def __init__(self, task: Task, memories: Sequence[Memory], raters: Sequence[str]) -> None:
+    def __init__(self, task: Task, memories: Sequence[LearnedQueries], raters: Sequence[str]) -> None:
         self._task, self._raters = task, tuple(raters)
-        self._learned = [Learned(memory) for memory in memories] or [Learned(Memory())]
+        self._learned = [LearnedItems(memory) for memory in memories] or [LearnedItems(LearnedQueries())]
         self._labelled: dict[str, list[IntArray]] = {}
 
     def meet(self, items: Sequence[Item]) -> None:

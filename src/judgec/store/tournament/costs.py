@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from judgec.store.rows.cells import as_id, as_texts, is_missing
 from judgec.store.rows.items import digest
 from judgec.store.tables import Row
-from judgec.store.tournament.entries import Cost
+from judgec.store.tournament.entries import AnswerCost
 
 
-def cost_of(row: Row) -> Cost:
+def cost_of(row: Row) -> AnswerCost:
     """Columns ``seconds``, ``tokens`` or ``input_tokens`` and ``output_tokens``, ``usd``; no number is None."""
     tokens = _number(row.get("tokens"))
     if tokens is None:
         parts = [_number(row.get(name)) for name in ("input_tokens", "output_tokens")]
         known = [part for part in parts if part is not None]
         tokens = sum(known) if known else None
-    return Cost(_number(row.get("seconds")), tokens, _number(row.get("usd")))
+    return AnswerCost(_number(row.get("seconds")), tokens, _number(row.get("usd")))
 
 
 def context_ids(row: Row, contexts: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from judgec.records.label import Item, Text
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class AnswerCost:
     """What an answer took; None where its file does not say.
 
     Args:
@@ -44,7 +44,7 @@ class Entries:
     retrieved: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    costs: Mapping[tuple[str, str], Cost] = field(default_factory=dict)
+    costs: Mapping[tuple[str, str], AnswerCost] = field(default_factory=dict)
     own_ids: Mapping[str, str] = field(default_factory=dict)
 
     @property

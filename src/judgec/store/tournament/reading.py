@@ -15,7 +15,7 @@ from judgec.store.rows.items import ALTERNATIVES, digest
 from judgec.store.scenarios.safe_yaml import load_yaml
 from judgec.store.tables import Row, Table, inside, read_table
 from judgec.store.tournament.costs import context_ids, cost_of
-from judgec.store.tournament.entries import Cost, Entries
+from judgec.store.tournament.entries import AnswerCost, Entries
 from judgec.store.tournament.runs import is_table, read_run
 
 RAGELO = {"qid": "query_id", "did": "doc_id"}
@@ -140,7 +140,7 @@ class _Reader:
         self._retrieved: dict[tuple[str, str], list[str]] = {}
         self._shared: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
-        self._costs: dict[tuple[str, str], Cost] = {}
+        self._costs: dict[tuple[str, str], AnswerCost] = {}
         self._own_ids: dict[str, str] = {}
 
     def read_queries(self, path: str) -> None:
@@ -264,7 +264,7 @@ class _Reader:
             retrieved={key: tuple(ids) for key, ids in self._retrieved.items() if key[1] in agents},
             shared={query_id: tuple(ids) for query_id, ids in self._shared.items()},
             notes=tuple(self._notes),
-            costs={key: cost for key, cost in self._costs.items() if cost != Cost()},
+            costs={key: cost for key, cost in self._costs.items() if cost != AnswerCost()},
             own_ids=self._own_ids,
         )
 
