@@ -25,13 +25,14 @@ from judgec.compiler.dataset import Dataset, with_split
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import plan_compile
 from judgec.compiler.search.registry import find_optimizer
-from judgec.compiler.settings import CompileSettings, Silent
+from judgec.compiler.settings import CompileSettings
 from judgec.compiler.verify import JUDGES, judge_test, majority, ratings_of, verify
 from judgec.errors import InputError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.registry import judge_module
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments, concatenate

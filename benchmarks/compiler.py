@@ -38,13 +38,14 @@ from judgec.compiler.dataset import Dataset, make_dataset
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import plan_compile
 from judgec.compiler.search.registry import OPTIMIZERS
-from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
+from judgec.compiler.settings import CompileSettings, reflection_spec
 from judgec.compiler.verify import ratings_of
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.bulk import judge_items
 from judgec.judges.registry import judge_module
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
 from judgec.report.render import show

@@ -17,13 +17,14 @@ from mlflow.genai.judges.base import AlignmentOptimizer, Judge
 from judgec.compiler.compile import Compiled, compile_judge
 from judgec.compiler.report import Saved, save, with_run
 from judgec.compiler.search.candidates import UNCOMPILED, first_predictor
-from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
+from judgec.compiler.settings import CompileSettings, reflection_spec
 from judgec.compiler.track import run_of
 from judgec.errors import UserError
 from judgec.judges.fencing import unfence
 from judgec.judges.signatures import REASON, grade_fields, rubric
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet, Text
 from judgec.records.scale import Scale

@@ -31,7 +31,7 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 DOORS = {
     "mlflow": ("tracking/", "mlflow_align.py"),
     "typer": ("cli/",),
-    "rich": ("cli/", "render.py"),
+    "rich": ("cli/", "report/", "render.py"),
     "dspy": ("lm/", "judges/", "queries/", "agents/", "compiler/", "store/programs.py", "retrieval/embed.py"),
     "gepa": ("compiler/",),
     "optuna": ("compiler/",),

@@ -10,9 +10,10 @@ import pytest
 
 from judgec.compiler.compile import Compiled, compile_judge
 from judgec.compiler.report import Saved, save
-from judgec.compiler.settings import CompileSettings, Silent
+from judgec.compiler.settings import CompileSettings
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.store.labels import read_labels
 from judgec.store.splits import locked_family
 from tests.cli.process import CANARY, Shared, judgec, spoken

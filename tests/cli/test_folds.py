@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.judge.compile_judge import Request
-from judgec.cli.judge.compiling import dry_run, run
+from judgec.api.compile_judge import compile_judge, planned
+from judgec.api.options.compile_judge import CompileJudgeOptions
+from judgec.cli.judge.compiled import plan_to_json
+from judgec.lm.watch import Silent
 from tests.cli.process import judgec
 from tests.compiler.small import write
 from tests.service import grading_world
@@ -24,17 +26,16 @@ def server() -> Iterator[FakeOpenAI]:
         yield running
 
 
-def request(home: Path, server: FakeOpenAI, **options: object) -> Request:
+def request(home: Path, server: FakeOpenAI, **options: object) -> CompileJudgeOptions:
     labels = write(home / "world.jsonl", ROWS)
     given: Json = {
         "lm": "openai/fake",
         "api_base": server.base_url,
         "evidence": False,
         "optimizer": "labeled",
-        "quiet": True,
         **options,
     }
-    return Request(labels=str(labels), home=home, **given)
+    return CompileJudgeOptions(labels=str(labels), home=home, **given)
 
 
 def test_embedded_compile_of_thirty_queries_tests_all_of_them_and_says_what_more_would_show(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_embedded_compile_of_thirty_queries_tests_all_of_them_and_says_what_more
 
 
 def test_single_split_of_thirty_queries_warns(tmp_path: Path, server: FakeOpenAI) -> None:
-    _, report = run(request(tmp_path, server, lm="embedded", api_base=None, folds=1))
+    report = compile_judge.run(request(tmp_path, server, lm="embedded", api_base=None, folds=1), Silent()).report
     assert report["split"] == {"train": 30, "dev": 12, "test": 18}
     notes = report["notes"]
     assert isinstance(notes, list)
@@ -68,16 +69,16 @@ def test_dry_run_names_the_most_calls_that_the_folds_make(
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     asked = request(tmp_path, server, budget=budget)
     before = server.calls
-    planned = dry_run(asked)
+    plan = plan_to_json(*planned(asked, Silent()))
     assert server.calls == before
-    assert planned["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
-    stages = {stage["name"]: stage["calls"] for stage in planned["stages"]}  # type: ignore[attr-defined]  # a list of them
+    assert plan["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
+    stages = {stage["name"]: stage["calls"] for stage in plan["stages"]}  # type: ignore[attr-defined]  # a list of them
     assert stages["uncompiled judge"] == 60  # once, whatever the number of folds
-    assert planned["calls"] == sum(stages.values())
-    _, report = run(asked)
+    assert plan["calls"] == sum(stages.values())
+    report = compile_judge.run(asked, Silent()).report
     calls = server.calls - before
     assert report["lm_calls"] == calls
-    assert 60 < calls <= int(str(planned["calls"]))
+    assert 60 < calls <= int(str(plan["calls"]))
     if budget is not None:
         assert calls <= budget
     more = report["more_queries"]

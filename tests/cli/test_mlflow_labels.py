@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.cli.judge.source import LabelSource, read_source
+from judgec.api.source import LabelSource, read_source
 from judgec.errors import InputError, UserError
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.traces import Feedback
@@ -56,7 +56,7 @@ def in_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LabelSource:
         for number in range(10)
         for slip, rater in enumerate(("alice", "bob", "carol"))
     )
-    monkeypatch.setattr("judgec.cli.judge.source.read_feedback", lambda *_: Feedback(feedback, ()))
+    monkeypatch.setattr("judgec.api.source.read_feedback", lambda *_: Feedback(feedback, ()))
     monkeypatch.chdir(tmp_path)
     return LabelSource(path="mlflow:bot", assessment="tone")
 
@@ -86,7 +86,7 @@ def test_feedback_in_yes_and_no_with_a_datasheet_is_graded_on_its_scale(
         {"item_id": f"t{n}", "query": f"q{n}", "answer": "a", "annotator": "alice", "label": ("no", "yes")[n % 2]}
         for n in range(6)
     )
-    monkeypatch.setattr("judgec.cli.judge.source.read_feedback", lambda *_: Feedback(said, ()))
+    monkeypatch.setattr("judgec.api.source.read_feedback", lambda *_: Feedback(said, ()))
     (tmp_path / "tone.datasheet.toml").write_text('[scale]\ngrades = ["no", "yes"]\n')
     labels = read_source(in_words, STORE, {})
     assert (labels.scale.grades, labels.accept_only) == (("no", "yes"), False)

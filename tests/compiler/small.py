@@ -7,10 +7,11 @@ from pathlib import Path
 
 from judgec.compiler.compile import Compiled, compile_judge, default_objective
 from judgec.compiler.report import Saved, save
-from judgec.compiler.settings import CompileSettings, Silent
+from judgec.compiler.settings import CompileSettings
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
+from judgec.lm.watch import Silent
 from judgec.store.labels import read_labels
 
 Rows = Sequence[Mapping[str, object]]

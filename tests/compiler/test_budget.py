@@ -9,11 +9,12 @@ import pytest
 
 from judgec.compiler.compile import Compiled, compile_judge, plan_judge
 from judgec.compiler.report import Saved, save
-from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
+from judgec.compiler.settings import CompileSettings, reflection_spec
 from judgec.errors import ServiceError, UserError
 from judgec.lm.executor import Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.store import programs
 from judgec.store.splits import read_family
 from tests.compiler.search.world import labels

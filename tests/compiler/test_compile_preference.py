@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from judgec.compiler.compile import Compiled, compile_judge
-from judgec.compiler.settings import CompileSettings, Silent, Weighs
+from judgec.compiler.settings import CompileSettings, Weighs
 from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.store.labels import read_labels
 from tests.compiler.small import write
 

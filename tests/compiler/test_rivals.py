@@ -12,10 +12,11 @@ import pytest
 from judgec.compiler.compile import compile_judge
 from judgec.compiler.report import save
 from judgec.compiler.rivals import Standing, _baselines, standing_of
-from judgec.compiler.settings import CompileSettings, Silent
+from judgec.compiler.settings import CompileSettings
 from judgec.compiler.verify import ratings_of, verify
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_look

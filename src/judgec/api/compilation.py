@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from judgec.compiler.compile import compile_judge, plan_judge
 from judgec.compiler.judge_page import page_path
 from judgec.compiler.report import Saved, save, with_run
-from judgec.compiler.settings import CompileSettings, Watch
+from judgec.compiler.settings import CompileSettings
 from judgec.compiler.track import run_of
-from judgec.lm.executor import OnDone
 from judgec.lm.session import Session
+from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
@@ -103,7 +103,6 @@ def compile_and_save(
     *,
     source: str,
     watch: Watch,
-    on_done: OnDone | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Compilation:
     """Compile a judge, save the version, point the aliases and log the run.
@@ -115,7 +114,6 @@ def compile_and_save(
         environ: Where keys are looked up.
         source: What the run calls the labels.
         watch: Told where the compile is.
-        on_done: Told of calls.
         clock: Seconds since 1970.
 
     Raises:
@@ -132,7 +130,7 @@ def compile_and_save(
             reflection=settings.reflection,
             budget=settings.budget,
             max_cost=settings.max_cost,
-            on_done=on_done,
+            on_done=watch.progress,
         ) as session,
     ):
         compiled = compile_judge(labels, settings, session, watch)

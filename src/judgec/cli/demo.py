@@ -22,19 +22,24 @@ def compile_demo(home: Path, *, tracking_uri: str | None = None, quiet: bool = F
 
     Returns: The name of the family, and the report of ``--json``.
     """
-    from judgec.cli.judge.compile_judge import Request
-    from judgec.cli.judge.compiling import run
+    from judgec.api.compile_judge import compile_judge
+    from judgec.api.options.compile_judge import CompileJudgeOptions
+    from judgec.cli.judge.compiled import show_compiled
     from judgec.cli.output import nearest
+    from judgec.report.progress import Bar
     from judgec.store.programs import names
     from judgec.store.shipped import sensors_labels
 
     taken = set(names(home))
     family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)
     labels = nearest(sensors_labels())
-    _, report = run(
-        Request(labels=labels, name=family, home=home, tracking_uri=tracking_uri, quiet=quiet), items=labels
-    )
-    return family, report
+    options = CompileJudgeOptions(labels=labels, name=family, home=home, tracking_uri=tracking_uri)
+    bar = Bar(shown=not quiet)
+    found = compile_judge.run(options, bar)
+    bar.close()
+    if not quiet:
+        show_compiled(found, options, labels)
+    return family, dict(found.report)
 
 
 def require_here(path: Path, target: str) -> None:

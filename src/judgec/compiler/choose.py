@@ -8,9 +8,10 @@ from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.race import RaceStanding
 from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.search.task import Task
-from judgec.compiler.settings import CompileSettings, Noting, Watch
+from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import CompiledJudge
 from judgec.lm.session import Session
+from judgec.lm.watch import Noting, Watch
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import Objective
 

@@ -19,13 +19,14 @@ from judgec.compiler.rivals import Contest, Standing, standing_of
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import Optimizer, find_optimizer
-from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings, Watch
+from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings
 from judgec.compiler.verify import Verification, labelled, ratings_of, verify
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.session import Session
+from judgec.lm.watch import Watch
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments

@@ -18,8 +18,8 @@ from dspy.utils.exceptions import AdapterParseError
 from gepa import EvaluationBatch
 
 from judgec.compiler.gepa_reply import FORMATS, AnyFormat
-from judgec.compiler.settings import Watch
 from judgec.compiler.stopping import Stop
+from judgec.lm.watch import Watch
 
 SHOWN = 80  # characters of a reply that could not be read
 PERFECT = 1e9  # no score is perfect: a share may exceed 1, and more may always be asked for

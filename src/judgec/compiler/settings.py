@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from judgec.lm.spec import LMSpec
 
@@ -97,43 +96,3 @@ def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, st
         max_tokens=None if named.reasoning else REFLECTION_TOKENS,
         top_logprobs=0,
     ), ""
-
-
-class Watch(Protocol):
-    """Told where a compile is; the command line draws a bar from it."""
-
-    def stage(self, name: str, detail: str = "") -> None:
-        """A stage begins."""
-
-    def note(self, text: str) -> None:
-        """Something that the user should know."""
-
-
-class Noting:
-    """A watch that passes stages on and keeps the notes for the report.
-
-    Attributes:
-        said: The notes, in order.
-    """
-
-    def __init__(self, watch: Watch) -> None:
-        self.said: list[str] = []
-        self._watch = watch
-
-    def stage(self, name: str, detail: str = "") -> None:
-        """Shown."""
-        self._watch.stage(name, detail)
-
-    def note(self, text: str) -> None:
-        """Kept."""
-        self.said.append(text)
-
-
-class Silent:
-    """A watch that says nothing."""
-
-    def stage(self, name: str, detail: str = "") -> None:
-        """Nothing is shown."""
-
-    def note(self, text: str) -> None:
-        """Nothing is shown."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from judgec.compiler.settings import Watch
 from judgec.errors import BudgetError, ServiceError
+from judgec.lm.watch import Watch
 
 
 class Stop:

@@ -12,10 +12,10 @@ from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent
 from judgec.compiler.agents.metric import AcceptedMetric, ScoredAnswer
 from judgec.compiler.agents.report import Provenance, SavedAgent, save_agent
 from judgec.compiler.rivals import Standing
-from judgec.compiler.settings import Silent
 from judgec.errors import ArtifactError, UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.store import programs
 from judgec.store.splits import read_family

@@ -7,9 +7,9 @@ from judgec.agents.rag import AgentSettings, RAGFusion
 from judgec.agents.signatures import CITING
 from judgec.compiler.agents.compile import AgentCompile, compile_agent
 from judgec.compiler.agents.metric import AcceptedMetric
-from judgec.compiler.settings import Silent
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from tests.agents.world import FACTS, Shelf
 from tests.compiler.agents.test_compile import ACCEPTED, QUERIES
 from tests.service.fake_openai import FakeOpenAI

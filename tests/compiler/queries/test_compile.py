@@ -10,11 +10,11 @@ from judgec.compiler.queries.candidates import UNCOMPILED, QueryCandidate
 from judgec.compiler.queries.compile import CompiledQueries, QuerySettings, compile_queries, score
 from judgec.compiler.queries.outcome import Source, run_of, save
 from judgec.compiler.queries.saved import CompiledGenerator, load_generator
-from judgec.compiler.settings import Silent
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import Prompt, unquote
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
+from judgec.lm.watch import Silent
 from judgec.queries.generation.generator import Written
 from judgec.queries.reliability import Rules
 from judgec.records.label import FloatArray

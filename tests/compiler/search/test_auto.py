@@ -5,6 +5,7 @@ import pytest
 
 from judgec.compiler.search.auto import Auto
 from judgec.compiler.search.task import Sizes
+from judgec.lm.executor import Progress
 from tests.compiler.search.world import world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader
@@ -23,6 +24,9 @@ class Said:
 
     def note(self, text: str) -> None:
         self.notes.append(text)
+
+    def progress(self, progress: Progress) -> None:
+        """Not of interest."""
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ import pytest
 
 from judgec.compiler.compile import Compiled, compile_judge, plan_judge
 from judgec.compiler.report import save
-from judgec.compiler.settings import CompileSettings, Silent
+from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.store.labels import read_labels
 from tests.compiler.small import compiled_from, write
 from tests.service import ranking_world

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from judgec.compiler.dataset import make_dataset
 from judgec.compiler.search.candidates import split_rubric
 from judgec.compiler.search.task import Sizes, Task
-from judgec.compiler.settings import Silent
+from judgec.lm.watch import Silent
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale

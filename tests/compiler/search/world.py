@@ -15,11 +15,12 @@ from judgec.compiler.search.candidates import UNCOMPILED, Candidate, first_predi
 from judgec.compiler.search.plan import plan_compile
 from judgec.compiler.search.registry import find_optimizer
 from judgec.compiler.search.task import Task
-from judgec.compiler.settings import CompileSettings, Silent, reflection_spec
+from judgec.compiler.settings import CompileSettings, reflection_spec
 from judgec.judges.registry import judge_module
 from judgec.lm.embedded.prompt import read_prompt
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective

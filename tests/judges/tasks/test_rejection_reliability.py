@@ -7,11 +7,12 @@ import pytest
 
 from judgec.compiler.compile import compile_judge, default_objective
 from judgec.compiler.report import save
-from judgec.compiler.settings import CompileSettings, Silent
+from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import load_judge
 from judgec.judges.registry import judge_module
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.queries.reliability import ASPECTS, Pair, ReliabilityJudge
 from judgec.records.label import Item
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, REJECTION_PASSES

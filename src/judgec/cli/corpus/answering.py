@@ -17,11 +17,11 @@ from judgec.agents.rerank import python_reranker
 from judgec.cli.corpus.answer import Request
 from judgec.cli.corpus.resuming import Unfinished
 from judgec.cli.output import judgec_here, print_json, print_table, say
-from judgec.cli.progress import Bar
 from judgec.errors import ServiceError, UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
+from judgec.report.progress import Bar
 from judgec.retrieval.index import Index, open_index
 from judgec.store import programs
 from judgec.store.rows.columns import as_rename

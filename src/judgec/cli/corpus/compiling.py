@@ -9,7 +9,6 @@ from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import kind_of
 from judgec.cli.corpus.compile_agent import Request
 from judgec.cli.output import command, print_table, say
-from judgec.cli.progress import Bar
 from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import AgentCompile, CompiledAgent, compile_agent
 from judgec.compiler.agents.duel import Duel, duel
@@ -22,6 +21,7 @@ from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.scale import ACCEPT_SCALE
+from judgec.report.progress import Bar
 from judgec.retrieval.index import location_shown, open_index
 from judgec.retrieval.retrievers import open_retriever
 from judgec.store import programs

@@ -4,10 +4,10 @@ import json
 import os
 from dataclasses import replace
 
+from judgec.api.source import LabelSource, read_source
 from judgec.cli.judge.compare import Request
-from judgec.cli.judge.source import LabelSource, as_typed, read_source
 from judgec.cli.output import command, say
-from judgec.cli.progress import Bar
+from judgec.cli.trust.held_out import as_typed
 from judgec.errors import UserError
 from judgec.held_out import held_out, judged_unlearned
 from judgec.judges.judge import load_judge
@@ -16,6 +16,7 @@ from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
+from judgec.report.progress import Bar
 from judgec.report.render import notes, paired_table, print_tables
 from judgec.stats.agreement.compare import Comparison, Differing
 from judgec.stats.agreement.compare import compare as compared

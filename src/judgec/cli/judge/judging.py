@@ -13,7 +13,6 @@ import numpy as np
 from judgec.cli.judge.judge import Request
 from judgec.cli.judge.panel import Panel
 from judgec.cli.output import say
-from judgec.cli.progress import Bar
 from judgec.cli.trust.next_step import next_step
 from judgec.errors import ServiceError, UserError
 from judgec.held_out import memory_of
@@ -22,6 +21,7 @@ from judgec.judges.stream.jury import Jury
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
+from judgec.report.progress import Bar
 from judgec.store import programs
 from judgec.store.programs import Program
 from judgec.store.rows.columns import as_rename

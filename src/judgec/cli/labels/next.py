@@ -9,7 +9,6 @@ from typing import get_args
 
 from judgec.cli.labels.labels import Request
 from judgec.cli.output import command, say
-from judgec.cli.progress import Bar
 from judgec.compiler.next_labels import UNCERTAIN, Pick, next_labels, uncertainty
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
@@ -18,6 +17,7 @@ from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
 from judgec.records.label import FloatArray, Item, Task
 from judgec.records.scale import ACCEPT_SCALE
+from judgec.report.progress import Bar
 from judgec.store import programs
 from judgec.store.datasheet import NAME as DATASHEET
 from judgec.store.rows.cells import is_missing

@@ -5,12 +5,10 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from judgec.cli.judge.compile_judge import Request as JudgeRequest
-from judgec.cli.judge.compiling import run as compile_judge
+from judgec.api.compile_judge import compile_judge
 from judgec.cli.output import judgec_here, print_table, say
 from judgec.cli.probe.compile_queries import Request
 from judgec.cli.probe.generating import ask_of, open_reliability, read_experts, spec_of
-from judgec.cli.progress import Bar
 from judgec.compiler.queries.compile import CompiledQueries, QuerySettings, compile_queries
 from judgec.compiler.queries.outcome import Source, run_of, save
 from judgec.compiler.report import check_name
@@ -21,6 +19,7 @@ from judgec.queries.corpus import open_corpus
 from judgec.queries.generation.generate import long_passages
 from judgec.queries.reliability import Reliability, Rules
 from judgec.records.label import FloatArray
+from judgec.report.progress import Bar
 from judgec.retrieval.embed import fit_latent
 from judgec.store import programs
 from judgec.store.splits import read_family
@@ -93,21 +92,20 @@ def _judge(request: Request) -> tuple[str, list[str]]:
             return "rules", [*notes, "accepted by rules: no expert was asked"]
         card = programs.load(request.home, request.judge).card
         return request.judge, [*notes, *([_constructed(request.judge)] if card.labels else [])]
-    saved, _ = compile_judge(
-        JudgeRequest(
-            labels=request.labels,
-            home=request.home,
-            name=f"{request.name}-reliability",
-            lm=request.lm,
-            api_base=request.api_base,
-            task="reliability",
-            seed=request.seed,
-            budget=request.budget,
-            max_cost=request.max_cost,
-            tracking_uri=request.tracking_uri,
-            quiet=True,
-        )
+    found = compile_judge(
+        labels=request.labels,
+        home=request.home,
+        name=f"{request.name}-reliability",
+        lm=request.lm,
+        api_base=request.api_base,
+        task="reliability",
+        seed=request.seed,
+        budget=request.budget,
+        max_cost=request.max_cost,
+        tracking_uri=request.tracking_uri,
+        progress=False,
     )
+    saved = found.saved
     name = f"{saved.card.name}@{saved.card.version}"
     if not saved.card.promoted:
         notes.append(f"{name} was not shown to be better than its baselines: {saved.card.reason}")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from judgec.cli.output import judgec_here, print_table, say
 from judgec.cli.probe.generate_queries import Request
-from judgec.cli.progress import Bar
 from judgec.compiler.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import InputError, UserError
 from judgec.judges.judge import load_judge
@@ -20,6 +19,7 @@ from judgec.queries.generation.generate import Pool, generate, long_passages, ro
 from judgec.queries.generation.generator import Generator, PromptedGenerator, RuleGenerator
 from judgec.queries.reliability import Reliability, ReliabilityJudge, Rules
 from judgec.records.label import FloatArray
+from judgec.report.progress import Bar
 from judgec.retrieval.embed import fit_latent
 from judgec.store import programs
 from judgec.store.rows.cells import as_text, is_missing

@@ -14,7 +14,6 @@ from judgec.cli.output import judgec_here, print_json, print_table, say
 from judgec.cli.probe.generating import ask_of, open_reliability, spec_of
 from judgec.cli.probe.probe import Request
 from judgec.cli.probe.seats import open_panel
-from judgec.cli.progress import Bar
 from judgec.errors import GateError, ServiceError, UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -39,6 +38,7 @@ from judgec.queries.scenarios.prompted import PromptedWriter
 from judgec.queries.terms import content
 from judgec.records.scenario.outcome import Probed
 from judgec.records.scenario.schema import Question, Scenario
+from judgec.report.progress import Bar
 from judgec.stats.intervals.gate import GateVerdict, announced
 from judgec.store.scenarios.reading import files_in, read_questions, read_scenarios
 from judgec.tracking.background import Tracker

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from judgec.cli.output import print_json, say
-from judgec.cli.progress import Bar
 from judgec.cli.tournament.evaluate import Request
 from judgec.cli.tournament.request import plan_of, sources_of
 from judgec.cli.tournament.telling import notes_of, seen_note, show
@@ -23,6 +22,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
 from judgec.records.card import ProgramCard
 from judgec.records.game import Games
+from judgec.report.progress import Bar
 from judgec.stats.intervals.gate import announced
 from judgec.store import programs
 from judgec.store.programs import Program

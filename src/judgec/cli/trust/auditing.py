@@ -13,7 +13,6 @@ from judgec.audits import drift
 from judgec.audits.registry import audits_named, run_audits
 from judgec.audits.subject import AuditSubject, subject_of
 from judgec.cli.output import command, judgec_here, say
-from judgec.cli.progress import Bar
 from judgec.cli.trust.audit import Request
 from judgec.cli.trust.held_out import held_out
 from judgec.compiler.judge_page import page_path, put_audits
@@ -24,6 +23,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.audit import AuditReport, Status
 from judgec.records.card import ProgramCard
+from judgec.report.progress import Bar
 from judgec.stats.intervals.gate import GateVerdict, announced, worst
 from judgec.store import programs
 from judgec.store.programs import Program

@@ -2,12 +2,13 @@
 
 import os
 
-from judgec.cli.judge.source import LabelSource, as_typed, read_source
-from judgec.cli.options import HeldOutLabels
+from judgec.api.source import LabelSource, read_source
+from judgec.cli.options import HeldOutLabels, LabelColumns
 from judgec.errors import UserError
 from judgec.held_out import HeldOut
 from judgec.held_out import held_out as without_learned
 from judgec.store.programs import Program
+from judgec.store.rows.columns import as_names, as_rename
 from judgec.tracking.store import tracking_store
 
 
@@ -30,3 +31,12 @@ def held_out(program: Program, wanted: HeldOutLabels, *, out_of_fold: bool = Tru
         source = as_typed(wanted.labels, wanted, card.task)
     store = tracking_store(wanted.home, wanted.tracking_uri, os.environ)
     return without_learned(read_source(source, store, os.environ, card), source.path, program, out_of_fold=out_of_fold)
+
+
+def as_typed(path: str, columns: LabelColumns, task: str | None) -> LabelSource:
+    """The source that a command line names.
+
+    Raises:
+        UserError: When ``--map`` or ``--annotators`` cannot be read.
+    """
+    return LabelSource(path, task, as_rename(columns.rename), as_names(columns.annotators), accept_at=columns.accept_at)

@@ -9,8 +9,8 @@ import dspy
 from judgec.agents.answer import Answer
 from judgec.agents.rag import FEEDBACK, RAG
 from judgec.compiler.agents.metric import ScoredAnswer
-from judgec.compiler.settings import Watch
 from judgec.judges.fencing import escape_markers, fence
+from judgec.lm.watch import Watch
 from judgec.store.tournament.queries import Query
 
 SET_SIZES = (2, 4)  # demonstrations a set: each carries all passages of its answer

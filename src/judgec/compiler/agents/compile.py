@@ -15,9 +15,9 @@ from judgec.compiler.agents.metric import Metric, ScoredAnswer
 from judgec.compiler.agents.reflection import rewritten
 from judgec.compiler.promote import MIN_TEST_QUERIES
 from judgec.compiler.rivals import Standing
-from judgec.compiler.settings import Noting, Watch
 from judgec.errors import BudgetError, UserError
 from judgec.lm.session import Session
+from judgec.lm.watch import Noting, Watch
 from judgec.records.estimate import Estimate
 from judgec.retrieval.retrievers import Retriever
 from judgec.stats.agreement.statistic import SHARE, mean

@@ -9,11 +9,12 @@ from judgec.compiler.folds.parts import Parts
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import Optimizer
-from judgec.compiler.settings import CompileSettings, Watch
+from judgec.compiler.settings import CompileSettings
 from judgec.compiler.verify import judge_test
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.judge import CompiledJudge
 from judgec.lm.session import Session
+from judgec.lm.watch import Watch
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import Objective
 

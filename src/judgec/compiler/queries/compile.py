@@ -13,10 +13,11 @@ import numpy as np
 
 from judgec.compiler.queries.candidates import UNCOMPILED, QueryCandidate, Tried, by_prompt, by_rules
 from judgec.compiler.queries.saved import CompiledGenerator
-from judgec.compiler.settings import MIN_TEST_QUERIES, Watch
+from judgec.compiler.settings import MIN_TEST_QUERIES
 from judgec.errors import UserError
 from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Watch
 from judgec.queries.generation.diversity import Embed, closeness
 from judgec.queries.generation.generator import Generator, PromptedGenerator, RuleGenerator
 from judgec.queries.pool import Near

@@ -9,9 +9,9 @@ import numpy as np
 from judgec.compiler.dataset import Part
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.race import Raced, RaceStanding, most_judgments, race, slices
-from judgec.compiler.settings import Watch
 from judgec.judges.pairwise import is_pairwise, verdicts
 from judgec.lm.executor import Ask
+from judgec.lm.watch import Watch
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs, pair

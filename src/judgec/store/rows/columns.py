@@ -81,7 +81,7 @@ def as_rename(pairs: Sequence[str]) -> dict[str, str]:
     return rename
 
 
-def as_names(text: str | None) -> tuple[str, ...]:
+def as_names(text: str | None, option: str = "--annotators") -> tuple[str, ...]:
     """Names separated by commas.
 
     Raises:
@@ -91,7 +91,7 @@ def as_names(text: str | None) -> tuple[str, ...]:
         return ()
     names = tuple(name for part in text.split(",") if (name := part.strip()))
     if not names:
-        raise UserError("--annotators: no name given; columns separated by commas are valid. Give --annotators A,B.")
+        raise UserError(f"{option}: no name given; names separated by commas are valid. Give {option} A,B.")
     return names
 
 

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from judgec.cli.options import LabelColumns
+from judgec.api.options.shared import LabelColumns
 from judgec.errors import InputError, UserError
 from judgec.held_out import labels_for, on_scale_of
 from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import NAME, Datasheet, read_datasheet
 from judgec.store.labels import label_file, read_labels
-from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.rows.feedback import LABEL, feedback_table
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.traces import MLFLOW_PREFIX, read_feedback
@@ -43,13 +42,10 @@ class LabelSource:
         return {**asdict(self), "rename": dict(self.rename), "annotators": list(self.annotators)}
 
 
-def as_typed(path: str, columns: LabelColumns, task: str | None) -> LabelSource:
-    """The source that a command line names.
-
-    Raises:
-        UserError: When ``--map`` or ``--annotators`` cannot be read.
-    """
-    return LabelSource(path, task, as_rename(columns.rename), as_names(columns.annotators), accept_at=columns.accept_at)
+def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource:
+    """The source that options name."""
+    least = None if columns.accept_at is None else str(columns.accept_at)
+    return LabelSource(path, task, dict(columns.columns), tuple(columns.annotators), accept_at=least)
 
 
 def read_source(

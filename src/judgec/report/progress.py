@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from judgec.lm.executor import Progress as Done
 
 
+def on_screen() -> bool:
+    """Somebody looks: stderr is a terminal, or this is a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
 class Bar:
     """Shows where a command is.
 
@@ -39,7 +44,7 @@ class Bar:
 
     def progress(self, progress: "Done") -> None:
         """Calls finished so far; a bar with rate, time left, unscored calls, tokens and dollars."""
-        if not self._shown or not sys.stderr.isatty():
+        if not self._shown or not on_screen():
             return
         if self._bar is None or self._task is None:
             self._since, self._before = time.monotonic(), progress.done  # a rate of what came before means nothing

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from judgec.cli.progress import Bar
 from judgec.lm.executor import Progress
 from judgec.lm.usage import Spent
+from judgec.report.progress import Bar
 
 
 class Terminal(io.StringIO):
@@ -22,7 +22,7 @@ def test_progress_shows_how_far_how_fast_and_what_it_cost(
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("judgec.cli.progress.time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr("judgec.report.progress.time", SimpleNamespace(monotonic=lambda: next(seconds)))
     bar = Bar(shown=True)
     bar.progress(Progress(500, 1000, 0, Spent()))  # from the journal, at once
     bar.progress(Progress(600, 1000, 3, Spent(calls=100, input_tokens=40, output_tokens=2, usd=1.5, unpriced=unpriced)))

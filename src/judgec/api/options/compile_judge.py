@@ -1,0 +1,54 @@
+"""Options of ``judgec.compile_judge``."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.api.options.option import Option
+from judgec.api.options.shared import (
+    Factors,
+    HasCitations,
+    LabelColumns,
+    Lm,
+    Places,
+    ReflectionLm,
+    Seed,
+    Spending,
+    Task,
+)
+
+if TYPE_CHECKING:
+    from judgec.api.frames import Source
+    from judgec.api.labels import Labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileJudgeOptions(Spending, LabelColumns, Places):
+    """What decides a compile."""
+
+    labels: Annotated[
+        "Labels | Source",
+        Option("Expert labels: CSV, TSV, JSONL, Parquet, a folder, hf:owner/name, mlflow:EXPERIMENT.", positional=True),
+    ]
+    lm: Lm = "embedded"
+    name: Annotated[str | None, Option("Name of the judge; default: from the file.")] = None
+    objective: Annotated[str | None, Option("tau_b, accept, kappa or qwk, or a sum such as tau_b+accept.")] = None
+    task: Task = None
+    reflection_lm: ReflectionLm = None
+    optimizer: Annotated[str, Option("auto, labeled, bootstrap, mipro, gepa, or a plugin's.")] = "auto"
+    seed: Seed = 0
+    evidence: Annotated[bool, Option("Use evidence features.", off=True)] = True
+    abstain_below: Annotated[float | None, Option("Leave less sure judgments to a human.", metavar="CONFIDENCE")] = None
+    promise: Annotated[
+        float | None,
+        Option("Find the confidence that promises this agreement; sets a fifth of train aside.", metavar="AGREEMENT"),
+    ] = None
+    risk: Annotated[float, Option("Chance that the promise may be wrong.")] = 0.1
+    learning_curve: Annotated[bool, Option("Measure agreement for fewer labels too.")] = False
+    folds: Annotated[
+        int | None, Option("Test every query once, in N folds; 1: a single split. Default: 5 below 40.", metavar="N")
+    ] = None
+    assessment: Annotated[str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME")] = (
+        None
+    )
+    factors: Factors = ""
+    has_citations: HasCitations = False

@@ -1,0 +1,104 @@
+"""How an option is declared, and how a verb's options are read from a dataclass."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from inspect import get_annotations
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+LAZY: dict[str, object] = dict.fromkeys(("Judge", "Labels", "Source"), object)  # types that cost an import of pandas
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What the type of a field does not say.
+
+    Args:
+        help: What it does, for the screen and for ``help()``.
+        flag: On the command line, where it is not ``--`` and the field's name.
+        metavar: What stands for its value on the command line.
+        least: The smallest valid number.
+        most: The largest valid number.
+        positional: It is given without its name.
+        commas: Several values are typed as one, with commas; else the flag is repeated.
+        off: ``--no-FLAG`` exists.
+    """
+
+    help: str
+    flag: str = ""
+    metavar: str | None = None
+    least: float | None = None
+    most: float | None = None
+    positional: bool = False
+    commas: bool = False
+    off: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An option of a verb.
+
+    Args:
+        name: Of the field, and of the Python parameter.
+        hint: Its type, without None.
+        optional: None is valid.
+        default: ``MISSING`` where it has to be given.
+        option: What else was declared.
+    """
+
+    name: str
+    hint: Any  # a type, a union or a literal: Python has no type for these together
+    optional: bool
+    default: object
+    option: Option
+
+    @property
+    def flag(self) -> str:
+        """On the command line."""
+        return self.option.flag or "--" + self.name.replace("_", "-")
+
+    @property
+    def required(self) -> bool:
+        """There is no default."""
+        return self.default is MISSING
+
+    @property
+    def pairs(self) -> bool:
+        """Its value is a mapping, typed as THEIRS=OURS."""
+        return get_origin(self.hint) is Mapping
+
+    @property
+    def several(self) -> bool:
+        """Its value is a tuple."""
+        return get_origin(self.hint) is tuple
+
+    @property
+    def path(self) -> bool:
+        """Its value is a path."""
+        return self.hint is Path
+
+
+def declared(kind: type) -> Iterator[Declared]:
+    """The options of a dataclass: its positional ones, its own, then the inherited ones, in the order of the file."""
+    hints = get_type_hints(kind, localns=LAZY, include_extras=True)
+    order = dict.fromkeys(name for each in kind.__mro__ for name in get_annotations(each))
+    by_name = {field.name: field for field in fields(kind)}
+    found = []
+    for name in order:
+        hint, option = get_args(hints[name])
+        assert isinstance(option, Option)  # the dataclass declares no other fields
+        default = by_name[name].default
+        if (made := by_name[name].default_factory) is not MISSING:
+            default = made()
+        plain, optional = _without_none(hint)
+        found.append(Declared(name, plain, optional, default, option))
+    yield from sorted(found, key=lambda one: not one.option.positional)
+
+
+def _without_none(hint: object) -> tuple[object, bool]:
+    if get_origin(hint) not in (Union, UnionType):
+        return hint, False
+    kinds = get_args(hint)
+    rest = tuple(kind for kind in kinds if kind is not NoneType)
+    return Union[rest], NoneType in kinds  # noqa: UP007  # of a tuple there is no other spelling

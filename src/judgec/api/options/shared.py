@@ -1,0 +1,101 @@
+"""Options that several verbs have, each declared once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.api.options.option import Option
+
+if TYPE_CHECKING:
+    from judgec.api.frames import Source
+
+JudgeName = Option("A compiled judge: @champion, @latest or a number.", metavar="NAME[@VERSION]")
+IndexName = Option("What agents search: from judgec index, or postgresql://...", metavar="INDEX")
+QueriesTable = Option("Table of query, query_id?, reference?", metavar="FILE")
+
+Columns = Annotated[
+    Mapping[str, str], Option("Rename a column; repeat for several.", flag="--map", metavar="THEIRS=OURS")
+]
+Annotators = Annotated[
+    tuple[str, ...], Option("Columns that hold one rater's labels each.", metavar="A,B,...", commas=True)
+]
+AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE")]
+Task = Annotated[
+    str | None, Option("answer, grade, preference, rejection, relevance, reliability; default: by columns.")
+]
+LabelsTable = Annotated[
+    "Source | None",
+    Option("Labelled items; default: the test items of the judge, or of both.", metavar="FILE"),
+]
+Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/.")]
+TrackingUri = Annotated[
+    str | None,
+    Option("An MLflow server or database; default: MLFLOW_TRACKING_URI, else mlruns/mlflow.db.", metavar="URI"),
+]
+ApiBase = Annotated[str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL")]
+CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1)]
+MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0)]
+Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...")]
+OtherLm = Annotated[str | None, Option("Another model than the judge was compiled for.")]
+ReflectionLm = Annotated[str | None, Option("Model that rewrites prompts; default: --lm.")]
+Temperature = Annotated[float, Option("Of the model that writes questions.", least=0, most=2)]
+Seed = Annotated[int, Option("Of all that is drawn at random; no split depends on it.", least=0)]
+Unproven = Annotated[bool, Option("Use judges that were not shown to be better.")]
+Corpus = Annotated[str, Option("An index, a folder of documents, a file.", flag="--index", metavar="I|PATH")]
+Passages = Annotated[int | None, Option("Most passages; default: all needed.", least=1)]
+PassageSize = Annotated[str, Option("Longest passage.", metavar="2000t")]
+PerPassage = Annotated[int, Option("Most queries of a model from a passage.", least=1)]
+Factors = Annotated[str, Option("What comparing judges weigh, instead of their own.", metavar="TEXT")]
+HasCitations = Annotated[bool, Option("Compared answers cite documents; wrong citations count.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelColumns:
+    """How a label file is read."""
+
+    columns: Columns = field(default_factory=dict)
+    annotators: Annotators = ()
+    accept_at: AcceptAt = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """Which endpoint is asked, and how much at most."""
+
+    api_base: ApiBase = None
+    budget: CallCap = None
+    max_cost: MaxCost = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """Where programs and runs are."""
+
+    home: Home = Path()
+    tracking_uri: TrackingUri = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOutLabels(LabelColumns, Places):
+    """Labels that a judge has not learned from; None means its own test items."""
+
+    labels: LabelsTable = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentShape:
+    """How agents answer."""
+
+    k: Annotated[int, Option("Passages an answer rests on.", least=1)] = 5
+    variations: Annotated[int, Option("Queries RAG-Fusion adds.", least=1, most=20)] = 4
+    persona: Annotated[str, Option("'think like an engineer'", metavar="TEXT")] = ""
+    citations: Annotated[bool, Option("Cite passages.", off=True)] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRun(AgentShape):
+    """How agents are run."""
+
+    rerank: Annotated[str | None, Option("Scores (query, texts).", metavar="python:MODULE:FUNCTION")] = None
+    in_flight: Annotated[int, Option("Most calls of agents at once.", least=1)] = 32

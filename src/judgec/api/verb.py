@@ -1,0 +1,122 @@
+"""Makes a Python function of a verb that takes its options as one record."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import update_wrapper
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from judgec.api.options.option import Declared, declared
+from judgec.errors import UserError
+from judgec.lm.watch import Silent, Watch
+from judgec.report.progress import Bar, on_screen
+
+O = TypeVar("O")  # noqa: E741  # options
+R = TypeVar("R")
+
+
+class Verb(Generic[O, R]):
+    """A public function: options by keyword in, a result out.
+
+    Args:
+        kind: The dataclass that declares its options.
+        run: Does the work; is told where to report progress.
+
+    Attributes:
+        run: For callers that have the options as a record, such as the command line.
+    """
+
+    def __init__(self, kind: type[O], run: Callable[[O, Watch], R]) -> None:
+        self._kind: Callable[..., O] = kind
+        self.run = run
+        self._options = tuple(declared(kind))
+        self.__signature__ = Signature(
+            [
+                *map(_parameter, self._options),
+                Parameter("progress", Parameter.KEYWORD_ONLY, default=None, annotation="bool | Watch | None"),
+            ]
+        )
+        update_wrapper(self, run)
+        self.__doc__ = _documented(run.__doc__ or "", self._options)
+
+    def __call__(self, *given: object, **named: object) -> R:
+        """Do it; parameters as in ``help()`` of the verb."""
+        values = self.__signature__.bind(*given, **named).arguments
+        progress = values.pop("progress", None)
+        options = {one.name: one for one in self._options}
+        taken = {name: _taken(options[name], value, self.run.__name__) for name, value in values.items()}
+        if progress is None or isinstance(progress, bool):
+            progress = Bar(shown=True) if (on_screen() if progress is None else progress) else Silent()
+        try:
+            return self.run(self._kind(**taken), progress)
+        finally:
+            if isinstance(progress, Bar):
+                progress.close()
+
+    def __repr__(self) -> str:
+        return f"<function judgec.{self.run.__name__}{self.__signature__}>"
+
+
+@dataclass(frozen=True, slots=True)
+class verb(Generic[O]):  # noqa: N801  # a decorator
+    """Make a verb of a function of its options.
+
+    Args:
+        kind: The dataclass that declares them.
+    """
+
+    kind: type[O]
+
+    def __call__(self, run: Callable[[O, Watch], R]) -> Verb[O, R]:
+        """The verb."""
+        return Verb(self.kind, run)
+
+
+def _parameter(one: Declared) -> Parameter:
+    hint = one.hint | None if one.optional else one.hint
+    kind = Parameter.POSITIONAL_OR_KEYWORD if one.option.positional else Parameter.KEYWORD_ONLY
+    return Parameter(one.name, kind, default=Parameter.empty if one.required else one.default, annotation=hint)
+
+
+def _taken(one: Declared, value: object, verb_name: str) -> object:
+    """The value as the record has it; numbers in their range.
+
+    Raises:
+        UserError: A number outside it, or text where names or a mapping are needed.
+    """
+    if value is None:
+        return value if one.optional or one.required else one.default
+    where = f"{verb_name}: {one.name}"
+    least, most = one.option.least, one.option.most
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if (least is not None and not value >= least) or (most is not None and not value <= most):
+            valid = " ".join(
+                f"{word} {bound:g}" for word, bound in (("at least", least), ("at most", most)) if bound is not None
+            )
+            raise UserError(f"{where}={value}; a number of {valid} is valid.")
+        return value
+    if one.path:
+        return Path(str(value))
+    if one.several:
+        return _many(value, commas=one.option.commas)
+    if one.pairs and not isinstance(value, Mapping):
+        raise UserError(f"{where}: a {type(value).__name__}; a dict of your column names to judgec's is valid.")
+    return value
+
+
+def _many(value: object, *, commas: bool) -> tuple[object, ...]:
+    if isinstance(value, str) and commas:
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, str | Path) or not isinstance(value, Iterable):
+        return (value,)
+    return tuple(value)
+
+
+def _documented(text: str, options: tuple[Declared, ...]) -> str:
+    """The docstring with its options, before what it raises."""
+    lines = [f"    {one.name}: {one.option.help}" for one in options]
+    head, mark, tail = text.partition("Raises:")
+    indent = " " * 4
+    args = "\n".join([f"{indent}Args:", *[f"{indent}{line}" for line in lines], ""])
+    return f"{head.rstrip()}\n\n{args}\n{indent}{mark}{tail}" if mark else f"{head.rstrip()}\n\n{args}"

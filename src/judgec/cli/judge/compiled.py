@@ -1,0 +1,97 @@
+"""What ``judgec compile-judge`` prints."""
+
+from judgec.api.compilation import Compilation
+from judgec.api.options.compile_judge import CompileJudgeOptions
+from judgec.cli.output import command, print_table, say
+from judgec.compiler.dataset import Dataset
+from judgec.compiler.judge_page import page_path
+from judgec.compiler.render import outcome_notes, outcome_tables
+from judgec.compiler.search.plan import CallPlan
+from judgec.compiler.settings import CompileSettings
+from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.card import EVIDENCE_ALONE
+from judgec.report.render import agreement_table, comparison_table, notes, print_tables, show
+from judgec.stats.agreement.objective import parse_objective
+
+
+def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
+    """Print what a compile would ask at most."""
+    title = f"{settings.name} with {settings.lm.model}, --optimizer {settings.optimizer}: at most, at list price"
+    stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
+    rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
+    print_table(title, ["stage", "calls", "tokens", "$"], rows)
+    say("nothing was asked and nothing was written")
+
+
+def plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> dict[str, object]:
+    """The same for ``--json``."""
+    total = plan.total
+    return {
+        "dry_run": True,
+        "program": settings.name,
+        "lm": settings.lm.model,
+        "optimizer": settings.optimizer,
+        "searches": plan.searches,
+        "split": dataset.split.sizes(),
+        "stages": [
+            {"name": stage.name, "calls": stage.most.calls, "tokens": stage.most.tokens, "usd": stage.most.usd}
+            for stage in plan.stages
+        ],
+        "calls": total.calls,
+        "tokens": total.tokens,
+        "usd": total.usd,
+        "budget": settings.budget,
+        "max_cost": settings.max_cost,
+    }
+
+
+def _estimated(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f}"
+
+
+def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> None:
+    """Print tables, verdict and the next command.
+
+    Args:
+        found: What was compiled.
+        options: Of the compile.
+        items: What the next command judges; ``FILE`` stands for items yet to come.
+    """
+    saved = found.saved
+    card, compiled, agreements = saved.card, saved.compiled, saved.compiled.verification.agreements
+    title = f"{card.name}@{card.version} on {len(compiled.dataset.test)} test items ({card.objective})"
+    judges = {name: agreements[name] for name in agreements if agreements[name].n}
+    measured = statistics_of(card.objective)
+    both: dict[str, Agreement] = {
+        name: judges[name] for name in ("compiled", "compiled_loo", "ceiling") if name in judges
+    }
+    print_tables(comparison_table(title, judges, measured[0]), agreement_table("in full, with 95 % intervals", both))
+    print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
+    verdict = "promoted to champion" if card.promoted else "saved as challenger"
+    named = card.name if card.promoted else f"{card.name}@latest"
+    endpoint = () if options.api_base is None else ("--api-base", options.api_base)
+    say(
+        *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
+        str(saved.report["verdict"]),
+        f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
+        compiled.sharper.sentence,
+        f"report: {page_path(options.home, card)}",
+        f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
+        *outcome_notes(compiled),
+        *[f"note: {note}" for note in compiled.notes],
+        *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
+        "",
+        f"Next: {command('judge', items, '--judge', named, '--out', 'judged.jsonl', *endpoint, home=options.home)}",
+        f"      {command('ui', home=options.home)}",
+    )
+
+
+def statistics_of(objective: str) -> list[str]:
+    """The report's statistics that an objective is made of; exact agreement where it has none of its own there."""
+    names = {"accept": "accept_agreement"}
+    terms = [names.get(name, name) for _, name in parse_objective(objective).terms]
+    return [name for name in terms if name in STATISTICS] or ["exact"]
+
+
+def _dollars(usd: float | None) -> str:
+    return "price unknown" if usd is None else f"${usd:.4f}"

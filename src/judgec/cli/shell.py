@@ -1,0 +1,83 @@
+"""Makes a command of a verb: the options of the verb's record, and what concerns only the screen.
+
+``@command_of(AuditOptions)`` makes a command of a function whose first parameter is such a record. Its other parameters
+are options of the command alone, annotated as typer wants them (``json: JsonOption = False``).
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, TypeVar, cast
+
+import typer
+
+from judgec.api.options.option import Declared, declared
+
+R = TypeVar("R")
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+RequireOption = Annotated[bool, typer.Option("--require-promotion", help="Exit 1 when it is not shown to be better.")]
+
+
+def command_of(kind: type[R]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function that takes the options of a verb, and some of its own.
+
+    Args:
+        kind: The dataclass that declares the verb's options (``judgec.api.options``).
+
+    Returns: The decorator; the command takes all options by name.
+    """
+    build: Callable[..., R] = kind
+    options = {one.name: one for one in declared(kind)}
+
+    def decorate(run: Callable[..., None]) -> Callable[..., None]:
+        own = list(signature(run, eval_str=True).parameters.values())[1:]
+
+        @wraps(run)
+        def command(**given: object) -> None:
+            mine = {one.name: given.pop(one.name) for one in own if one.name in given}
+            taken = {name: _as_python(options[name], value) for name, value in given.items() if value is not None}
+            run(build(**taken), **mine)
+
+        derived = [_derived(one) for one in options.values()]
+        command.__signature__ = Signature([*derived, *own])  # type: ignore[attr-defined]  # how inspect lets it be said
+        command.__annotations__ = {}
+        return command
+
+    return decorate
+
+
+def _derived(one: Declared) -> Parameter:
+    """An option of a verb as typer wants it."""
+    many = one.pairs or (one.several and not one.option.commas)
+    hint: Any = list[str] if many else str if one.several or one.hint is object else one.hint
+    default: Any = None if one.pairs or one.several or one.required else one.default
+    optional = not one.required and default is None
+    about = one.option
+    said: object = (
+        typer.Argument(metavar=about.metavar, help=about.help, show_default=False)
+        if about.positional
+        else typer.Option(_flags(one), metavar=about.metavar, help=about.help, min=about.least, max=about.most)
+    )
+    return Parameter(
+        one.name,
+        Parameter.KEYWORD_ONLY,
+        default=Parameter.empty if one.required else default,
+        annotation=Annotated[hint | None if optional else hint, said],
+    )
+
+
+def _flags(one: Declared) -> str:
+    return f"{one.flag}/--no-{one.flag.removeprefix('--')}" if one.option.off else one.flag
+
+
+def _as_python(one: Declared, value: object) -> object:
+    """What was typed, as the record has it."""
+    from judgec.store.rows.columns import as_names, as_rename
+
+    if one.pairs:
+        assert isinstance(value, list)  # as typer reads what repeats
+        return as_rename(value)
+    if one.several:
+        return as_names(value, one.flag) if isinstance(value, str) else tuple(cast("list[str]", value))  # what repeats
+    return value
