@@ -1,4 +1,4 @@
-"""Labelled items that a judge has not learned from, or was tested on out of fold, and what it says of them."""
+"""Selects labelled items that a judge has not learned from, and what it says of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What an agent says to a query, and what that took."""
+"""The record of an agent's answer to a query: text, passages, time, tokens, dollars."""
 
 import re
 from collections.abc import Sequence

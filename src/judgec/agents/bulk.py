@@ -1,4 +1,4 @@
-"""Many queries through one agent, a wave of model calls at a time, in the order of the queries."""
+"""Asks one agent many queries, a wave of model calls at a time, in the order of the queries."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

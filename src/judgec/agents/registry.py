@@ -1,4 +1,4 @@
-"""The agents there are: two kinds by any retriever, systems that exist already, plugins."""
+"""Registers the agents: two kinds by any retriever, systems that exist already, plugins."""
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points

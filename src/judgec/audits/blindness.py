@@ -1,4 +1,4 @@
-"""What a judge must look at: with a wrong reference, or wrong documents, a good grade must fall."""
+"""Audits whether a judge uses reference and documents: with wrong ones a good grade must fall."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""From changed verdicts to a finding: effect, interval over queries, pass / not shown / fail, a plain sentence."""
+"""Turns changed verdicts into a finding: effect, interval over queries, pass / not shown / fail, a plain sentence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whom a judge favours: its own model's family, or a group of items. Both need the experts' labels."""
+"""Audits whether a judge favours its own model's family or a group of items; both need the experts' labels."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The audits there are: one visible table of names, bounds and functions."""
+"""Registers the audits: one visible table of names, bounds and functions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

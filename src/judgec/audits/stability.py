@@ -1,4 +1,4 @@
-"""The same item again: in another order, or simply once more."""
+"""Audits whether a judge repeats its verdict: with the answers in another order, or simply once more."""
 
 from dataclasses import replace
 from itertools import combinations

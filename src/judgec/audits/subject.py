@@ -1,4 +1,4 @@
-"""What is audited: a judge, the items it is tried on, and its verdicts as numbers between 0 and 1."""
+"""Holds what is audited: a judge, the items it is tried on, and its verdicts as numbers between 0 and 1."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""How a text is written, not what it says: length, style, wording. None of it may change a verdict much."""
+"""Audits how a text is written, not what it says: length, style, wording. None may change a verdict much."""
 
 import re
 from collections.abc import Callable, Mapping

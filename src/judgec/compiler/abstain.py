@@ -1,4 +1,4 @@
-"""Leaving the least sure judgments to a human: which, what that buys, and what may be promised of the rest."""
+"""Fits a confidence threshold below which judgments go to a human, and what agreement it promises for the rest."""
 
 from dataclasses import asdict, dataclass, replace
 

@@ -1,4 +1,4 @@
-"""From a prompt to a judge: the calibrator and decision rule of each aspect."""
+"""Makes a judge of a prompt: fits the calibrator and decision rule of each aspect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

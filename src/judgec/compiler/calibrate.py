@@ -1,4 +1,4 @@
-"""Fit the calibrator and its decision rule: LM alone, evidence alone and both compete out of fold, by query."""
+"""Fits the calibrator and its decision rule: LM alone, evidence alone and both compete out of fold, by query."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

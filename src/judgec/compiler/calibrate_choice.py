@@ -1,4 +1,4 @@
-"""Which calibrator and decision rule to trust: chosen together, out of fold, by the objective that was asked for."""
+"""Chooses calibrator and decision rule together, out of fold, by the objective that was asked for."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace

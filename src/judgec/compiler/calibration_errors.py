@@ -1,4 +1,4 @@
-"""How far a judge's stated probabilities are from what the experts say, on the test items."""
+"""Measures how far a judge's stated probabilities are from the experts' labels, on the test items."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Choosing the prompt: an optimizer proposes within the budget, a race on dev decides."""
+"""Chooses the prompt: an optimizer proposes candidates within the budget, a race on dev decides."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A gate for continuous integration: a judge measured now, against bounds that somebody wrote down."""
+"""Checks a judge in continuous integration: measured now, against bounds that somebody wrote down."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""``gepa.optimize`` at work on any program: instructions rewritten by a model that reads what they were worth.
+"""Runs ``gepa.optimize`` on any program: a model rewrites instructions after reading how they scored.
 
 Source: Agrawal et al. (2025), "GEPA: reflective prompt evolution can outperform reinforcement learning",
 arXiv:2507.19457.

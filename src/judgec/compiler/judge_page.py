@@ -1,4 +1,4 @@
-"""A compile as the page of its judge."""
+"""Turns a compile into the data of its judge's page."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How agreement grows with labels, and how many more of them would make the measurement sharper."""
+"""Measures how agreement grows with labels, and how many more would make the measurement sharper."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Which items the experts should grade next: the ones that the judge is unsure of, and a random sample."""
+"""Chooses the items that experts should grade next: those the judge is unsure of, and a random sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

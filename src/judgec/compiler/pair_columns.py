@@ -1,4 +1,4 @@
-"""What a report says of preference judges beside the statistics of every judge."""
+"""Computes what a report says of preference judges beside the statistics of every judge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

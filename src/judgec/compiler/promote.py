@@ -1,4 +1,4 @@
-"""Whether a compiled judge becomes the champion: only when the test split says that it is better.
+"""Decides whether a compiled judge becomes the champion: only when the test split shows that it is better.
 
 Better is on the objective. A judge that the test split shows to be worse than its rival on kappa or on accept
 agreement, or below the most frequent grade on exact or accept agreement, is not promoted whatever the objective says:

@@ -1,4 +1,4 @@
-"""What a compile found out beside the agreement itself, as tables and sentences for people."""
+"""Renders what a compile found beside the agreement itself, as tables and sentences."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a compile says: the JSON report, the card, the saved version."""
+"""Writes what a compile found: the JSON report, the card, the saved version."""
 
 import platform
 from collections.abc import Callable, Mapping

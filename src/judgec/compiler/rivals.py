@@ -1,4 +1,4 @@
-"""Who the compiled judge has to beat: the champion as it is, or without one the best baseline."""
+"""Finds and measures what the compiled judge has to beat: the champion, or without one the best baseline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

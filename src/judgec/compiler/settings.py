@@ -1,4 +1,4 @@
-"""What the user asks of a compile, and how the compiler tells them where it is."""
+"""Holds the settings of a compile."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

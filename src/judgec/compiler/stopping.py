@@ -1,4 +1,4 @@
-"""Why a search ended early: libraries that drive one swallow what is raised in what they call."""
+"""Records why a search ended early: libraries that drive one swallow what is raised in what they call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

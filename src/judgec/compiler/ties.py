@@ -1,4 +1,4 @@
-"""The tie band of a judge of single answers, fitted on dev."""
+"""Fits the tie band of a judge of single answers on dev."""
 
 import numpy as np
 

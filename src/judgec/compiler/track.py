@@ -1,4 +1,4 @@
-"""A compile as an MLflow run: the numbers of the report and the pictures that show them."""
+"""Logs a compile as an MLflow run: the numbers of the report and the pictures that show them."""
 
 import hashlib
 from collections.abc import Mapping

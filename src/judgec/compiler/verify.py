@@ -1,4 +1,4 @@
-"""The judges of a compile on the test split: what each is worth, with intervals."""
+"""Measures the judges of a compile on the test split, with intervals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

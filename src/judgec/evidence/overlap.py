@@ -1,4 +1,4 @@
-"""How much of one analysed text stands in another: the measures that the feature families share."""
+"""Measures how much of one analysed text stands in another; the feature families share it."""
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from functools import lru_cache

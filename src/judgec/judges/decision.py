@@ -1,4 +1,4 @@
-"""From probabilities to a grade: the decision rule that a judge was compiled with, and how sure it is of the grade."""
+"""Applies a judge's decision rule: probabilities to a grade, and the confidence in that grade."""
 
 from typing import Literal
 

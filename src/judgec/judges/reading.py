@@ -1,4 +1,4 @@
-"""What a reply says, read strictly: a grade on the scale, or the reason why there is none.
+"""Reads a reply strictly: a grade on the scale, or the reason why there is none.
 
 Formatting is forgiven (``" 4 "``, ``"4.0"``, ``"**4**"``, ``"4 (good)"``). ``4.5`` lies half way between two grades of
 the scale 1-5: each gets half of the probability, and the stated grade is the even one. Else a grade is never guessed:

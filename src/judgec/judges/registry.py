@@ -1,4 +1,4 @@
-"""The judges there are: one visible dict, and plugins under the entry point group ``judgec.judges``."""
+"""Registers the judges: one visible dict, and plugins of the entry point group ``judgec.judges``."""
 
 from collections.abc import Collection
 from importlib.metadata import entry_points

@@ -1,4 +1,4 @@
-"""From a task's Signature, a scale and the fields that the items have: the module a judge runs on."""
+"""Makes the module of a judge from a task's Signature, a scale and the fields that the items have."""
 
 import json
 import re

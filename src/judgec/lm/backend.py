@@ -1,4 +1,4 @@
-"""The models themselves: DSPy's own client for one attempt, and what each way of failing means."""
+"""Calls the models: DSPy's own client for one attempt, and what each way of failing means."""
 
 import asyncio
 import random

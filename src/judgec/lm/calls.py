@@ -1,4 +1,4 @@
-"""A call from the journal, from an equal call in flight, or paid for: once, within the budget, with retries.
+"""Answers a call from the journal, from an equal call in flight, or by paying: once, within the budget, with retries.
 
 The steps are written once, as a generator that asks for what takes time (an attempt, a wait, another call's
 reply); a thread and a coroutine each have a small driver that does what is asked.

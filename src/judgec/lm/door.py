@@ -1,4 +1,4 @@
-"""The one door that every LM call passes, whoever makes it: bulk judging, optimizers, reflection."""
+"""Opens a model so that every call to it passes journal, caps and meter, whoever makes it."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""One run's way to its language models: journal, caps, meter, progress."""
+"""Opens journal, models, caps and meter for one run."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Which language model answers, and how it is asked; never how it is paid for: no key is held here."""
+"""Names a language model and how it is asked; never how it is paid for: no key is held here."""
 
 import re
 from collections.abc import Mapping

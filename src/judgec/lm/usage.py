@@ -1,4 +1,4 @@
-"""What was spent and what may still be spent, counted where the calls pass."""
+"""Counts what was spent and what may still be spent."""
 
 import threading
 from dataclasses import dataclass, field

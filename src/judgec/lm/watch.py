@@ -1,4 +1,4 @@
-"""Who is told where long work is: a screen, nobody, or one who keeps the notes."""
+"""Defines who is told how far long work is: a screen, nobody, or one who keeps the notes."""
 
 from typing import Protocol
 

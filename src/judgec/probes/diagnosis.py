@@ -1,4 +1,4 @@
-"""Which part of a system failed, and what to do about it."""
+"""Diagnoses which part of a system failed, and says what to do about it."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""``--max-failure``: is the failure rate shown to be no higher than that."""
+"""Checks ``--max-failure``: whether a failure rate is shown to be no higher than a bound."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

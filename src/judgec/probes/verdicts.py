@@ -1,4 +1,4 @@
-"""Replies to verdicts: judged, and diagnosed where they failed."""
+"""Turns replies into verdicts: judged, and diagnosed where they failed."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Which chunks hold a number or a date (RAGProbe, scenarios 1 and 2), and where."""
+"""Finds the chunks that hold a number or a date (RAGProbe, scenarios 1 and 2), and where."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""May a generated question and its answer be trusted: by rules, or by a compiled reliability judge."""
+"""Decides whether a generated question and its answer can be trusted: by rules, or by a compiled judge."""
 
 import re
 from collections.abc import Sequence

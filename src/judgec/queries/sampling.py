@@ -1,4 +1,4 @@
-"""Which chunks questions are made from: seeded, without replacement, spread over documents."""
+"""Samples the chunks that questions are made from: seeded, without replacement, spread over documents."""
 
 import hashlib
 import random

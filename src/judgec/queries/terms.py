@@ -1,4 +1,4 @@
-"""Which chunks of a whole corpus hold which words: to show that nothing answers a question."""
+"""Finds the chunks of a whole corpus that hold given words: to show that nothing answers a question."""
 
 import re
 from collections.abc import Iterable, Sequence

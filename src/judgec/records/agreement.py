@@ -1,4 +1,4 @@
-"""How far a grader agrees with the experts: one column of every report."""
+"""The record of a grader's agreement with the experts: one column of every report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What an audit found about a judge; it lies on the judge's card."""
+"""The record of what an audit found about a judge; it lies on the judge's card."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What a compiled judge is and where it came from: its card."""
+"""The card of a compiled judge: what it is and where it came from."""
 
 from collections.abc import Mapping
 

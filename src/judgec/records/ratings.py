@@ -1,4 +1,4 @@
-"""Two graders side by side: what every agreement statistic is computed from."""
+"""The grades of two graders side by side: what every agreement statistic is computed from."""
 
 from dataclasses import dataclass
 from typing import Self

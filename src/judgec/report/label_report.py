@@ -1,4 +1,4 @@
-"""What a label file says about itself: who graded what how often, and how far the experts agree."""
+"""Reports on a label file: who graded what how often, and how far the experts agree."""
 
 from collections import Counter
 from collections.abc import Sequence

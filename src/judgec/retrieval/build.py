@@ -1,4 +1,4 @@
-"""Files become an index; a second time, only what changed is read."""
+"""Builds an index from files; a second time, only what changed is read."""
 
 import hashlib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Who turns texts into vectors: latent semantic analysis, any hosted model, a local sentence transformer."""
+"""Embeds texts: latent semantic analysis, any hosted model, a local sentence transformer."""
 
 import os
 import re

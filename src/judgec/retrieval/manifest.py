@@ -1,4 +1,4 @@
-"""What an index was made of and how; whether this judgec can use it."""
+"""Records what an index was made of and how, and checks whether this judgec can use it."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is found: passages that say where they come from, and hits in order."""
+"""Defines passages, which say where they come from, and hits in order."""
 
 from dataclasses import dataclass
 

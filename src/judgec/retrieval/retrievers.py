@@ -1,4 +1,4 @@
-"""Who finds passages: by words, by vectors, by both; re-ranked if asked; others by entry point."""
+"""Retrieves passages: by words, by vectors, by both; re-ranked if asked; others by entry point."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points

@@ -1,4 +1,4 @@
-"""What the page asks and what it is told: items without anything that could sway an expert."""
+"""Answers the review page: items without anything that could sway an expert."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The page itself: one document with nothing loaded from elsewhere. Its script puts every text in as text, not HTML."""
+"""Serves the review page's HTML: nothing is loaded from elsewhere, and its script puts every text in as text."""
 
 from functools import cache
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""The local server: loopback only, one token, and nothing for pages of other origins.
+"""Runs the local review server: loopback only, one token, and nothing for pages of other origins.
 
 A page on the internet can make a browser send requests to 127.0.0.1, and by rebinding its own name to 127.0.0.1 can
 even read the replies. So a request counts only when ``Host`` is this server's own address (rebinding keeps the

@@ -38,8 +38,8 @@ class Datasheet:
 
 
 def find_datasheet(path: str) -> Path | None:
-    """``STEM.datasheet.toml`` beside the file, else ``datasheet.toml`` in its folder (or in it, "
-    "for a folder).
+    """``STEM.datasheet.toml`` beside the file, else ``datasheet.toml`` in its folder (or in it, for a
+    folder).
     """
     if path.startswith(HUB_PREFIX):
         return None

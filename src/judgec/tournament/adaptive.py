@@ -1,4 +1,4 @@
-"""Which games to play next: those that tell most about the order of the agents, until it is settled.
+"""Chooses the games to play next: those that tell most about the order of the agents, until it is settled.
 
 Choice: the batch that most reduces the variance of the rating differences whose sign is unsure, each
 difference weighted by its density at 0 (a sequential A-optimal design on the Bradley-Terry information

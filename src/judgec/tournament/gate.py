@@ -1,4 +1,4 @@
-"""``--gate 'new>=old-30'``: whether one agent is shown to be no worse than another, within a margin."""
+"""Checks ``--gate 'new>=old-30'``: whether one agent is shown to be no worse than another, within a margin."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""How well each agent retrieves: MRR, nDCG, precision and MAP from relevance grades, with intervals and tests."""
+"""Measures how well each agent retrieves: MRR, nDCG, precision and MAP, with intervals and tests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

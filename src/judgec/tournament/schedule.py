@@ -1,4 +1,4 @@
-"""Which games to play: all pairs of every query, or a balanced subset."""
+"""Plans the games to play: all pairs of every query, or a balanced subset."""
 
 import hashlib
 from collections.abc import Collection, Mapping

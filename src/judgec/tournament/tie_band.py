@@ -1,4 +1,4 @@
-"""How far apart two scores of a judge must be before one answer counts as better."""
+"""Fits how far apart two scores of a judge must be before one answer counts as better."""
 
 from dataclasses import dataclass
 

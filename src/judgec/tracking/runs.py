@@ -1,4 +1,4 @@
-"""What is tracked, as plain data: it crosses to the process that talks to MLflow as JSON."""
+"""Records what is tracked as plain data: it crosses to the process that talks to MLflow as JSON."""
 
 from collections.abc import Mapping
 from pathlib import Path

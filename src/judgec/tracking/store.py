@@ -1,4 +1,4 @@
-"""Where tracked runs are kept, worked out without importing MLflow."""
+"""Locates the store of tracked runs without importing MLflow."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

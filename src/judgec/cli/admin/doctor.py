@@ -1,4 +1,4 @@
-"""``judgec doctor``: is everything in place, and if not, what to do."""
+"""``judgec doctor``: checks versions, keys, folders, disk and tracking, and says what to do."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""``judgec journal``: what was paid for and kept."""
+"""``judgec journal``: shows, exports and prunes the journal of model calls."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""Which judges a compile uses: the one that is its metric, and another one that reports."""
+"""Loads the judges of an agent's compile: the one that is its metric, and another one that reports."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an agent is compiled for: a judge's score of its answers, or their closeness to answers experts accepted."""
+"""The objective of an agent's compile: a judge's score of its answers, or closeness to answers experts accepted."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What compiling an agent says: the JSON report, the card, the saved version, the MLflow run."""
+"""Saves a compiled agent: the JSON report, the card, the version, the MLflow run."""
 
 import platform
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What all rounds of a compile will ask, and how they share the caps."""
+"""Plans the calls of all rounds of a compile, and how they share the caps."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""What a compile will ask before it asks anything: calls, tokens and dollars of each stage, and what to keep back."""
+"""Plans a compile's calls, tokens and dollars by stage before it asks anything, and what to keep back."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Choosing the best of several candidates without running all of them on all of dev.
+"""Races candidates: finds the best of several without running all of them on all of dev.
 
 Successive halving on paired differences. All candidates run on the same slice of dev (whole queries); the worse
 half stops, and with it whoever trails the leader by more than chance explains; the others run on a larger slice,

@@ -1,4 +1,4 @@
-"""The optimizers there are: one visible dict, and plugins under the entry point group ``judgec.optimizers``."""
+"""Registers the optimizers: one visible dict, and plugins of the entry point group ``judgec.optimizers``."""
 
 from collections.abc import Sequence
 from importlib.metadata import entry_points

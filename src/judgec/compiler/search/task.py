@@ -1,4 +1,4 @@
-"""What an optimizer works with: the judge, the labels it may see, the objective, the models, the room it has."""
+"""Holds what an optimizer works with: judge, labels it may see, objective, models, caps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

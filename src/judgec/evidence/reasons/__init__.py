@@ -1,1 +1,1 @@
-"""What a reason can say of an item: findings beside its texts, as phrases by topic, and the sentence of them."""
+"""Makes the reasons of judgments: findings beside an item's texts, as phrases by topic and one sentence."""

@@ -1,4 +1,4 @@
-"""What is found in one answer beside its question, reference and contexts: counts, the words counted, short quotes.
+"""Finds what an answer has in common with its question, reference and contexts: counts, words, short quotes.
 
 They come from the same analysed texts as the features and are what a reason points at.
 """

@@ -1,4 +1,4 @@
-"""The sentence that says what decided: the phrases of the topics that moved a score most, for and against."""
+"""Writes the sentence that says what decided, from the topics that moved a score most, for and against."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

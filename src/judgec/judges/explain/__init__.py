@@ -1,1 +1,1 @@
-"""Why a judgment came out as it did: what of the evidence moved it, and the reason that says so."""
+"""Explains judgments: the evidence that moved a score, and the reason that says so."""

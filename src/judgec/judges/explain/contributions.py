@@ -1,4 +1,4 @@
-"""What moved a calibrated score: the share of each topic of the evidence in it.
+"""Computes the share of each topic of the evidence in a calibrated score.
 
 A tree's path adds up: from the mean of all training items at the root, every question about a column leads to a
 node with another mean, until the leaf's. What a topic's columns add on the way is the topic's contribution

@@ -1,4 +1,4 @@
-"""The reason of every judgment: the model's own, or what of the evidence decided; both where evidence overrode it."""
+"""Gives every judgment its reason: the model's own, the evidence that decided, or both where evidence overrode it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Rows put to a language model: asked again where a reply cannot be read."""
+"""Asks a language model about rows, and again where a reply cannot be read."""
 
 from collections.abc import Callable, Sequence
 

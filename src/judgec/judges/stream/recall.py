@@ -1,4 +1,4 @@
-"""What is known of items that were judged before: verdicts and features, looked up by the piece.
+"""Looks up verdicts and features of items that were judged before.
 
 A reply in the journal still has to be rendered, found and read, which costs twenty times what its verdict does.
 A verdict is kept under everything that it follows from: the prompt as rendered for an item of odd texts, the

@@ -1,4 +1,4 @@
-"""What the embedded engine can write without a model: search queries by rewriting, answers by quoting passages.
+"""Writes what the embedded engine can write: search queries by rewriting, answers by quoting passages.
 
 A baseline, and named as such wherever it is used. It reads nothing but the prompt: passages are in it because the
 agent put them there.

@@ -1,4 +1,4 @@
-"""What is asked of a model and what comes back, in the form that bulk judging can afford; and what it costs."""
+"""Holds what is asked of a model and what comes back, in the form that bulk judging can afford; and its cost."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

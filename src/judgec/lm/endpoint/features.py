@@ -1,4 +1,4 @@
-"""What an endpoint turns out not to take: a call is then made without it, and so are all that follow."""
+"""Remembers which parameters an endpoint refuses: calls are then made without them."""
 
 import re
 from dataclasses import replace

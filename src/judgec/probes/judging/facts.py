@@ -1,4 +1,4 @@
-"""Is a reference in an answer: figures, dates, names and words, compared in one written form."""
+"""Checks whether a reference is in an answer: figures, dates, names and words in one written form."""
 
 import re
 from collections.abc import Sequence

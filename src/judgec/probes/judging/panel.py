@@ -1,4 +1,4 @@
-"""Who judges: rules, a language model with a prompt that nobody compiled, or compiled judges."""
+"""Judges replies: by rules, by a language model with an uncompiled prompt, or by compiled judges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a system did with a question that its documents do not answer, by rules."""
+"""Classifies by rules what a system did with a question that its documents do not answer."""
 
 import re
 from collections.abc import Iterator

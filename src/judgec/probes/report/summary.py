@@ -1,4 +1,4 @@
-"""What a probe found: failure rates by scenario, system and data set, diagnosis, advice, worst cases."""
+"""Summarizes a probe: failure rates by scenario, system and data set, diagnosis, advice, worst cases."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How diverse generated queries are, and how close to the experts': length, type, novelty, embedding distance."""
+"""Measures how diverse generated queries are, and how close to the experts' in length, type and meaning."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a writer of questions hands back, and what is checked of it before it may test anybody."""
+"""Holds what a writer of questions returns, and checks it before it may test anybody."""
 
 import re
 from collections.abc import Sequence

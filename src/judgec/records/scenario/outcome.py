@@ -1,4 +1,4 @@
-"""What a system under test replied to a question, and what became of it."""
+"""Records of what a system under test replied to a question, and what became of it."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -1,4 +1,4 @@
-"""The judge in a sentence: does it agree with the experts as well as they agree with each other?"""
+"""Writes the sentence on a judge: does it agree with the experts as well as they agree with each other?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

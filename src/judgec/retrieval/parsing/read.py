@@ -1,4 +1,4 @@
-"""Which parser reads which file."""
+"""Chooses the parser of a file and reads it."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Where passages are kept: LanceDB in a folder, or PostgreSQL."""
+"""Stores passages: in LanceDB in a folder, or in PostgreSQL."""

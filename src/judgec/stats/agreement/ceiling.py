@@ -1,4 +1,4 @@
-"""How far the experts agree among themselves, and the judge measured the same way.
+"""Computes the ceiling: how far the experts agree among themselves, and the judge measured the same way.
 
 Each annotator is held against the consensus of the others. Adjudicators, who were asked only where others differed,
 take part in the consensus but are not held against it.

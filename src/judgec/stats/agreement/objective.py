@@ -1,4 +1,4 @@
-"""What a compile maximizes: a corpus statistic, a number in which failing never pays, and its shares.
+"""Defines objectives: the corpus statistic that a compile maximizes, with a penalty for unscored items.
 
 An objective is one name of ``OBJECTIVES`` or a weighted sum of them. Unscored items (judge -1) count as
 ``worst_case`` says; an undefined statistic (a judge or an expert with one grade only) counts as 0. Items

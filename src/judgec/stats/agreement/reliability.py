@@ -1,4 +1,4 @@
-"""How well stated probabilities match what happens."""
+"""Measures how well stated probabilities match what happens."""
 
 import numpy as np
 

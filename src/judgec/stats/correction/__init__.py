@@ -1,1 +1,1 @@
-"""Rates over many judged items, put right by a few expert labels."""
+"""Corrects rates over many judged items by a few expert labels."""

@@ -1,4 +1,4 @@
-"""The true rate behind a judge's rate, from how often it accepts what experts accept and rejects what they reject.
+"""Estimates the true rate behind a judge's rate from how often it accepts and rejects what experts do.
 
     rate = (raw + specificity - 1) / (sensitivity + specificity - 1)
 

@@ -1,4 +1,4 @@
-"""Whether labels can speak for the items that they are to correct: the range that they cover."""
+"""Checks the range that labels cover: whether they can speak for the items that they are to correct."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a gate says: passed, failed, or not shown; every gate of the project uses these words."""
+"""Defines what a gate says: passed, failed, or not shown; every gate of the project uses these words."""
 
 from collections.abc import Iterable
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Which games experts should label, and whether the games that they labelled are a random sample.
+"""Samples games for experts to label, and tests whether labelled games are a random sample.
 
 Every game has a place in one random order, a hash of its query and agents. Experts who label the first games of
 that order have labelled a random sample, wherever they stop, and anybody can check it afterwards.

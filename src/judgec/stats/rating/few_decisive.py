@@ -1,4 +1,4 @@
-"""What few decisive games leave open: a weak prior, for the intervals of ratings only.
+"""Widens intervals where few games were decisive, by a weak prior; ratings themselves do not change.
 
 Where two agents only tied, every resample of the queries says that they always tie, and the interval has no width. The
 prior says what else may be true: two more queries won, and two lost. It is a variance in closed form, so that renaming

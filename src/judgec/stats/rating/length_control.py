@@ -1,4 +1,4 @@
-"""Ratings at equal length: what the order would be if all answers were equally long.
+"""Rates agents at equal length: the order if all answers were equally long.
 
 The log-odds of a game are t_a - t_b + c * tanh(length difference / its standard deviation); the ratings are
 the prediction at difference 0, that is t alone. AlpacaEval fits one model against one baseline; here one

@@ -1,4 +1,4 @@
-"""Which agents differ: p-values of all pairs with Holm's correction, ranks with intervals, groups.
+"""Tests which agents differ: p-values of all pairs with Holm's correction, ranks with intervals, groups.
 
 Ranks: the agents that are significantly better, plus one, is the best rank an agent can have; simultaneous
 because Holm's correction bounds the chance of any false difference.

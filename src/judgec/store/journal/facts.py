@@ -1,4 +1,4 @@
-"""What is known of items and follows from something fixed: a judge's verdicts, the features of an evidence model."""
+"""Keeps what follows from something fixed: a judge's verdicts on items, the features of an evidence model."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

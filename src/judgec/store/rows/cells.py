@@ -1,4 +1,4 @@
-"""One cell: what counts as missing, as text, as a grade, as accept or reject."""
+"""Reads one cell: missing, text, a grade, accept or reject."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Which column is which: renaming, the task they imply, and what is missing for it."""
+"""Maps columns: renaming, the task they imply, and what is missing for it."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Label cells to positions on a scale, and the scale itself where nobody declared one."""
+"""Turns label cells into positions on a scale, and infers the scale where nobody declared one."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -39,8 +39,8 @@ OUTCOME_SCALE = Scale(
     ),
     accept_at="described",
 )
-"""What a system can do with a question its corpus does not answer (RAGProbe); it passes from "
-"``described`` on."""
+"""What a system can do with a question its corpus does not answer (RAGProbe); it passes from ``described``
+on."""
 
 
 RELIABILITY_SCALE = Scale(name="reliability", grades=(0, 1), meanings=("no", "yes"), accept_at=1)

@@ -1,4 +1,4 @@
-"""The items of a file that nobody has labelled yet."""
+"""Finds the items of a file that nobody has labelled yet."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Which side of the split each query is on, and how often it was tested, as the judges of a home remember it."""
+"""Keeps the side of the split of each query, and how often it was tested, across the judges of a home."""

@@ -1,4 +1,4 @@
-"""Which items of a file a judge has learned from, found while the file is read, in a few bytes an item."""
+"""Finds the items of a file that a judge has learned from while the file is read, in a few bytes an item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How often test queries have been looked at: looks belong to the queries, under whatever name they were tested."""
+"""Counts the looks at test queries: looks belong to the queries, under whatever name they were tested."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the judges of a home remember of queries: which side of the split each was on, and which were tested.
+"""Reads what the judges of a home remember of queries: the side of the split, and which were tested.
 
 It is read from the ``split.json`` of every version under ``programs/``, so there is no second record that could
 disagree with the first, and nothing to lock: a version appears whole or not at all. A version that was written before

@@ -1,4 +1,4 @@
-"""Which items belong to one query: what no split may separate, and the key that a query has in every file."""
+"""Groups items into queries: what no split may separate, and the key that a query has in every file."""
 
 import hashlib
 import unicodedata

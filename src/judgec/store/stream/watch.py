@@ -1,4 +1,4 @@
-"""What is looked for while a file of items is checked: items that the judge has learned from, labels of the others."""
+"""Looks, while a file of items is checked, for items that the judge has learned from and for labels."""
 
 from collections.abc import Mapping, Sequence
 

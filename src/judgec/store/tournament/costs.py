@@ -1,4 +1,4 @@
-"""What a row of answers says beside the answer: what it took, and which passages it rests on."""
+"""Reads what a row of answers says beside the answer: what it took, and which passages it rests on."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What takes part in a tournament: queries, the agents' answers, the documents they rest on."""
+"""Holds what takes part in a tournament: queries, the agents' answers, the documents they rest on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

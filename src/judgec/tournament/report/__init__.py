@@ -1,1 +1,1 @@
-"""What an evaluation reports: JSON, tables, a page."""
+"""Reports evaluations: JSON, tables, a page."""

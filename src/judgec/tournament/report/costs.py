@@ -1,4 +1,4 @@
-"""What each agent's answers took: latency, tokens, dollars, as columns of the leaderboard."""
+"""Adds what agents' answers took to the leaderboard: latency, tokens, dollars."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

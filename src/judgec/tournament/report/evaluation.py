@@ -1,4 +1,4 @@
-"""Everything that an evaluation found out, and its JSON."""
+"""Holds everything that an evaluation found out, and its JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Two optional corrections of what the judge says: by experts on a sample of games, and for the length of answers."""
+"""Corrects what the judge says in two optional ways: by experts on a sample of games, and for length of answers."""
 
 import math
 from collections.abc import Sequence

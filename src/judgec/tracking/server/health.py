@@ -1,4 +1,4 @@
-"""Does the tracking store answer? Asked without importing MLflow, which takes seconds."""
+"""Checks whether the tracking store answers, without importing MLflow, which takes seconds."""
 
 import socket
 import sqlite3
