@@ -60,6 +60,14 @@ def of_document(query: str, document: str) -> dict[str, float]:
         "unfortunately, i couldn't find the year.",
         "there is insufficient information.",
         "the context doesn't say who won.",
+        "i have no figures for it.",
+        "i found nothing about cable lengths.",
+        "we do not have their values.",
+        "nothing that i was shown says where it should hang.",
+        "storage times are not covered by the pages in front of me.",
+        "neither a gap nor a distance is mentioned in the passages i can see.",
+        "which of them suits a roof is beyond the text available to me.",
+        "its repeatability is missing from my excerpts.",
     ],
 )
 def test_refuses_ways_to_decline_are_found(sentence: str) -> None:
@@ -74,6 +82,9 @@ def test_refuses_ways_to_decline_are_found(sentence: str) -> None:
         "he notably won in 1990.",
         "no. 4 is the best seller.",
         "she never lost a match.",
+        "the pages in front of the first chapter are not numbered.",
+        "i have two cables at hand, and the longer one fits.",
+        "nothing but water may touch the given sensor.",
     ],
 )
 def test_refuses_plain_statements_are_not(sentence: str) -> None:

@@ -34,6 +34,26 @@ _REFUSAL = re.compile(
 )
 """Ways to say that an answer is not known or not given, as assistants and people phrase them in English."""
 
+_PAGES = (
+    r"(?:passages?|excerpts?|pages?|texts?|documents?|documentation|contexts?|materials?|sources?|sections?|snippets?|"
+    r"fragments?|sheets?)"
+)
+_GIVEN = (
+    r"(?:(?:i|we) (?:have|had|was|were|am|are|can|could|may)(?: been)? ?(?:\w+ )??"
+    r"(?:given|shown|access|see|find|read|consult)\b"
+    rf"|{_PAGES} (?:(?:i|we) have|at hand|in front|available)"
+    rf"|{_PAGES} (?:that |which )?(?:was|were) (?:retrieved|given|provided)"
+    rf"|(?:my|retrieved|provided|given|supplied) {_PAGES}\b)"
+)
+_EMPTY_HANDS = re.compile(
+    r"\b(?:i|we) (?:have|had|see|saw|found|(?:can|could) (?:see|find|offer|give|locate))(?: \w+)? "
+    r"(?:no|nothing|neither|none|only fragments)\b"
+    r"|\b(?:i|we) (?:do not|don't|did not|didn't) (?:have|see|find)\b"
+    rf"|\b(?:no|not|nothing|neither|none|beyond|outside|missing|absent)\b[^.;]*\b{_GIVEN}"
+    rf"|\b{_PAGES} (?:i|we) (?:have|was given|were given) (?:deal|deals|is about|are about|cover|covers) .*\bother\b"
+)
+"""The same said of what the writer holds: "I have no figures", "nothing in the pages I was shown says where"."""
+
 _REFUSAL_CUES = (
     *(
         "n't",
@@ -60,6 +80,7 @@ _REFUSAL_CUES = (
         "n/a",
     ),
 )
+_EMPTY_CUES = ("i ", "we ", "my ", "given", "provided", "retrieved", "supplied", "at hand", "in front", "available")
 """One of these is in every refusal; looking for them first is far cheaper than the pattern."""
 
 _GREETING = re.compile(
@@ -132,7 +153,9 @@ class JudgedAnswer:
 
 def refuses(sentence: str) -> bool:
     """True when a lower-case sentence says that the answer is not known or not given."""
-    return any(cue in sentence for cue in _REFUSAL_CUES) and _REFUSAL.search(sentence) is not None
+    if any(cue in sentence for cue in _REFUSAL_CUES) and _REFUSAL.search(sentence) is not None:
+        return True
+    return any(cue in sentence for cue in _EMPTY_CUES) and _EMPTY_HANDS.search(sentence) is not None
 
 
 def without_courtesies(text: str) -> str:

@@ -20,7 +20,7 @@ from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, re
 from judgec.evidence.text import Library, StemmedText
 from judgec.records.label import FloatArray, Item
 
-VERSION = 1  # of the features' definitions: raised whenever a number changes for the same item
+VERSION = 2  # of the features' definitions: raised whenever a number changes for the same item
 
 _NAMES = {
     "document": DOCUMENT_NAMES,
