@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log1p
 
 from judgec.evidence.overlap import Weight, ratio, support
-from judgec.evidence.text import Library, StemmedText, read
+from judgec.evidence.text import VERSION, Library, StemmedText, read
 
 _NOT = r"(?:do(?:es)?|did|is|are|was|were|has|have|can|could|would)(?: not|n't)"
 _TELL = (
@@ -151,10 +151,17 @@ class JudgedAnswer:
         return ratio(sum(self.refused), len(self.refused))
 
 
-def refuses(sentence: str) -> bool:
-    """True when a lower-case sentence says that the answer is not known or not given."""
+def refuses(sentence: str, definitions: int = VERSION) -> bool:
+    """True when a lower-case sentence says that the answer is not known or not given.
+
+    Args:
+        sentence: In lower case.
+        definitions: Version of the features' definitions; the first one knew fewer ways to say so.
+    """
     if any(cue in sentence for cue in _REFUSAL_CUES) and _REFUSAL.search(sentence) is not None:
         return True
+    if definitions == 1:
+        return False
     return any(cue in sentence for cue in _EMPTY_CUES) and _EMPTY_HANDS.search(sentence) is not None
 
 
@@ -175,11 +182,11 @@ def without_courtesies(text: str) -> str:
 def read_answer(text: str, library: Library) -> JudgedAnswer:
     """``text`` with its refusals and courtesies found."""
     passage = library.read(text)
-    refused = tuple(refuses(line) for line, _ in passage.lines)
+    refused = tuple(refuses(line, library.definitions) for line, _ in passage.lines)
     bare = without_courtesies(text)
     claims = passage if bare == text else read(bare)
     if bare != text or any(refused):
-        kept = [i for i, (line, _) in enumerate(claims.lines) if not refuses(line)]
+        kept = [i for i, (line, _) in enumerate(claims.lines) if not refuses(line, library.definitions)]
         claims = StemmedText((claims.lines[i] for i in kept), 0, (claims.quotes[i] for i in kept))
     return JudgedAnswer(text, passage, claims, 1.0 - ratio(len(bare.strip()), len(text.strip()), 1.0), refused)
 

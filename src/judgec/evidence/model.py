@@ -17,10 +17,10 @@ from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
 from judgec.evidence.reasons.phrases import Phrases
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
-from judgec.evidence.text import Library, StemmedText
+from judgec.evidence.text import VERSION, Library, StemmedText
 from judgec.records.label import FloatArray, Item
 
-VERSION = 2  # of the features' definitions: raised whenever a number changes for the same item
+OLDEST = 1  # definitions whose features can still be computed
 
 _NAMES = {
     "document": DOCUMENT_NAMES,
@@ -64,12 +64,14 @@ class EvidenceModel:
         families: Which features are computed, of ``document``, ``answer``, ``reference``, ``contexts``.
         pairs: True when two answers are compared.
         mean_length: Mean stems of a training document, for BM25.
+        version: Of the features' definitions: a saved judge keeps the features that it was calibrated with.
     """
 
     idf: Idf
     families: tuple[str, ...]
     pairs: bool = False
     mean_length: float = 1.0
+    version: int = VERSION
 
     @classmethod
     def fit(cls, items: Sequence[Item]) -> "EvidenceModel":
@@ -110,7 +112,7 @@ class EvidenceModel:
         return self._read(items, packed), packed
 
     def _read(self, items: Sequence[Item], packed: list[bytes] | None) -> FloatArray:
-        library = Library()
+        library = Library(definitions=self.version)
         out = np.zeros((len(items), len(self.names)))
         # Items that share their contexts come one after another: each text is analysed once.
         groups: dict[object, list[int]] = {}
@@ -179,7 +181,7 @@ class EvidenceModel:
     def to_json(self) -> str:
         """The fitted state as one JSON object."""
         state = {
-            "version": VERSION,
+            "version": self.version,
             "families": self.families,
             "pairs": self.pairs,
             "mean_length": self.mean_length,
@@ -200,14 +202,14 @@ class EvidenceModel:
             idf = Idf((str(stem), float(weight)) for stem, weight in state["idf"].items())
             families = tuple(map(str, state["families"]))
             sound = set(families) <= set(_NAMES) and all(0 < weight <= 1 for weight in idf.values())
-            model = cls(idf, families, bool(state["pairs"]), float(state["mean_length"]))
+            model = cls(idf, families, bool(state["pairs"]), float(state["mean_length"]), int(version))
         except (ValueError, KeyError, TypeError, AttributeError) as fault:
             raise ArtifactError(
                 f"evidence model: {fault!r}; a complete JSON state is needed. Compile again."
             ) from fault
-        if version != VERSION or not sound or not model.mean_length >= 1:
+        if not OLDEST <= version <= VERSION or not sound or not model.mean_length >= 1:
             raise ArtifactError(
-                f"evidence model: version {version}, families {list(families)}; version {VERSION} of "
+                f"evidence model: version {version}, families {list(families)}; version {OLDEST} to {VERSION} of "
                 f"{', '.join(_NAMES)} is needed. Compile the judge again with this release."
             )
         return model

@@ -60,6 +60,7 @@ def reference_features(
     reply, asked = answer.passage, question.vocabulary
     wanted = [passage for passage in map(library.read, alternatives(reference)) if passage.stems]
     rows = [_compare(reply, question, passage, weight) for passage in wanted]
+    unknown = any(refuses(line, library.definitions) for passage in wanted for line, _ in passage.lines)
     best = max(rows, key=lambda row: (row[_SOFT] + row[_LCS_F1] + row[_INSIDE], row))
     means = (sum(row[_ONE.index(name)] for row in rows) / len(rows) for name in _AVERAGED)
     union = {stem: None for passage in wanted for stem in passage.vocabulary}
@@ -70,7 +71,9 @@ def reference_features(
         sum(1 for row in rows if row[_SOFT] > MATCHED) / len(rows),
         support(_new(reply, asked), union, weight, 0.0),
         support([stem for stem in union if stem not in asked], reply.vocabulary, weight, best[0]),
-        0.0 if any(refuses(line) for passage in wanted for line, _ in passage.lines) else answer.refusal,
+        0.0
+        if any(refuses(line, library.definitions) for passage in wanted for line, _ in passage.lines)
+        else answer.refusal,
     )
 
 

@@ -267,16 +267,22 @@ class StemmedText:
         return dict(Counter(line[start : start + 3] for start in range(len(line) - 2)))
 
 
+VERSION = 2  # of the features' definitions: raised whenever a number changes for the same item
+"""1: refusals that name their writer's papers ("nothing in the pages I was shown") counted as claims."""
+
+
 class Library:
     """Texts already analysed, bounded by their characters, the least recently used leaving first;
     thread-safe.
 
     Args:
         budget: Characters of source text kept; a character costs about 150 bytes once analysed.
+        definitions: Version of the features' definitions that the texts are read for.
     """
 
-    def __init__(self, budget: int = 400_000) -> None:
+    def __init__(self, budget: int = 400_000, *, definitions: int = VERSION) -> None:
         self.budget = budget
+        self.definitions = definitions
         self._kept: OrderedDict[str | tuple[str, ...], StemmedText] = OrderedDict()
         self._size = 0
         self._lock = Lock()

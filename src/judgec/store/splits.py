@@ -58,8 +58,8 @@ class Split:
 
 
 class Look(BaseModel):
-    """One verification on a test split, by a version of the family; each look spends some of the "
-    "error level.
+    """One verification on a test split, by a version of the family; each look spends some of the error
+    level.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

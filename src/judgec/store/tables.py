@@ -128,9 +128,7 @@ def read_sheet(path: Path) -> Table:
 
 
 def _labels_in(folder: Path) -> Path | None:
-    """The label file of a train set folder (``labels.jsonl`` beside its ``datasheet.toml``), if "
-    "there is one.
-    """
+    """The label file of a train set folder (``labels.jsonl`` beside its ``datasheet.toml``), if there is one."""
     kinds = (".jsonl", ".csv", ".tsv", ".parquet", ".json")
     return next((file for kind in kinds if (file := folder / f"labels{kind}").is_file()), None)
 
