@@ -11,6 +11,7 @@ from judgec.compiler.dataset import Dataset, Part, joined
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.compiler.ties import tie_band_of
 from judgec.evidence.model import EvidenceModel
+from judgec.judges.decision import half_way
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import verdicts
 from judgec.lm.executor import Ask
@@ -133,7 +134,13 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
         said.append((known, found))
     judgments = _judgments(bench, part, said)
     return CompiledJudge(
-        candidate.module, bench.scale, bench.aspects, bench.evidence, calibrators, out_of_fold=judgments
+        candidate.module,
+        bench.scale,
+        bench.aspects,
+        bench.evidence,
+        calibrators,
+        out_of_fold=judgments,
+        half_way=half_way(raw, bench.scale) if raw is not None and bench.language_model else 0,
     )
 
 

@@ -16,6 +16,7 @@ from judgec.cli.output import say
 from judgec.cli.trust.next_step import next_step
 from judgec.errors import ServiceError, UserError
 from judgec.held_out import memory_of
+from judgec.judges.decision import HALF_WAY
 from judgec.judges.judge import disagreements
 from judgec.judges.stream.jury import Jury
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
@@ -73,8 +74,11 @@ def run(request: Request) -> dict[str, object]:
             kept = f"at least {panel.done} of {panel.total} verdicts are in the journal"
             say(f"{kept}; the same command goes on from there.")
             raise
+    half_way = sum(juror.interview.half_way for juror in jury.jurors if juror.interview is not None)
     notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
+    notes += [f"{half_way} verdicts of {HALF_WAY}"] if half_way else []
     counts = _counts(request, cards, items, tally, panel) | {
+        "between_grades": half_way,
         "evidence_alone": all(juror.interview is None for juror in jury.jurors),
         "columns": names.to_json(),
         "notes": notes,

@@ -10,6 +10,7 @@ import dspy
 import numpy as np
 
 from judgec.errors import UserError
+from judgec.judges.decision import half_way
 from judgec.judges.reading import UnreadableReplyError, Verdict, read_fields, read_verdict
 from judgec.judges.signatures import fenced_inputs, grade_fields, json_schema
 from judgec.judges.stream.asking import ATTEMPTS, is_final, text_of
@@ -68,6 +69,7 @@ class Interview:
         self.ask, self.scale, self.aspects, self.samples = ask, scale, aspects, samples
         self.asked_again = Counter() if asked_again is None else asked_again
         self.total, self.anew = total, anew
+        self.half_way = 0  # verdicts between two grades, of the pieces that were handed over
         self.on_verdict = on_verdict or (lambda _done, _unscored: None)
         self.stop = threading.Event()
         self._recall = recall
@@ -192,7 +194,9 @@ class _Queue:
             done = self._open.popleft()
             self._keep(done)
             about = self._interview.scale, self._interview.aspects, done.piece.item_ids
-            yield done.piece, [columns.judgments(*about) for columns in done.samples]
+            said = [columns.judgments(*about) for columns in done.samples]
+            self._interview.half_way += sum(half_way(one, self._interview.scale) for one in said)
+            yield done.piece, said
 
     def take(self, reply: Reply) -> None:
         """Read a reply; an unreadable one is asked for again."""
