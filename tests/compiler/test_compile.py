@@ -21,6 +21,7 @@ from tests.service import grading_world, policies
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import Policy
 from tests.service.replies import Call, Garbage, Reset, answer
+from tests.service.replies import Outcome as Reply
 
 WORLD = grading_world.rows(150, per_query=2)
 SMALL = grading_world.rows(60, per_query=2)
@@ -67,7 +68,7 @@ def test_judge_that_never_answers_scores_nothing_and_is_not_promoted(tmp_path: P
     assert f"{len(outcome.compiled.dataset.test)} unscored counting against it" in str(report["reason"])
 
 
-def between(call: Call) -> policies.Outcome:
+def between(call: Call) -> Reply:
     """A verdict half way between two grades for items with a remark."""
     if not call.prompt.outputs or not is_between(call.prompt.inputs["answer"]):
         return policies.good(call)

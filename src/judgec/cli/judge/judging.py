@@ -62,7 +62,10 @@ def run(request: Request) -> dict[str, object]:
         panel = opened.enter_context(_panel(request, bar))
         jury = panel.jury(loaded, items.items)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
-        file, cut = opened.enter_context(judged_file(request.out, items, names, cards[0].scale, inputs=request.inputs))
+        judge = ", ".join(f"{card.name}@{card.version}" for card in cards)
+        file, cut = opened.enter_context(
+            judged_file(request.out, items, names, cards[0].scale, judge=judge, inputs=request.inputs)
+        )
         try:
             for judgments in jury.judge(items.pieces):
                 judged += int(judgments.scored.sum())
@@ -86,7 +89,8 @@ def run(request: Request) -> dict[str, object]:
     }
     if not request.quiet:
         _show(counts, tally, cards)
-        say(*next_step(request, cards[0], items, names))
+        in_folds = len(loaded) == 1 and "folds" in loaded[0].split
+        say(*next_step(request, cards[0], items, names, in_folds=in_folds))
     if items.items and not judged:
         raise ServiceError(
             f"{request.out}: none of {items.items} items could be judged; the reasons are in the rows. "
