@@ -1,11 +1,11 @@
 """How well each judge of a compile agrees with real experts: five-fold by query, through the compiler's own functions.
 
-    python benchmarks/agreement.py --data ../shared/data/labels [--only NAME ...] [--seed 0] [--folds 5]
+    python benchmarks/agreement.py --data ../shared/data/labels [--only NAME ...] [--objective qwk] [--seed 0]
 
 Every label file in the folder takes part; what is no label file is named and skipped. Of the folds one tests, one is
 dev (it chooses the prompt, then joins the calibrator's data) and the others train; every item is tested once. The
 judgments of all test folds are then measured together, with intervals clustered by query. A whole run writes the
-tables into benchmarks/README.md; ``--only`` prints alone.
+tables into benchmarks/README.md; ``--only`` and ``--objective``, which replaces each set's default one, print alone.
 """
 
 import argparse
@@ -74,6 +74,7 @@ class Outcome:
     Args:
         name: Stem of its file.
         labels: As read.
+        objective: What the judges were compiled for.
         agreements: By judge, over all test folds.
         differences: By pair of judges and statistic.
         prompts: The prompt that each fold chose.
@@ -82,6 +83,7 @@ class Outcome:
 
     name: str
     labels: LabelSet
+    objective: str
     agreements: Mapping[str, Agreement]
     differences: Mapping[tuple[str, str], Mapping[str, Estimate]]
     prompts: tuple[str, ...]
@@ -147,7 +149,7 @@ def random_judge(dataset: Dataset, target: IntArray, seed: int) -> Judgments:
     )
 
 
-def run(name: str, labels: LabelSet, n_folds: int, seed: int) -> Outcome:
+def run(name: str, labels: LabelSet, n_folds: int, seed: int, objective: str) -> Outcome:
     """All folds of a label set, measured together."""
     started = time.process_time()
     pooled: list[dict[str, Judgments]] = []
@@ -155,7 +157,7 @@ def run(name: str, labels: LabelSet, n_folds: int, seed: int) -> Outcome:
     tested: list[int] = []
     spec = LMSpec.parse("embedded")
     with tempfile.TemporaryDirectory() as home, Session(spec, Path(home)) as session:
-        settings = CompileSettings(name, Path(home), spec, objective=default_objective(labels), seed=seed)
+        settings = CompileSettings(name, Path(home), spec, objective=objective, seed=seed)
         for split in folds(labels, n_folds, seed):
             judged, prompt = judge_fold(with_split(labels, split, seed), session, settings)
             pooled.append(judged)
@@ -170,6 +172,7 @@ def run(name: str, labels: LabelSet, n_folds: int, seed: int) -> Outcome:
     return Outcome(
         name=name,
         labels=labels,
+        objective=objective,
         agreements={"random": measure(ratings["random"], how, nominal=nominal), **found},
         differences={(a, b): differences(ratings[a], ratings[b], how, nominal=nominal) for a, b in PAIRS},
         prompts=tuple(prompts),
@@ -220,10 +223,17 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     judges = list(outcomes[0].agreements)
     lines = [_row("set", "statistic", *judges), _row(*["---"] * (len(judges) + 2))]
     for outcome in outcomes:
-        objective = default_objective(outcome.labels)
-        cells = (cell(outcome.agreements[judge].estimates[objective], interval=False) for judge in judges)
-        lines.append(_row(outcome.name, TITLES[objective], *cells))
+        found = (outcome.agreements[judge].estimates[statistic_of(outcome)] for judge in judges)
+        cells = (cell(estimate, interval=False) for estimate in found)
+        lines.append(_row(outcome.name, TITLES[statistic_of(outcome)], *cells))
     return "\n".join([*lines, ""])
+
+
+def statistic_of(outcome: Outcome) -> str:
+    """The column of the tables that an objective has; that of a sum is its first term's."""
+    name = parse_objective(outcome.objective).terms[0][1]
+    name = {"accept": "accept_agreement"}.get(name, name)
+    return name if name in TITLES else "exact"
 
 
 def _row(*cells: str) -> str:
@@ -239,7 +249,7 @@ def _target(labels: LabelSet) -> str:
 
 def _verdict(outcome: Outcome) -> str:
     """Whether the compiled judge is worth more than the majority grade, by the objective it was compiled for."""
-    objective = default_objective(outcome.labels)
+    objective = statistic_of(outcome)
     gain = outcome.differences["compiled", "majority"][objective]
     better = gain.low is not None and gain.low > 0
     verdict = (
@@ -273,6 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of label files with datasheets")
     parser.add_argument("--only", nargs="*", default=[], help="names of label files without their ending")
+    parser.add_argument("--objective", default="", help="what to compile for, in place of each set's default")
     parser.add_argument("--seed", type=int, default=0, help="of folds, consensus, demonstrations and calibrators")
     parser.add_argument("--folds", type=int, default=5)
     options = parser.parse_args(arguments)
@@ -282,13 +293,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"--data {options.data}: not a folder; name one that holds label files.")
     outcomes = []
     for name, labels in label_sets(options.data, options.only):
-        outcomes.append(run(name, labels, options.folds, options.seed))
+        objective = options.objective or default_objective(labels)
+        outcomes.append(run(name, labels, options.folds, options.seed, objective))
         print(section(outcomes[-1]), flush=True)
     if not outcomes:
         sys.exit(f"{options.data}: no label file{' of these names' if options.only else ''}. Name another folder.")
     total = f"{options.folds} folds, seed {options.seed}: {time.process_time():.0f} s of CPU in all.\n"
     print(summary(outcomes), total, sep="\n")
-    if not options.only:
+    if not (options.only or options.objective):
         write("\n".join([total, summary(outcomes), *map(section, outcomes)]))
 
 

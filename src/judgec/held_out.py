@@ -136,7 +136,7 @@ def unlearned(items: Sequence[Item], judge: Program, *, out_of_fold: bool = True
         judge: As saved.
         out_of_fold: As ``held_out``.
     """
-    kept = _out_of_fold(judge) if out_of_fold else {}
+    kept = kept_out_of_fold(judge) if out_of_fold else {}
     met = LearnedItems(memory_of(judge))
     met.meet(items)
     return [i for i, has in enumerate(met.found()) if not has or (kept and item_digest(items[i]) in kept)]
@@ -164,7 +164,7 @@ def judged_unlearned(items: Sequence[Item], program: Program, judge: CompiledJud
         judge: The same, loaded.
         ask: The way to its model.
     """
-    kept = _out_of_fold(program)
+    kept = kept_out_of_fold(program)
     fresh = [i for i, item in enumerate(items) if not kept or item_digest(item) not in kept]
     if len(fresh) == len(items):
         return judge.judge(items, ask)
@@ -209,7 +209,8 @@ def saved_judgments(report: Mapping[str, object], items: Sequence[Item], card: P
     )
 
 
-def _out_of_fold(program: Program) -> Mapping[str, object]:
+def kept_out_of_fold(program: Program) -> Mapping[str, object]:
+    """The judgments that were made of the items in folds, by the items' digests; empty with a single split."""
     table = program.report.get("judgments") if "folds" in program.split else None
     return table if isinstance(table, dict) else {}
 

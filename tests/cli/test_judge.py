@@ -9,14 +9,15 @@ import pytest
 from judgec.cli.judge.judge import Request
 from judgec.cli.judge.judging import run
 from judgec.errors import ServiceError, UserError
+from tests.cli.judging import save_judge
 from tests.cli.process import CANARY, Shared, judgec
 from tests.compiler.small import compiled_from, write
 from tests.service import grading_world, policies
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.replies import Call, Outcome, Status, digest
+from tests.service.replies import Call, Outcome, Status, answer, digest
 
 GRADED = ["grade", "score", "accept", "confidence"]
-ADDED = [*GRADED, "rationale", "unscored", "probabilities", "learned"]
+ADDED = [*GRADED, "rationale", "unscored", "probabilities", "learned", "judged_by"]
 ITEMS = [
     {name: value for name, value in row.items() if name != "grade"}
     for row in grading_world.rows(60, seed=7, per_query=2)
@@ -82,6 +83,25 @@ def test_field_that_the_judge_was_compiled_with_and_no_item_has_is_noted(shared:
             file = write(tmp_path / "items.jsonl", items)
             counts = run(request(shared.home, file, "world@1", tmp_path / "out.jsonl", rename=rename, **options))
             assert any("no item has contexts" in str(note) for note in counts["notes"]) == noted  # type: ignore[attr-defined]  # a report's values are objects
+
+
+def test_verdicts_between_two_grades_are_counted_and_said_also_from_the_journal(shared: Shared, tmp_path: Path) -> None:
+    def between(call: Call) -> Outcome:
+        half = "Remark: " in call.prompt.inputs.get("answer", "")
+        stated = {output.name: "4.5" for output in call.prompt.outputs if output.labels}
+        return answer(call, stated) if half else policies.good(call)
+
+    wanted = sum("Remark: " in str(item["answer"]) for item in ITEMS)
+    file = write(tmp_path / "items.jsonl", ITEMS)
+    for policy, home, count in ((between, "one", wanted), (between, "one", wanted), (policies.good, "two", 0)):
+        save_judge(tmp_path / home)
+        with FakeOpenAI(policy) as server:
+            to = tmp_path / "out.jsonl"
+            counts = run(request(tmp_path / home, file, "mine", to, lm="openai/fake", api_base=server.base_url))
+        said = [note for note in counts["notes"] if "half way between two grades" in note]  # type: ignore[attr-defined]  # a report's values are objects
+        assert counts["between_grades"] == count
+        assert [note.partition(" ")[0] for note in said] == ([str(count)] if count else [])
+    assert wanted > 5
 
 
 def test_rerun_asks_only_for_what_is_missing(shared: Shared, tmp_path: Path) -> None:

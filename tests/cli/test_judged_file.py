@@ -16,7 +16,7 @@ from judgec.cli.judge.judging import run
 from judgec.cli.trust.estimating import prepared
 from judgec.errors import UserError
 from judgec.store import programs
-from judgec.store.labels import read_labels
+from judgec.store.labels import item_digest, read_labels
 from judgec.store.stream.pieces import ROWS
 from judgec.store.tables import read_table
 from tests.cli.process import judgec
@@ -24,7 +24,7 @@ from tests.compiler.small import compiled_from, write
 from tests.service import grading_world
 
 Row = dict[str, Any]
-ADDED = ["grade", "score", "accept", "confidence", "rationale", "unscored", "probabilities", "learned"]
+ADDED = ["grade", "score", "accept", "confidence", "rationale", "unscored", "probabilities", "learned", "judged_by"]
 FORMATS = [".jsonl", ".csv", ".tsv", ".parquet", ".xlsx"]
 LABELLED: list[Row] = [dict(row) for row in grading_world.rows(80, per_query=2)]
 
@@ -258,7 +258,7 @@ def test_printed_next_command_measures_on_what_the_judge_has_not_learned_from(
     )
     assert note in judgec(tmp_path, *step).stderr
     found = json.loads(judgec(tmp_path, *step, "--json").stdout)
-    assert (found["n"], found["learned"]) == (new, {"rows": len(LABELLED) - new, "kept": False})
+    assert (found["n"], found["learned"]) == (new, {"rows": len(LABELLED) - new, "kept": False, "out_of_fold": 0})
     every = json.loads(judgec(tmp_path, *step, "--all", "--json").stdout)
     assert (every["n"], every["learned"]["kept"]) == (len(LABELLED), True)
     rows = [
@@ -269,6 +269,35 @@ def test_printed_next_command_measures_on_what_the_judge_has_not_learned_from(
     assert found["exact"]["value"] == pytest.approx(
         sum(str(row["grade"]) == str(row["judge_grade"]) for row in rows) / new
     )
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
+def test_agreement_of_a_judge_tested_in_folds_measures_what_it_said_before_it_learned(
+    tmp_path: Path, suffix: str
+) -> None:
+    home, out = tmp_path / "ho me", tmp_path / f"o{suffix}"
+    rows = grading_world.rows(40, per_query=2)
+    labels = write(tmp_path / "labels.jsonl", rows)
+    compiled_from(home, rows, name="f", folds=5)
+    fresh = [{**row, "item_id": f"n{n}", "query_id": f"n{n}", "query": f"Now {n}?"} for n, row in enumerate(rows[:6])]
+    file = write(labels, [*rows, *fresh])
+    said = judgec(tmp_path, "judge", file, "--judge", "f@1", "--home", home, "--out", out).stderr
+    step = printed(said)
+    assert step[-2:] == ["--home", str(home)]
+    measured = judgec(tmp_path, *step, "--json").stdout
+    found = json.loads(measured)
+    assert found["learned"] == {"rows": 40, "kept": False, "out_of_fold": 40}
+    table = programs.load(home, "f@1").report["judgments"]
+    assert isinstance(table, dict)
+    judged_now = {str(row["item_id"]): int(str(row["judge_grade"])) for row in read_table(str(out)).rows[40:]}
+    items = read_labels(str(write(tmp_path / "again.jsonl", rows))).items
+    before = {item.item_id: 1 + table[item_digest(item)]["grade"][0] for item in items}
+    right = [{**before, **judged_now}[str(row["item_id"])] == row["grade"] for row in [*rows, *fresh]]
+    assert found["exact"]["value"] == pytest.approx(sum(right) / 46)
+    notes = judgec(tmp_path, *step).stderr
+    assert "what f@1 said of 40 out of fold, before it learned from them, is measured" in notes
+    alone = json.loads(judgec(tmp_path, *step[:-2], "--json").stdout)  # the program is not in this folder
+    assert (alone["n"], alone["learned"]["out_of_fold"]) == (6, 0)
 
 
 def test_printed_next_command_without_labels_makes_a_sheet_to_grade_on(home: Path, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from tests.compiler.small import Outcome, compiled_from
 from tests.service import grading_world, policies
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import Policy
-from tests.service.replies import Garbage, Reset
+from tests.service.replies import Call, Garbage, Reset, answer
+from tests.service.replies import Outcome as Reply
 
 WORLD = grading_world.rows(150, per_query=2)
 SMALL = grading_world.rows(60, per_query=2)
@@ -65,6 +66,32 @@ def test_judge_that_never_answers_scores_nothing_and_is_not_promoted(tmp_path: P
         assert np.isnan(judged.score).all()
     assert not report["promoted"]
     assert f"{len(outcome.compiled.dataset.test)} unscored counting against it" in str(report["reason"])
+
+
+def between(call: Call) -> Reply:
+    """A verdict half way between two grades for items with a remark."""
+    if not call.prompt.outputs or not is_between(call.prompt.inputs["answer"]):
+        return policies.good(call)
+    return answer(call, {output.name: "3.5" for output in call.prompt.outputs if output.labels})
+
+
+def is_between(text: str) -> bool:
+    return "Remark: " in text
+
+
+@pytest.mark.parametrize("folds", [1, 2])
+def test_verdicts_half_way_between_two_grades_are_counted_in_the_notes(tmp_path: Path, folds: int) -> None:
+    rows = grading_world.rows(24, per_query=2)
+    wanted = sum(is_between(str(row["answer"])) for row in rows)
+    with FakeOpenAI(between) as server:
+        outcome = compiled_from(tmp_path, rows, lm="openai/fake", api_base=server.base_url, folds=folds)
+    assert wanted > 3
+    counted = [note for note in outcome.compiled.notes if "half way between two grades" in note]
+    assert [note.partition(" ")[0] for note in counted] == [str(wanted)]
+    assert counted[0] in outcome.saved.report["notes"]  # type: ignore[operator]  # JSON is untyped
+    with FakeOpenAI(policies.good) as server:
+        plain = compiled_from(tmp_path / "plain", rows, lm="openai/fake", api_base=server.base_url, folds=folds)
+    assert not [note for note in plain.compiled.notes if "half way" in note]
 
 
 @pytest.mark.full

@@ -5,7 +5,8 @@ import pytest
 from pydantic import ValidationError
 
 from judgec.judges.calibrator import Calibrator
-from judgec.judges.decision import DecisionRule, RuleName, Sureness, between_grades, stated_grades
+from judgec.judges.decision import DecisionRule, RuleName, Sureness, between_grades, half_way, stated_grades
+from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 
 FIVE = Scale(grades=(1, 2, 3, 4, 5))
@@ -45,6 +46,21 @@ def test_stated_grades_between_two_grades_is_the_even_one(scale: Scale, low: int
     half[0, [low, low + 1]] = 0.5
     assert between_grades(half).tolist() == [True]
     assert scale.grades[int(stated_grades(half, scale)[0])] == stated
+
+
+def test_half_way_counts_verdicts_of_two_exact_halves_beside_each_other() -> None:
+    spreads = np.zeros((5, 1, 5))
+    spreads[0, 0, [3, 4]] = 0.5  # 4.5
+    spreads[1, 0, 2] = 1.0
+    spreads[2, 0, [0, 4]] = 0.5  # two grades, and not between them
+    spreads[3, 0, [1, 2, 3]] = 0.4, 0.4, 0.2  # a tie of log-probabilities
+    spreads[4] = np.nan  # unscored
+    n = len(spreads)
+    grade = np.array([[3], [2], [0], [1], [-1]])
+    raw = Judgments(tuple("abcde"), ("grade",), spreads, grade, grade * 1.0, grade, grade * 1.0, ("",) * n, (None,) * n)
+    assert half_way(raw, FIVE) == 1
+    words = Scale(grades=("a", "b", "c", "d", "e"))
+    assert half_way(raw, words) == 0
 
 
 def test_stated_grades_of_a_tie_at_a_distance_is_the_worse() -> None:

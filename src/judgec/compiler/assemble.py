@@ -1,23 +1,25 @@
 """Makes a judge of a prompt: fits the calibrator and decision rule of each aspect."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgec.compiler.calibrate import OutOfFold, fit_out_of_fold
+from judgec.compiler.calibrate import Fits, OutOfFold, fit_out_of_fold
 from judgec.compiler.calibrate_choice import Data
 from judgec.compiler.dataset import Dataset, Part, joined
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.compiler.ties import tie_band_of
 from judgec.evidence.model import EvidenceModel
+from judgec.judges.decision import half_way
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import verdicts
 from judgec.lm.executor import Ask
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
-from judgec.records.label import IntArray
+from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import Objective
+from judgec.store.rows.items import item_digest
 
 NOT_FOLDED = "no label or no verdict to learn from"
 MIN_CALIBRATION_ITEMS = 50  # fewer outside the demonstrations' queries: leave-query-out demonstrations
@@ -34,6 +36,8 @@ class Bench:
         seed: Seed of the calibrators' cross-validation.
         language_model: Whether a language model gives the verdicts; false for the embedded evidence engine.
         objective: What the calibrator and the decision rule maximize; None takes the labels' default.
+        fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
+        rows: Features of the items, by the evidence's digest and the item's, so that they are computed once.
     """
 
     dataset: Dataset
@@ -42,6 +46,8 @@ class Bench:
     seed: int
     language_model: bool = True
     objective: Objective | None = None
+    fits: Fits = field(default_factory=dict, repr=False, compare=False)
+    rows: dict[tuple[str, str], FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def scale(self) -> Scale:
@@ -66,6 +72,17 @@ class Bench:
     def target(self, part: Part) -> IntArray:
         """What calibrators learn: grade positions, or accepts where that is all there is."""
         return part.experts.accept if self.dataset.labels.accept_only else part.experts.grade
+
+
+def features_of(bench: Bench, items: Sequence[Item]) -> FloatArray | None:
+    """The items' features, shape (n_items, n_features), or None without evidence."""
+    if bench.evidence is None:
+        return None
+    model, known = bench.evidence.digest, bench.rows
+    keys = [(model, item_digest(item)) for item in items]
+    missing = {key: item for key, item in zip(keys, items, strict=True) if key not in known}
+    known.update(zip(missing, bench.evidence.transform(list(missing.values())), strict=True))
+    return np.array([known[key] for key in keys]).reshape(len(items), len(bench.evidence.names))
 
 
 def calibrated(bench: Bench, candidate: Candidate, judge: CompiledJudge | None = None) -> CompiledJudge:
@@ -104,7 +121,7 @@ def evidence_only(bench: Bench, candidate: Candidate) -> CompiledJudge:
 
 def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> CompiledJudge:
     """The judge with this prompt, fitted on the raw verdicts of ``part``, or on its evidence alone."""
-    features = None if bench.evidence is None else bench.evidence.transform(part.items)
+    features = features_of(bench, part.items)
     target = bench.target(part)
     calibrators = {}
     said: list[tuple[IntArray, OutOfFold | None]] = []
@@ -129,11 +146,18 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             seed=bench.seed,
             lm_incumbent=bench.language_model,
             objective=bench.objective,
+            known=bench.fits,
         )
         said.append((known, found))
     judgments = _judgments(bench, part, said)
     return CompiledJudge(
-        candidate.module, bench.scale, bench.aspects, bench.evidence, calibrators, out_of_fold=judgments
+        candidate.module,
+        bench.scale,
+        bench.aspects,
+        bench.evidence,
+        calibrators,
+        out_of_fold=judgments,
+        half_way=half_way(raw, bench.scale) if raw is not None and bench.language_model else 0,
     )
 
 

@@ -1,6 +1,7 @@
 """Fits the calibrator and its decision rule: LM alone, evidence alone and both compete out of fold, by query."""
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any  # scikit-learn has no types
 
@@ -40,6 +41,10 @@ VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is
 CONSTANT = 1e-12  # spread below which a column is taken to be constant
 PSEUDO_LABELS = 0.5  # added to each grade (Krichevsky-Trofimov): one without examples keeps some mass
 VERSIONS = {"scikit-learn": sklearn.__version__, "numpy": np.__version__}
+
+
+Fits = dict[bytes, tuple[tuple[Key, Calibrator], ...]]
+"""Calibrators of evidence alone, by a hash of all that they were fitted on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +131,20 @@ def fit_out_of_fold(
     evidence_digest: str = "",
     lm_incumbent: bool = True,
     objective: Objective | None = None,
+    known: Fits | None = None,
 ) -> tuple[Calibrator, OutOfFold]:
-    """As ``fit_calibrator``, with what the calibrator says of each row of ``everything`` out of fold."""
+    """As ``fit_calibrator``, with what the calibrator says of each row of ``everything`` out of fold.
+
+    ``known`` keeps what was fitted on evidence alone, which several prompts of one compile have in common.
+    """
     scale = everything.scale
     usable = _usable(everything, names)
     data = everything.rows(usable)
     if objective is None:
         objective = parse_objective("kappa" if data.nominal or data.n_grades == 2 else "tau_b")
 
-    def fit(part: Data, source: Source) -> Iterator[tuple[Key, Calibrator]]:
-        return _fit_source(part, source, seed, TREES_IN_FOLDS, _families(source, data))
+    def fit(part: Data, source: Source) -> Iterable[tuple[Key, Calibrator]]:
+        return _fit_once(part, source, seed, TREES_IN_FOLDS, _families(source, data), {} if known is None else known)
 
     # The matrices are small: a second BLAS thread costs ten times what it saves, more on a busy machine.
     with threadpool_limits(limits=1, user_api="blas"):
@@ -143,7 +152,7 @@ def fit_out_of_fold(
         source, family = chosen.key
         # Evidence needs no verdict: rows that the LM left unscored teach it too.
         final = everything.rows(everything.target >= 0) if source == "evidence" else data
-        fitted = dict(_fit_source(final, source, seed, TREES, (family,)))[chosen.key]
+        fitted = dict(_fit_once(final, source, seed, TREES, (family,), {} if known is None else known))[chosen.key]
     facts: dict[str, object] = {
         "n_labels": len(final.target),
         "choices": chosen.table,
@@ -196,6 +205,21 @@ def _families(source: Source, data: Data) -> tuple[Family, ...]:
     if source == "lm":
         return ("prior", "none", *linear) if data.nominal else ("prior", "none", "isotonic", *linear)
     return (*(("prior",) if data.verdicts is None else ()), *linear, "trees", "mix")
+
+
+def _fit_once(
+    data: Data, source: Source, seed: int, trees: int, families: tuple[Family, ...], known: Fits
+) -> Iterable[tuple[Key, Calibrator]]:
+    """As ``_fit_source``; what reads evidence alone is looked up, since it does not depend on the verdicts."""
+    if source != "evidence" or data.evidence is None:
+        return _fit_source(data, source, seed, trees, families)
+    facts = hashlib.sha256(repr((seed, trees, families, data.n_grades, data.nominal, data.evidence.shape)).encode())
+    facts.update(np.ascontiguousarray(data.evidence).tobytes())
+    facts.update(data.target.tobytes())
+    key = facts.digest()
+    if key not in known:
+        known[key] = tuple(_fit_source(data, source, seed, trees, families))
+    return known[key]
 
 
 def _fit_source(

@@ -22,6 +22,7 @@ from judgec.compiler.search.registry import Optimizer, find_optimizer
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings
 from judgec.compiler.verify import Verification, labelled, ratings_of, verify
 from judgec.errors import UserError
+from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
@@ -129,7 +130,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         verification=verification,
         prompt_gain=gain,
         decision=contest.decide(standing),
-        notes=(*choice.notes, *_notes(dataset, settings, verification, objective, judge)),
+        notes=(*choice.notes, *_half_way(last), *_notes(dataset, settings, verification, objective, judge)),
         contest=contest,
         standing=standing,
         abstention=_abstention(replace(last.bench, dataset=_shipped(parts)), judge, judged["compiled"], how, settings),
@@ -274,6 +275,13 @@ def _sizes(dataset: Dataset) -> str:
         return f"{dataset.split.folds} folds, {len(dataset.test)} items ({dataset.test.n_queries} queries)"
     parts: Sequence[Part] = (dataset.train, dataset.dev, dataset.test)
     return ", ".join(f"{part.name} {len(part)} items ({part.n_queries} queries)" for part in parts)
+
+
+def _half_way(shipped: Round) -> list[str]:
+    """How many verdicts of the prompt that ships lay between two grades, among those it was fitted and tested on."""
+    tested = shipped.judged.get("compiled_prompt") if shipped.bench.language_model else None
+    found = shipped.judge.half_way + (0 if tested is None else half_way(tested, shipped.bench.scale))
+    return [f"{found} verdicts of {HALF_WAY}"] if found else []
 
 
 def _notes(

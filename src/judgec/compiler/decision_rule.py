@@ -97,9 +97,11 @@ def fit_cuts(
         first, _ = _ascend(halves, _starts(halves)[0], value_of_tables(objective, 1))
         fixed = (accept_index - 1, first[:, 0])
         value = value_of_tables(Objective(((1.0, "qwk"),)), None)
-    found = [_ascend(reached, start, value, fixed) for start in _starts(reached, fixed)]
-    best = np.argmax([values for _, values in found], axis=0)
-    index = np.stack([cuts for cuts, _ in found])[best, np.arange(RESAMPLES)]
+    starts = _starts(reached, fixed)  # all climb at once, each in every resample
+    both = None if fixed is None else (fixed[0], np.tile(fixed[1], len(starts)))
+    found, values = _ascend(np.tile(reached, (len(starts), 1, 1)), np.concatenate(starts), value, both)
+    best = values.reshape(len(starts), RESAMPLES).argmax(axis=0)
+    index = found.reshape(len(starts), RESAMPLES, -1)[best, np.arange(RESAMPLES)]
     low, high = (different[0] - 1.0, different[-1] + 1.0)
     places = np.concatenate([[low], thresholds, [high]])
     return tuple(map(float, np.maximum.accumulate(places[index].mean(axis=0))))

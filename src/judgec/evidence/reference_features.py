@@ -71,9 +71,7 @@ def reference_features(
         sum(1 for row in rows if row[_SOFT] > MATCHED) / len(rows),
         support(_new(reply, asked), union, weight, 0.0),
         support([stem for stem in union if stem not in asked], reply.vocabulary, weight, best[0]),
-        0.0
-        if any(refuses(line, library.definitions) for passage in wanted for line, _ in passage.lines)
-        else answer.refusal,
+        0.0 if unknown else answer.refusal,
     )
 
 

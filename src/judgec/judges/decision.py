@@ -4,12 +4,17 @@ from typing import Literal
 
 import numpy as np
 
+from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.record import FiniteRecord
 from judgec.records.scale import Scale
 
 RuleName = Literal["raw", "map", "likeliest", "median", "cuts", "nearest"]
 
+HALF_WAY = (
+    "the language model lay half way between two grades, such as 4.5: each grade gets half of the probability, and the "
+    "stated grade is the even one"
+)
 EVEN = 1e-9  # probabilities closer than this count as equal
 LEAST = 1e-6  # a probability is kept this far from 0 and 1 before its logit is taken
 
@@ -113,6 +118,19 @@ def stated_grades(verdicts: FloatArray, scale: Scale) -> IntArray:
     odd = values[best[rows]] % 2 == 1
     best[rows[odd]] += 1
     return best
+
+
+def half_way(raw: Judgments, scale: Scale) -> int:
+    """How many raw verdicts lay half way between two grades, such as a 4.5: each of the two has exactly one half.
+
+    Args:
+        raw: Verdicts as they were read, before orders or replies are brought together; unscored ones count for none.
+        scale: The grades; between classes and words nothing lies half way.
+    """
+    if scale.level == "nominal" or any(isinstance(grade, str) for grade in scale.grades):
+        return 0
+    halves = np.abs(raw.probabilities - 0.5) < EVEN
+    return int((halves[..., 1:] & halves[..., :-1]).sum())
 
 
 def between_grades(verdicts: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -45,6 +45,7 @@ class CompiledJudge:
         tie_band: Scores that differ by at most this are a tie, in scale units; None when none was fitted.
         out_of_fold: What it would have said of the items it was fitted on, each from folds without its query; known
             to the compile that made it alone.
+        half_way: How many of the verdicts that it was fitted on lay half way between two grades; likewise.
     """
 
     module: dspy.Module
@@ -54,6 +55,7 @@ class CompiledJudge:
     calibrators: Mapping[str, Calibrator] = field(default_factory=dict)
     tie_band: float | None = None
     out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
+    half_way: int = field(default=0, repr=False, compare=False)
 
     @property
     def asks_lm(self) -> bool:

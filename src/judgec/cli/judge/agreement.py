@@ -1,11 +1,19 @@
 """``judgec agreement``."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judgec.cli.options import AcceptAtOption, JsonOption, command_of
+from judgec.cli.options import AcceptAtOption, HomeOption, JsonOption, command_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgec.store.rows.graded import StandIns
+    from judgec.store.tables import Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +32,7 @@ class Request:
         bool, typer.Option("--all", help="Keep rows that the judge has learned from (learned is true there).")
     ] = False
     json: JsonOption = False
+    home: HomeOption = Path()
 
 
 @command_of(Request)
@@ -42,12 +51,23 @@ def agreement(request: Request) -> None:
         cluster=request.cluster,
         accept_at=request.accept_at,
         every=request.all,
+        in_place=partial(_said_out_of_fold, request.home),
     )
     found = measure(graded.ratings, nominal=graded.nominal)
     if request.json:
-        learned = {} if graded.learned is None else {"learned": {"rows": graded.learned, "kept": request.all}}
+        learned = (
+            {}
+            if graded.learned is None
+            else {"learned": {"rows": graded.learned, "kept": request.all, "out_of_fold": graded.out_of_fold}}
+        )
         print_json(found.to_json() | learned)
         return
     title = f"{request.judge} against {request.expert}, {request.file}"
     print_tables(agreement_table(title, {request.judge: found}))
     say(*[f"note: {note}" for note in (*graded.notes, *notes({request.judge: found}))])
+
+
+def _said_out_of_fold(home: Path, table: "Table", rows: "Sequence[int]", prefix: str) -> "StandIns":
+    from judgec.compiler.stand_ins import stand_ins  # loads what compiles judges; most files need none of it
+
+    return stand_ins(home, table, rows, prefix)

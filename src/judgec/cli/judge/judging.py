@@ -16,6 +16,7 @@ from judgec.cli.output import say
 from judgec.cli.trust.next_step import next_step
 from judgec.errors import ServiceError, UserError
 from judgec.held_out import memory_of
+from judgec.judges.decision import HALF_WAY
 from judgec.judges.judge import disagreements
 from judgec.judges.stream.jury import Jury
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
@@ -61,7 +62,10 @@ def run(request: Request) -> dict[str, object]:
         panel = opened.enter_context(_panel(request, bar))
         jury = panel.jury(loaded, items.items)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
-        file, cut = opened.enter_context(judged_file(request.out, items, names, cards[0].scale, inputs=request.inputs))
+        judge = ", ".join(f"{card.name}@{card.version}" for card in cards)
+        file, cut = opened.enter_context(
+            judged_file(request.out, items, names, cards[0].scale, judge=judge, inputs=request.inputs)
+        )
         try:
             for judgments in jury.judge(items.pieces):
                 judged += int(judgments.scored.sum())
@@ -73,8 +77,11 @@ def run(request: Request) -> dict[str, object]:
             kept = f"at least {panel.done} of {panel.total} verdicts are in the journal"
             say(f"{kept}; the same command goes on from there.")
             raise
+    half_way = sum(juror.interview.half_way for juror in jury.jurors if juror.interview is not None)
     notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
+    notes += [f"{half_way} verdicts of {HALF_WAY}"] if half_way else []
     counts = _counts(request, cards, items, tally, panel) | {
+        "between_grades": half_way,
         "evidence_alone": all(juror.interview is None for juror in jury.jurors),
         "columns": names.to_json(),
         "notes": notes,
@@ -82,7 +89,8 @@ def run(request: Request) -> dict[str, object]:
     }
     if not request.quiet:
         _show(counts, tally, cards)
-        say(*next_step(request, cards[0], items, names))
+        in_folds = len(loaded) == 1 and "folds" in loaded[0].split
+        say(*next_step(request, cards[0], items, names, in_folds=in_folds))
     if items.items and not judged:
         raise ServiceError(
             f"{request.out}: none of {items.items} items could be judged; the reasons are in the rows. "

@@ -11,7 +11,7 @@ from judgec.store.stream.judged import Names
 from judgec.store.stream.pieces import ItemStream
 
 
-def next_step(request: Request, card: ProgramCard, items: ItemStream, names: Names) -> list[str]:
+def next_step(request: Request, card: ProgramCard, items: ItemStream, names: Names, *, in_folds: bool) -> list[str]:
     """How far the judge agrees with the labels in the file; where it has none, a sheet to grade on.
 
     Args:
@@ -19,11 +19,12 @@ def next_step(request: Request, card: ProgramCard, items: ItemStream, names: Nam
         card: Of the judge, the first one of a jury.
         items: The file.
         names: Of the columns that were added.
+        in_folds: The judge was tested in folds, and its home has what it said of its labels then.
     """
     if request.inputs and (pair := _measured(request, items, names)):
         expert, judge = pair
         typed = ["agreement", str(request.out), "--expert", expert, "--judge", judge, *_cluster(request, items)]
-        return [f"Next: {command(*typed, home=Path())}"]
+        return [f"Next: {command(*typed, home=request.home if in_folds else Path())}"]
     if items.labelled or items.learned.all():
         return []
     named = f"{card.name}@{card.version}"

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -10,6 +10,7 @@ import dspy
 import numpy as np
 
 from judgec.errors import UserError
+from judgec.judges.decision import half_way
 from judgec.judges.reading import UnreadableReplyError, Verdict, read_fields, read_verdict
 from judgec.judges.signatures import fenced_inputs, grade_fields, json_schema
 from judgec.judges.stream.asking import ATTEMPTS, is_final, text_of
@@ -25,7 +26,8 @@ from judgec.store.stream.pieces import Piece
 
 MOST_ATTEMPTS = 64  # of a judge that does not put up with bad replies from the journal; one more a run
 AHEAD = 16  # pieces that may wait for a slow call in the first of them
-CHECKED = 8  # items that the frozen prompt is compared with DSPy's adapter on
+CHECKED = 8  # most items that the frozen prompt is compared with DSPy's adapter on
+ITEMS_A_CHECK = 16  # a comparison takes as long as judging that many items of a short list
 
 
 OnVerdict = Callable[[int, int], None]
@@ -64,10 +66,13 @@ class Interview:
         self.labels = [str(grade) for grade in scale.grades]
         self.schema = json_schema(self.predict)
         self.structured = structured
-        self.prompt = self.strict = freeze(self.predict, [])
+        self.prompt = freeze(self.predict, [])
+        self._sample: list[Mapping[str, object]] = []
+        self._strict: FrozenPrompt | None = None
         self.ask, self.scale, self.aspects, self.samples = ask, scale, aspects, samples
         self.asked_again = Counter() if asked_again is None else asked_again
         self.total, self.anew = total, anew
+        self.half_way = 0  # verdicts between two grades, of the pieces that were handed over
         self.on_verdict = on_verdict or (lambda _done, _unscored: None)
         self.stop = threading.Event()
         self._recall = recall
@@ -87,13 +92,21 @@ class Interview:
     def known(self, items: Callable[[], Sequence[Item]]) -> list[Verdicts | None]:
         """The verdicts of each sample; the prompt is checked on the first items."""
         if self._known is None:
-            sample = [fenced_inputs(self.predict, item) for item in items()[:CHECKED]]
-            self.prompt = freeze(self.predict, sample)
-            self.strict = freeze(self.predict, sample, dspy.JSONAdapter())
+            given = items()
+            few = given[: min(CHECKED, 1 + len(given) // ITEMS_A_CHECK)]
+            self._sample = [fenced_inputs(self.predict, item) for item in few]
+            self.prompt = freeze(self.predict, self._sample)
             about = (self.predict, self.form(0)[0], self.scale, self.aspects)
             rollouts = [self.rollout(sample, 0) for sample in range(self.samples)]
             self._known = [None if self._recall is None else self._recall.verdicts(*about, r) for r in rollouts]
         return self._known
+
+    @property
+    def strict(self) -> FrozenPrompt:
+        """The prompt that asks for JSON, made when it is needed first: most judges never need it."""
+        if self._strict is None:
+            self._strict = freeze(self.predict, self._sample, dspy.JSONAdapter())
+        return self._strict
 
     def rollout(self, sample: int, attempt: int) -> int | None:
         """Another rollout is another call; the only reply of the first attempt has none, as in DSPy."""
@@ -192,7 +205,9 @@ class _Queue:
             done = self._open.popleft()
             self._keep(done)
             about = self._interview.scale, self._interview.aspects, done.piece.item_ids
-            yield done.piece, [columns.judgments(*about) for columns in done.samples]
+            said = [columns.judgments(*about) for columns in done.samples]
+            self._interview.half_way += sum(half_way(one, self._interview.scale) for one in said)
+            yield done.piece, said
 
     def take(self, reply: Reply) -> None:
         """Read a reply; an unreadable one is asked for again."""

@@ -1,8 +1,8 @@
 """A table that holds both the experts' and a judge's grades: what ``judgec agreement`` reads."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text
-from judgec.store.tables import Table, read_table
+from judgec.store.tables import Row, Table, read_table
 
 VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is known
 VRAG_ACCEPT_AT = 4.0
 EMPTY = {"", "nan", "none", "null", "na", "n/a"}
 LEARNED = "learned"  # the column of rows whose queries the judge has learned from
+JUDGED_BY = "judged_by"  # the column that names the judge
 MOST_GRADES = 101  # 0-100; more different values are a measurement, not a scale
 WIDEST = 21  # grades up to which a judge's whole numbers may widen the experts' scale
 
@@ -33,12 +34,31 @@ class Graded:
         nominal: The grades are words without an order.
         notes: What reading assumed.
         learned: How many rows the judge has learned from, or None where no column says so.
+        out_of_fold: For how many of these stand judgments from before it learned from them.
     """
 
     ratings: GradePairs
     nominal: bool
     notes: tuple[str, ...]
     learned: int | None = None
+    out_of_fold: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StandIns:
+    """Rows with judgments from before the judge learned from them.
+
+    Args:
+        judge: ``NAME@VERSION``, or empty where the file does not say.
+        rows: Such rows by their position.
+    """
+
+    judge: str = ""
+    rows: Mapping[int, Row] = field(default_factory=dict)
+
+
+InPlace = Callable[[Table, Sequence[int], str], StandIns]
+"""Looks for stand-ins: in a table, for rows that the judge has learned from; with the prefix of the added columns."""
 
 
 def read_graded(
@@ -50,6 +70,7 @@ def read_graded(
     cluster: str | None,
     accept_at: str | None,
     every: bool = False,
+    in_place: InPlace | None = None,
 ) -> Graded:
     """Read expert and judge columns of any table.
 
@@ -58,7 +79,7 @@ def read_graded(
     without an order. The scale is the experts': a judge's number that is not on it is a score, whose nearest grade is
     the judge's grade, and a judge's word beside numbers is none. An empty judge cell is unscored; rows without an
     expert grade are left out and counted, and so are rows that ``judgec judge`` marked as ``learned``: a judge agrees
-    better on what it learned from than on anything new.
+    better on what it learned from than on anything new. Where ``in_place`` knows what it said before, that is measured.
 
     Args:
         path: Any file that ``read_table`` reads.
@@ -68,6 +89,7 @@ def read_graded(
         cluster: Column that groups rows; every row stands alone when None, and where its cell is empty.
         accept_at: The lowest accepted grade; 4 on a 1-5 scale, otherwise unknown, when None.
         every: Keep the rows that the judge has learned from.
+        in_place: Looks for judgments out of fold of such rows.
 
     Raises:
         InputError: When a score is not a number, nobody graded anything, the judge gave words where experts gave
@@ -82,38 +104,49 @@ def read_graded(
                 f"{path}: {option} {column}: no such column; there are {', '.join(table.columns)}. Name one of these."
             )
     notes = [*table.notes]
-    table, learned = _not_learned(table, judge, notes, every=every)
+    table, learned, out_of_fold = _not_learned(table, judge, notes, every=every, in_place=in_place)
     found = _graded(table, expert, judge, score, cluster, accept_at, notes)
-    return replace(found, learned=learned)
+    return replace(found, learned=learned, out_of_fold=out_of_fold)
 
 
-def _not_learned(table: Table, judge: str, notes: list[str], *, every: bool) -> tuple[Table, int | None]:
-    """The rows that the judge has not learned from, and how many it has; None where no column says so."""
+def _not_learned(
+    table: Table, judge: str, notes: list[str], *, every: bool, in_place: InPlace | None
+) -> tuple[Table, int | None, int]:
+    """The rows to measure; how many the judge has learned from, None where no column says so; and stand-ins."""
     written = re.fullmatch(r"(.*?)(grade|score|accept|confidence)(\..*)?", judge)  # as ``judgec judge`` names columns
     names = [f"{written[1]}{LEARNED}"] if written else []
     column = next((name for name in (*names, LEARNED) if name in table.columns), None)
     if column is None:
-        return table, None
+        return table, None, 0
     said = [as_grade(row.get(column)) for row in table.rows]
     if not {"true", "false"} >= {str(value).lower() for value in said if value is not None}:
-        return table, None  # another thing of that name
-    new = [i for i, value in enumerate(said) if str(value).lower() != "true"]
-    learned = len(said) - len(new)
-    if learned and every:
-        notes.append(f"the judge has learned from the queries of {learned} of {len(said)} rows: kept, as --all says")
-        return table, learned
-    if not new:
+        return table, None, 0  # another thing of that name
+    known = [i for i, value in enumerate(said) if str(value).lower() == "true"]
+    if not known:
+        return table, 0, 0
+    if every:
+        notes.append(f"the judge has learned from the queries of {len(known)} of {len(said)} rows: kept, as --all says")
+        return table, len(known), 0
+    prefix = column.removesuffix(LEARNED)
+    found = StandIns() if in_place is None else in_place(table, known, prefix)
+    left_out = set(known) - set(found.rows)
+    kept = [i for i in range(len(said)) if i not in left_out]
+    if not kept:
         raise UserError(
-            f"{table.path}: the judge has learned from the queries of all {learned} rows ({column} is true); rows that "
-            "are new to it are valid. Judge other items, or keep these with --all."
+            f"{table.path}: the judge has learned from the queries of all {len(known)} rows ({column} is true); rows "
+            "that are new to it are valid. Judge other items, or keep these with --all."
         )
-    if learned:
+    if found.rows:
         notes.append(
-            f"the judge has learned from the queries of {learned} of {len(said)} rows: left out, {len(new)} are "
-            "measured; --all keeps them"
+            f"the judge has learned from the queries of {len(known)} of {len(said)} rows: what {found.judge} said of "
+            f"{len(found.rows)} out of fold, before it learned from them, is measured in place of the file's judgments"
         )
-    rows, lines = tuple(table.rows[i] for i in new), tuple(table.lines[i] for i in new)
-    return replace(table, rows=rows, lines=lines), learned
+    if left_out:
+        these = "the others of these" if found.rows else f"the judge has learned from the queries of {len(known)} of "
+        these += " rows" if found.rows else f"{len(said)} rows"
+        notes.append(f"{these}: left out, {len(kept)} are measured; --all keeps them")
+    rows, lines = tuple(found.rows.get(i, table.rows[i]) for i in kept), tuple(table.lines[i] for i in kept)
+    return replace(table, rows=rows, lines=lines), len(known), len(found.rows)
 
 
 def _graded(

@@ -17,7 +17,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import IntArray
 from judgec.records.scale import Scale
 from judgec.store.rows.cells import as_id, as_text
-from judgec.store.rows.graded import LEARNED
+from judgec.store.rows.graded import JUDGED_BY, LEARNED
 from judgec.store.splits import writing_whole
 from judgec.store.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target, unguarded
 from judgec.store.stream.lines import READERS
@@ -27,7 +27,7 @@ from judgec.store.tables import Row, read_table
 PREFIX = "judge_"
 GRADED = ("grade", "score", "accept", "confidence")  # one an aspect
 ITEM_ID = "item_id"
-WHOLE = ("rationale", "unscored", "probabilities", LEARNED)  # one an item
+WHOLE = ("rationale", "unscored", "probabilities", LEARNED, JUDGED_BY)  # one an item
 HELD = 64_000_000  # bytes of judgments that are needed again later; more go to the disk
 
 
@@ -100,11 +100,13 @@ class JudgedFile:
         items: What is judged.
         names: Of the columns.
         scale: The judge's.
+        judge: Who judges, as ``NAME@VERSION``.
         held: Holds judgments that are needed again later.
     """
 
-    def __init__(self, sink: Sink, items: ItemStream, names: Names, scale: Scale, held: IO[bytes]) -> None:
+    def __init__(self, sink: Sink, items: ItemStream, names: Names, scale: Scale, judge: str, held: IO[bytes]) -> None:
         self._sink, self._items, self._names, self._scale = sink, items, names, scale
+        self._judge = judge
         self._blocks = items.blocks()
         self._block = next(self._blocks, None)
         self._ready: deque[JudgedRow] = deque()
@@ -117,7 +119,7 @@ class JudgedFile:
         """Judgments of the next items, in their order."""
         learned = self._items.learned[self._count : self._count + len(judgments.item_ids)].tolist()
         for row, known in zip(judgments.rows(self._scale), learned, strict=True):
-            row[LEARNED] = known
+            row[LEARNED], row[JUDGED_BY] = known, self._judge
             self._ready.append(JudgedRow(str(row[ITEM_ID]), dict(zip(self._columns, self._values(row), strict=True))))
         if len(self._items.again):
             for number, one in enumerate(list(self._ready)[-len(learned) :], self._count):
@@ -175,7 +177,7 @@ class _Again:
 
 @contextmanager
 def judged_file(
-    out: Path, items: ItemStream, names: Names, scale: Scale, *, inputs: bool = True
+    out: Path, items: ItemStream, names: Names, scale: Scale, *, judge: str, inputs: bool = True
 ) -> Iterator[tuple[JudgedFile, list[str]]]:
     """A judged file, and notes on what its format could not hold; it appears when it is complete, or not at all.
 
@@ -184,6 +186,7 @@ def judged_file(
         items: What is judged.
         names: From ``names_of``.
         scale: The judge's.
+        judge: Its ``NAME@VERSION``; of a jury all of them.
         inputs: Whether the columns of the input are written too.
 
     Raises:
@@ -206,7 +209,7 @@ def judged_file(
         tempfile.SpooledTemporaryFile(max_size=HELD) as held,
         make(file, target, items.blocks, notes) as sink,
     ):
-        yield JudgedFile(sink, items, names, scale, held), notes
+        yield JudgedFile(sink, items, names, scale, judge, held), notes
 
 
 def _kinds(names: Names, scale: Scale) -> dict[str, type]:
