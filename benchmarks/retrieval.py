@@ -25,9 +25,9 @@ from benchmarks.collections_quality import MEASURES, RETRIEVERS, measured
 from judgec.records.estimate import Estimate
 from judgec.retrieval.build import build_index
 from judgec.retrieval.fusion import reciprocal_rank_fusion
-from judgec.retrieval.index import LanceIndex, top
 from judgec.retrieval.latent import Matrix
 from judgec.retrieval.retrievers import open_retriever
+from judgec.retrieval.stores.lance import LanceIndex, top
 
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- retrieval: start -->", "<!-- retrieval: end -->"

@@ -10,10 +10,12 @@ import pytest
 
 from judgec.errors import ArtifactError, UserError
 from judgec.retrieval.build import build_index
-from judgec.retrieval.index import LanceIndex, location_shown, open_index, top
+from judgec.retrieval.index import open_index
 from judgec.retrieval.latent import MODEL_FILE, LatentSemantics
+from judgec.retrieval.manifest import location_shown
 from judgec.retrieval.passages import Hit
 from judgec.retrieval.retrievers import POOL, Reranked, open_retriever
+from judgec.retrieval.stores.lance import LanceIndex, top
 
 VOCABULARY = (
     *("amber", "basil", "cedar", "dune", "ember", "flint", "grove", "heron"),

@@ -85,7 +85,7 @@ Fit = Callable[[Data, Source], Iterable[tuple[Key, Calibrator]]]
 
 
 @dataclass(frozen=True)
-class Option:
+class Contender:
     """One way from verdict and evidence to a grade, out of fold.
 
     Args:
@@ -220,7 +220,7 @@ def _incumbent_key(losses: dict[Key, FloatArray], data: Data, *, lm_incumbent: b
 
 
 def _table(
-    options: list[Option], first: int, losses: dict[Key, FloatArray], objective: Objective, data: Data
+    options: list[Contender], first: int, losses: dict[Key, FloatArray], objective: Objective, data: Data
 ) -> list[CalibratorChoice]:
     """What each option is worth beside the incumbent."""
     statistics = [_statistic(one, objective, data) for one in options]
@@ -253,7 +253,7 @@ def _winner(rows: list[CalibratorChoice], first: int) -> int:
     return max(better, key=lambda i: (round(rows[i].gain, 9), -rows[i].loss), default=first)
 
 
-def _statistic(one: Option, objective: Objective, data: Data) -> Statistic:
+def _statistic(one: Contender, objective: Objective, data: Data) -> Statistic:
     _, code = np.unique(data.cluster, return_inverse=True)
     score = np.array(data.scale.values)[one.grade]
     ratings = GradePairs(
@@ -278,13 +278,13 @@ def _guards(grade: IntArray, data: Data) -> FloatArray:
 
 def _options(
     data: Data, probabilities: FloatArray, key: Key, fold: IntArray, objective: Objective, seed: int, *, whole: bool
-) -> Iterator[Option]:
+) -> Iterator[Contender]:
     """Every rule that reads a family's probabilities alone; only the likeliest grade if not ``whole``."""
     ordered = whole and not data.nominal and key[1] != "prior"
     rules: list[RuleName] = ["likeliest", "median"] if ordered and data.n_grades > 2 else ["likeliest"]
     for name in rules:
         grade = DecisionRule(name=name).grades(probabilities, data.scale)
-        yield Option(key, name, grade, _accepts(grade, probabilities, data, fold), objective)
+        yield Contender(key, name, grade, _accepts(grade, probabilities, data, fold), objective)
     if ordered:
         score = probabilities @ np.array(data.scale.values)
         yield from _cut_options(score, "cuts", key, probabilities, data, fold, objective, seed)
@@ -298,10 +298,10 @@ def _verdict_rules(
     fold: IntArray,
     objective: Objective,
     seed: int,
-) -> Iterator[Option]:
+) -> Iterator[Contender]:
     """The raw verdict and its map; ``probabilities`` say how sure they are."""
     stated = stated_grades(verdicts, data.scale) if data.stated is None else data.stated
-    yield Option(key, "raw", stated, _accepts(stated, probabilities, data, fold), objective)
+    yield Contender(key, "raw", stated, _accepts(stated, probabilities, data, fold), objective)
     if not data.nominal:
         score = verdicts @ np.array(data.scale.values)
         yield from _cut_options(score, "map", key, probabilities, data, fold, objective, seed)
@@ -316,7 +316,7 @@ def _cut_options(
     fold: IntArray,
     objective: Objective,
     seed: int,
-) -> Iterator[Option]:
+) -> Iterator[Contender]:
     """Cut points fitted to the objective; on more than two grades also to the objective and kappa together.
 
     Cuts that are best for QWK or tau-b alone often give exact agreement away, and kappa's guard then refuses them.
@@ -326,7 +326,7 @@ def _cut_options(
         goals += [Objective((*objective.terms, (weight, "kappa"))) for weight in KAPPA_WEIGHTS]
     for goal in goals:
         grade = _crossed(score, data, fold, goal, seed)
-        yield Option(key, name, grade, _accepts(grade, probabilities, data, fold), goal)
+        yield Contender(key, name, grade, _accepts(grade, probabilities, data, fold), goal)
 
 
 def _crossed(score: FloatArray, data: Data, fold: IntArray, objective: Objective, seed: int) -> IntArray:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -122,3 +123,11 @@ def _other_format(where: str, version: int) -> ArtifactError:
         f"{where}: index format {version}; this judgec reads format {FORMAT}. "
         "Build the index again with judgec index, in a new folder."
     )
+
+
+def location_shown(location: str) -> str:
+    """An index's location without the password that a URL may hold: for messages and files."""
+    parts = urlsplit(location)
+    if not parts.password:
+        return location
+    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@")).geturl()

@@ -1,6 +1,7 @@
 """Defines passages, which say where they come from, and hits in order."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,7 @@ class Hit:
 
     passage: Passage
     score: float
+
+
+Ranking: TypeAlias = list[tuple[int, float]]
+"""Row ids with their scores, best first."""

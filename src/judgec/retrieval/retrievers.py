@@ -6,8 +6,8 @@ from typing import Protocol, Self
 
 from judgec.errors import UserError
 from judgec.retrieval.fusion import reciprocal_rank_fusion
-from judgec.retrieval.index import Index, Ranking
-from judgec.retrieval.passages import Hit
+from judgec.retrieval.index import Index
+from judgec.retrieval.passages import Hit, Ranking
 
 POOL = 50  # least depth of each ranking that is fused: with 5 the first five of a hybrid change
 ENTRY_POINTS = "judgec.retrievers"

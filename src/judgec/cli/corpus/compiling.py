@@ -22,7 +22,8 @@ from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.progress import Bar
-from judgec.retrieval.index import location_shown, open_index
+from judgec.retrieval.index import open_index
+from judgec.retrieval.manifest import location_shown
 from judgec.retrieval.retrievers import open_retriever
 from judgec.store import programs
 from judgec.store.labels import read_labels

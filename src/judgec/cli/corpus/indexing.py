@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from judgec.cli.corpus.index import Request
 from judgec.cli.output import judgec_here, print_json, print_table, say
 from judgec.retrieval.build import BuildReport, build_index
-from judgec.retrieval.index import location_shown
+from judgec.retrieval.manifest import location_shown
 from judgec.retrieval.parsing.chunking import Chunking
 from judgec.store.rows.columns import as_rename
 

@@ -20,10 +20,10 @@ import pg8000.native
 from pg8000.exceptions import DatabaseError, InterfaceError
 
 from judgec.errors import ArtifactError, ServiceError, UserError
-from judgec.retrieval.index import LanceIndex, Ranking, location_shown, open_hosted
 from judgec.retrieval.latent import LSA, MODEL_FILE, Embedder, LatentSemantics, Matrix
-from judgec.retrieval.manifest import Manifest
-from judgec.retrieval.passages import Passage
+from judgec.retrieval.manifest import Manifest, location_shown
+from judgec.retrieval.passages import Passage, Ranking
+from judgec.retrieval.stores.lance import LanceIndex, open_hosted
 
 K1, B = 1.2, 0.75  # Lucene's, and those of the embedded index
 INDEXED = 20_000  # passages from which vectors get an HNSW index; below, every one is compared

@@ -11,9 +11,9 @@ from lancedb.index import FTS, IvfSq, lang_mapping
 from lancedb.table import LanceTable
 
 from judgec.errors import ArtifactError
-from judgec.retrieval.index import IN_MEMORY, TABLE
 from judgec.retrieval.latent import LSA, MODEL_FILE, Embedder, LatentSemantics, Matrix
 from judgec.retrieval.manifest import Manifest, SourceFile
+from judgec.retrieval.stores.lance import IN_MEMORY, TABLE
 
 LANGUAGES = tuple(sorted(lang_mapping.values()))  # whose stems and stop words are known
 COMMIT = 2_000  # passages embedded and written at once by an embedder that is paid for
