@@ -97,7 +97,7 @@ def run(request: Request) -> None:
         ended = time.time()
         _write(request, summary, scenarios, probed, sets, ended)
         bar.stage("track", store.shown)
-        logged = tracker.log_compile(run_of(summary, folder=request.out, started=started, ended=ended))
+        logged = tracker.log_probe(run_of(summary, folder=request.out, started=started, ended=ended))
     bar.close()
     held = outcome(summary, limits, asked) if limits else None
     _finish(request, summary, logged.run_id, held, breaches(summary, limits, asked))
