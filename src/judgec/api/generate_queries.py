@@ -103,8 +103,8 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
         >>> found = judgec.generate_queries(
         ...     index="trainsets/sensors/catalogue", experts="trainsets/sensors/expert_queries.csv", sample=20
         ... )
-        >>> len(found.queries), found.counts.loc["embedded", "sampled"]
-        (20, 20)
+        >>> len(found.queries), found.counts["sampled"].tolist()
+        (20, [20])
     """
     names = _models(options.lm)
     sizes = _sizes(options.sample, names)
