@@ -8,26 +8,42 @@ from importlib import import_module
 from judgec._version import __version__
 
 _HOMES = {
+    "ComparedProbes": "judgec.api.compare_probes",
     "Compilation": "judgec.api.compilation",
+    "GeneratedQueries": "judgec.api.generate_queries",
     "Judge": "judgec.api.judging",
     "Judgment": "judgec.api.judging",
     "Labels": "judgec.api.labels",
+    "ProbeReport": "judgec.api.probe",
+    "QueryCompilation": "judgec.api.compile_queries",
     "Ranking": "judgec.api.rank",
+    "compare_probes": "judgec.api.compare_probes",
     "compile_judge": "judgec.api.compile_judge",
+    "compile_queries": "judgec.api.compile_queries",
+    "generate_queries": "judgec.api.generate_queries",
     "load_judge": "judgec.api.judging",
+    "probe": "judgec.api.probe",
     "rank": "judgec.api.rank",
     "read_labels": "judgec.api.labels",
 }
 
 __all__ = [
+    "ComparedProbes",
     "Compilation",
+    "GeneratedQueries",
     "Judge",
     "Judgment",
     "Labels",
+    "ProbeReport",
+    "QueryCompilation",
     "Ranking",
     "__version__",
+    "compare_probes",
     "compile_judge",
+    "compile_queries",
+    "generate_queries",
     "load_judge",
+    "probe",
     "rank",
     "read_labels",
 ]

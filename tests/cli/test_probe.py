@@ -7,11 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from judgec.cli.probe import generating
-from judgec.cli.probe.comparing import run_comparison
-from judgec.cli.probe.generate_queries import Request as Generating
-from judgec.cli.probe.probe import Request
-from judgec.cli.probe.probing import run
+from judgec.api.generate_queries import generate_queries
+from judgec.cli.probe.probe import probe
 from judgec.errors import GateError, InputError, ServiceError, UserError
 from tests.cli.process import ROOT, judgec
 
@@ -67,11 +64,10 @@ def test_generate_queries_samples_by_model_and_reports(folder: Path) -> None:
     assert not (folder / "s.jsonl").exists()
 
 
-def request_of(home: Path, **wanted: Any) -> Request:
-    known: dict[str, Any] = {"scenarios": ("S1",), "systems": ("python:systems_of_probe:talks",)}
-    return Request(
-        out=home / "out", home=home, **{**known, "indexes": (str(CATALOGUE),), "n": 2, "json": True, **wanted}
-    )
+def run(home: Path, **wanted: Any) -> None:
+    """The command in this process."""
+    known: dict[str, Any] = {"scenarios": ["S1"], "system": ["python:systems_of_probe:talks"]}
+    probe(**{"out": home / "out", "home": home, **known, "index": [str(CATALOGUE)], "n": 2, "json": True, **wanted})
 
 
 def test_probe_writes_its_reports_and_tests_the_upper_bound(
@@ -79,12 +75,12 @@ def test_probe_writes_its_reports_and_tests_the_upper_bound(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("systems_of_probe.py").write_text(SYSTEM)
-    systems = ("python:systems_of_probe:refuses", "python:systems_of_probe:talks")
+    systems = ["python:systems_of_probe:refuses", "python:systems_of_probe:talks"]
     with pytest.raises(
         GateError,
         match=r"^GATE FAILED: --max-failure: S6 x refuses x catalogue: the failure rate may be as high as 0\.46",
     ):
-        run(request_of(tmp_path, scenarios=("S1,S4", "S6"), systems=systems, n=6, max_failure=("S6=0.2",)))
+        run(tmp_path, scenarios=["S1,S4", "S6"], system=systems, n=6, max_failure=["S6=0.2"])
     report = json.loads(capsys.readouterr().out)
     cells = {(cell["scenario"], cell["system"]): cell for cell in report["results"]}
     assert {key: cell["failure_rate"]["value"] for key, cell in cells.items()} == {
@@ -104,7 +100,7 @@ def test_probe_writes_its_reports_and_tests_the_upper_bound(
     assert json.loads((tmp_path / "out" / "report.json").read_text()) == report
     assert ET.parse(tmp_path / "out" / "junit.xml").getroot().get("tests") == "36"  # noqa: S314 - our own
     assert "Failure rates" in (tmp_path / "out" / "report.html").read_text()
-    run_comparison("out:refuses", "out:talks", seed=0, json=True)
+    probe(compare=("out:refuses", "out:talks"), json=True)
     rows = {row["scenario"]: row for row in json.loads(capsys.readouterr().out)["results"]}
     expected = {"p": 0.03125, "smallest_p": 0.03125, "a_only_failed": 0, "b_only_failed": 6, "n": 6}
     assert rows["S6"]["mcnemar"] == expected
@@ -138,20 +134,20 @@ def test_probe_of_given_questions_needs_no_index(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "error", "said"),
     [
-        ({"scenarios": ("S9",)}, UserError, "no such scenario"),
-        ({"systems": ()}, UserError, "--system: none given"),
-        ({"scenarios": ()}, UserError, "--scenarios: none given"),
-        ({"indexes": ()}, UserError, "--index: none given"),
-        ({"systems": ("rag-bm25",)}, UserError, "judgec's agents search an index"),
-        ({"systems": ("python:systems_of_probe:none",)}, UserError, "has no function 'none'"),
-        ({"scenarios": ("bad.yaml",)}, InputError, "bad.yaml:2: key colour is not known"),
+        ({"scenarios": ["S9"]}, UserError, "no such scenario"),
+        ({"system": []}, UserError, "--system: none given"),
+        ({"scenarios": []}, UserError, "--scenarios: none given"),
+        ({"index": []}, UserError, "--index: none given"),
+        ({"system": ["rag-bm25"]}, UserError, "judgec's agents search an index"),
+        ({"system": ["python:systems_of_probe:none"]}, UserError, "has no function 'none'"),
+        ({"scenarios": ["bad.yaml"]}, InputError, "bad.yaml:2: key colour is not known"),
         pytest.param(
-            {"systems": ("python:systems_of_probe:fails",)},
+            {"system": ["python:systems_of_probe:fails"]},
             ServiceError,
             "no system gave an answer",
             marks=pytest.mark.full,
         ),
-        ({"max_failure": ("S2=1",)}, UserError, "--max-failure S2=1"),
+        ({"max_failure": ["S2=1"]}, UserError, "--max-failure S2=1"),
         ({"judge": "nobody"}, UserError, "there is no judge 'nobody'"),
     ],
 )
@@ -162,7 +158,7 @@ def test_probe_of_bad_input_says_what_to_do(
     Path("systems_of_probe.py").write_text(SYSTEM)
     Path("bad.yaml").write_text("id: bad\ncolour: blue\n")
     with pytest.raises(error) as caught:
-        run(request_of(tmp_path, **wanted))
+        run(tmp_path, **wanted)
     assert said in str(caught.value)
 
 
@@ -177,26 +173,13 @@ def test_probe_with_a_scenario_of_the_users_own(folder: Path) -> None:
 
 
 def test_generate_queries_says_which_model_has_no_share(tmp_path: Path) -> None:
-    request = Generating(
+    found = generate_queries(
         index=str(CATALOGUE),
-        experts=None,
-        lms="embedded,openai/never-asked",
+        lm="embedded,openai/never-asked",
         per_passage=2,
-        sample="embedded=3",
+        sample={"embedded": 3},
         out=tmp_path / "q.jsonl",
-        references=False,
-        reliability="rules",
-        generator=None,
-        passages=None,
-        passage_size="2000t",
-        seed=0,
-        temperature=0.7,
         api_base="http://127.0.0.1:9/v1",
-        budget=None,
-        max_cost=None,
         home=tmp_path,
-        quiet=True,
     )
-    notes = generating.run(request)["notes"]
-    assert isinstance(notes, list)
-    assert "openai/never-asked: no share in --sample, so it was not asked" in notes
+    assert "openai/never-asked: no share in --sample, so it was not asked" in found.notes

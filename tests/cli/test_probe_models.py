@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.probe import generating, probing
-from judgec.cli.probe.generate_queries import Request as Generating
-from judgec.cli.probe.probe import Request as Probing
+from judgec.api import probe as probe_module
+from judgec.api.generate_queries import generate_queries
+from judgec.api.probe import probe
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import unquote
 from judgec.probes.judging.panel import ReplyPanel
@@ -39,12 +39,10 @@ def writer(call: Call) -> Text:
 
 def generate(home: Path, server: FakeOpenAI, **wanted: Any) -> dict[str, object]:
     given = {
-        "index": CATALOGUE, "experts": EXPERTS, "lms": "openai/first,openai/odd", "per_passage": 3, "sample": None,
-        "out": home / "q.jsonl", "references": False, "reliability": "none", "generator": None, "passages": None,
-        "passage_size": "2000t", "seed": 0, "temperature": 0.7, "api_base": server.base_url, "budget": None,
-        "max_cost": None, "home": home, "quiet": True,
+        "index": CATALOGUE, "experts": EXPERTS, "lm": "openai/first,openai/odd", "per_passage": 3,
+        "out": home / "q.jsonl", "reliability": "none", "api_base": server.base_url, "home": home,
     }  # fmt: skip
-    return generating.run(Generating(**{**given, **wanted}))
+    return dict(generate_queries(**{**given, **wanted}).report)
 
 
 @pytest.fixture
@@ -84,12 +82,10 @@ def test_probe_says_of_what_the_rules_judged_and_of_nothing_else(
     home: Path, monkeypatch: pytest.MonkeyPatch, judge: str | None, rejection_judge: str | None, by_rules: str | None
 ) -> None:
     (home / "systems_of_rules.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
-    monkeypatch.setattr(probing, "open_panel", lambda *_: ReplyPanel())  # who judges is not what is tested
-    probing.run(
-        Probing(
-            systems=("python:systems_of_rules:talks",), out=home / "out", home=home, scenarios=("S1",),
-            indexes=(CATALOGUE,), n=2, json=True, judge=judge, rejection_judge=rejection_judge,
-        )
+    monkeypatch.setattr(probe_module, "open_panel", lambda *_: ReplyPanel())  # who judges is not what is tested
+    probe(
+        system="python:systems_of_rules:talks", out=home / "out", home=home, scenarios="S1", index=CATALOGUE, n=2,
+        judge=judge, rejection_judge=rejection_judge,
     )  # fmt: skip
     notes = json.loads((home / "out" / "report.json").read_text())["notes"]
     said = f"{by_rules} judged by rules, no language model: a baseline"
@@ -100,18 +96,15 @@ def test_probe_says_of_what_the_rules_judged_and_of_nothing_else(
 def test_probe_with_a_model_that_writes_and_judges(home: Path) -> None:
     (home / "systems_of_models.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
     with FakeOpenAI(writer) as server:
-        probing.run(
-            Probing(
-                systems=("python:systems_of_models:talks",),
-                out=home / "out",
-                home=home,
-                scenarios=("S1,S4",),
-                indexes=(CATALOGUE,),
-                n=4,
-                lm="openai/judge",
-                api_base=server.base_url,
-                json=True,
-            )
+        probe(
+            system="python:systems_of_models:talks",
+            out=home / "out",
+            home=home,
+            scenarios="S1,S4",
+            index=CATALOGUE,
+            n=4,
+            lm="openai/judge",
+            api_base=server.base_url,
         )
     report = json.loads((home / "out" / "report.json").read_text())
     assert report["judge"] == "openai/judge (uncompiled)"

@@ -20,8 +20,8 @@ from judgec.store.datasheet import read_datasheet
 from judgec.store.journal.journal import Journal
 from judgec.store.tables import inside, read_table
 from judgec.store.tournament.reading import read_manifest
-from judgec.tracking.compile_run import _log_files
 from judgec.tracking.runs import CompileRun
+from judgec.tracking.tracked_run import _log_files
 from tests.compiler.small import compiled_from, write
 from tests.service import grading_world
 

@@ -58,7 +58,8 @@ def test_log_compile_of_a_run_with_a_key_that_is_logged_already_returns_that_run
 
 
 def test_log_compile_deleted_experiment_says_how_to_restore_it(tmp_path: Path) -> None:
-    from judgec.tracking.compile_run import log_compile, open_store
+    from judgec.tracking.client import open_store
+    from judgec.tracking.compile_run import log_compile
 
     store = tracking_store(tmp_path, None, {})
     run = compile_run(tmp_path, 1, 0.5)
@@ -69,7 +70,8 @@ def test_log_compile_deleted_experiment_says_how_to_restore_it(tmp_path: Path) -
 
 
 def test_log_compile_hundreds_of_metrics_parameters_and_tags_all_arrive(tmp_path: Path) -> None:
-    from judgec.tracking.compile_run import log_compile, open_store
+    from judgec.tracking.client import open_store
+    from judgec.tracking.compile_run import log_compile
 
     run = compile_run(tmp_path, 1, 0.5).model_copy(
         update={
@@ -86,7 +88,7 @@ def test_log_compile_hundreds_of_metrics_parameters_and_tags_all_arrive(tmp_path
 
 
 def test_open_store_other_schema_version_says_how_to_upgrade(tmp_path: Path) -> None:
-    from judgec.tracking.compile_run import open_store
+    from judgec.tracking.client import open_store
 
     store = tracking_store(tmp_path, None, {})
     open_store(store)

@@ -89,7 +89,7 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
         return value if one.optional or one.required else one.default
     where = f"{verb_name}: {one.name}"
     least, most = one.option.least, one.option.most
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and not one.several:
         if (least is not None and not value >= least) or (most is not None and not value <= most):
             valid = " ".join(
                 f"{word} {bound:g}" for word, bound in (("at least", least), ("at most", most)) if bound is not None
@@ -100,17 +100,22 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
         return Path(str(value))
     if one.several:
         return _many(value, commas=one.option.commas)
+    if one.hint is str and isinstance(value, Path):
+        return str(value)
     if one.pairs and not isinstance(value, Mapping):
         raise UserError(f"{where}: a {type(value).__name__}; a dict of your column names to judgec's is valid.")
     return value
 
 
 def _many(value: object, *, commas: bool) -> tuple[object, ...]:
+    """One or several values as a tuple; numbers and paths as the text that is typed, a mapping as NAME=VALUE."""
     if isinstance(value, str) and commas:
         return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, Mapping):
+        return tuple(f"{name}={each}" for name, each in value.items())
     if isinstance(value, str | Path) or not isinstance(value, Iterable):
-        return (value,)
-    return tuple(value)
+        value = (value,)
+    return tuple(str(each) if isinstance(each, Path | int | float) else each for each in value)
 
 
 def _documented(text: str, options: tuple[Declared, ...]) -> str:

@@ -60,20 +60,11 @@ OtherLmOption = Annotated[str | None, typer.Option("--lm", help="Another model t
 ReflectionOption = Annotated[
     str | None, typer.Option("--reflection-lm", help="Model that rewrites prompts; default: --lm.")
 ]
-TemperatureOption = Annotated[
-    float, typer.Option("--temperature", min=0, max=2, help="Of the model that writes questions.")
-]
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, help="Of all that is drawn at random; no split depends on it.")
 ]
 UnprovenOption = Annotated[bool, typer.Option("--unproven", help="Use judges that were not shown to be better.")]
 RequireOption = Annotated[bool, typer.Option("--require-promotion", help="Exit 1 when it is not shown to be better.")]
-CorpusOption = Annotated[
-    str, typer.Option("--index", metavar="I|PATH", help="An index, a folder of documents, a file.")
-]
-PassagesOption = Annotated[int | None, typer.Option("--passages", min=1, help="Most passages; default: all needed.")]
-PassageSizeOption = Annotated[str, typer.Option("--passage-size", metavar="2000t", help="Longest passage.")]
-PerPassageOption = Annotated[int, typer.Option("--per-passage", min=1, help="Most queries of a model from a passage.")]
 FactorsOption = Annotated[
     str, typer.Option("--factors", metavar="TEXT", help="What comparing judges weigh, instead of their own.")
 ]

@@ -52,6 +52,8 @@ def _derived(one: Declared) -> Parameter:
     many = one.pairs or (one.several and not one.option.commas)
     hint: Any = list[str] if many else str if one.several or one.hint is object else one.hint
     default: Any = None if one.pairs or one.several or one.required else one.default
+    if one.option.commas and isinstance(one.default, tuple) and one.default:
+        default = ",".join(one.default)  # as it is typed
     optional = not one.required and default is None
     about = one.option
     said: object = (

@@ -15,10 +15,12 @@ import sys
 from collections.abc import Mapping
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Annotated, Self, TextIO
+
+from pydantic import Field, TypeAdapter
 
 from judgec.errors import ArtifactError, JudgecError, ServiceError, UserError
-from judgec.tracking.runs import CompileRun, Logged, TournamentRun
+from judgec.tracking.runs import AnyRun, AuditRun, CompileRun, Logged, ProbeRun, TournamentRun, TrackedRun
 from judgec.tracking.store import TrackingStore
 
 QUIET = {
@@ -29,6 +31,7 @@ QUIET = {
 ERRORS: dict[str, type[JudgecError]] = {kind.__name__: kind for kind in (ArtifactError, ServiceError, UserError)}
 CLOSE_TIMEOUT = 10  # seconds the process gets to end by itself
 TAIL = 2000  # bytes of its stderr shown when it dies
+RUNS: TypeAdapter[AnyRun] = TypeAdapter(Annotated[AnyRun, Field(discriminator="kind")])
 
 
 class Tracker:
@@ -75,13 +78,19 @@ class Tracker:
             ServiceError: When the store refuses or fails, or the process died.
             ArtifactError: When the database belongs to another MLflow version.
         """
-        self.wait()
-        self._send(run.model_dump_json())
-        return Logged.model_validate(self._receive())
+        return self._log(run)
 
     def log_tournament(self, run: TournamentRun) -> Logged:
-        """Log a tournament; see ``tournament_run.log_tournament``. Raises as ``log_compile``."""
-        return self.log_compile(run)
+        """Log a tournament; see ``version_run.log_tournament``. Raises as ``log_compile``."""
+        return self._log(run)
+
+    def log_audit(self, run: AuditRun) -> Logged:
+        """Log an audit; see ``version_run.log_audit``. Raises as ``log_compile``."""
+        return self._log(run)
+
+    def log_probe(self, run: ProbeRun) -> Logged:
+        """Log a probe; see ``probe_run.log_probe``. Raises as ``log_compile``."""
+        return self._log(run)
 
     def close(self) -> None:
         """End the process; safe to call twice."""
@@ -109,6 +118,11 @@ class Tracker:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _log(self, run: TrackedRun) -> Logged:
+        self.wait()
+        self._send(run.model_dump_json())
+        return Logged.model_validate(self._receive())
 
     def _send(self, line: str) -> None:
         assert self._process.stdin is not None
@@ -146,15 +160,20 @@ def serve(requests: TextIO, replies: TextIO) -> None:
 
     store = TrackingStore(**json.loads(requests.readline()))
     try:
-        from judgec.tracking import compile_run, tournament_run  # MLflow, here and nowhere else
+        from judgec.tracking import client, compile_run, probe_run, version_run  # MLflow, here and nowhere else
 
-        compile_run.open_store(store)
+        client.open_store(store)
         reply({})
         for line in requests:
-            if json.loads(line)["kind"] in {"tournament", "audit"}:
-                logged = tournament_run.log_tournament(store, TournamentRun.model_validate_json(line))
+            run = RUNS.validate_json(line)
+            if isinstance(run, CompileRun):
+                logged = compile_run.log_compile(store, run)
+            elif isinstance(run, TournamentRun):
+                logged = version_run.log_tournament(store, run)
+            elif isinstance(run, AuditRun):
+                logged = version_run.log_audit(store, run)
             else:
-                logged = compile_run.log_compile(store, CompileRun.model_validate_json(line))
+                logged = probe_run.log_probe(store, run)
             reply(logged.model_dump())
     except JudgecError as error:
         reply({"error": str(error), "kind": type(error).__name__})

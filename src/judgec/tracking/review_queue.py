@@ -106,7 +106,7 @@ def send(store: TrackingStore, queue: Queue) -> int:
     import mlflow
     from mlflow.genai import label_schemas, review_queues
 
-    from judgec.tracking.compile_run import open_store
+    from judgec.tracking.client import open_store
 
     client = open_store(store)
     mlflow.set_tracking_uri(store.uri)
@@ -144,7 +144,7 @@ def send(store: TrackingStore, queue: Queue) -> int:
 
 def fetch(store: TrackingStore, experiment: str, questions: Sequence[str]) -> list[ReviewAnswer]:
     """``fetch_answers`` in this process."""
-    from judgec.tracking.compile_run import open_store
+    from judgec.tracking.client import open_store
 
     client = open_store(store)
     found = client.get_experiment_by_name(experiment)

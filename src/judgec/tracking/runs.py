@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
@@ -12,6 +12,8 @@ from judgec.records.record import Record
 Metrics = Mapping[str, Estimate | float]
 Status = Literal["FINISHED", "FAILED"]
 Param = str | int | float | bool | None
+PROGRAM_FOLDER = "judge"  # artifact path of the registered version
+KEPT_SUFFIXES = (".json", ".html")
 
 
 class _Logged(Record):
@@ -84,50 +86,70 @@ class ModelVersion(_Logged):
     description: str = ""
 
 
-class CompileRun(_Logged):
-    """One compile: a parent run.
+class TrackedRun(_Logged):
+    """What every tracked run has.
 
     Args:
         name: Shown in the list of runs, for example ``sensors 0003``.
         params: Settings; names are encoded like metric names.
-        metrics: ``test.tau_b`` for the compiled judge, ``test.uncompiled.tau_b`` for the others. An
-            ``Estimate`` becomes the metric and its ``.low``, ``.high`` and ``.p``. An undefined value is left
-            out and tagged ``undefined.<metric>`` with the reason.
-        candidates: The child runs.
-        datasets: The inputs.
+        metrics: Each kind of run says which. An ``Estimate`` becomes the metric and its ``.low``, ``.high`` and
+            ``.p``. An undefined value is left out and tagged ``undefined.<metric>`` with the reason.
+        started: POSIX seconds.
+        ended: POSIX seconds.
         figures: PNG bytes by name; logged as ``figures/<name>.png``.
         artifacts: Files by artifact path.
         tags: Further words.
-        version: The judge to register, or None.
-        started: POSIX seconds.
-        ended: POSIX seconds.
         description: Markdown shown on the run's page.
         experiment: The MLflow experiment.
         key: What tells this run from any other, or empty; a run with a key is logged once.
     """
 
-    kind: Literal["compile", "tournament", "audit", "probe"] = "compile"
+    command: ClassVar[str]  # of judgec, as MLflow shows a run's source
+    kind: str
     name: str
     params: Mapping[str, Param]
     metrics: Metrics
-    candidates: tuple[CandidateRun, ...]
-    datasets: tuple[DatasetInput, ...]
     started: float
     ended: float
     figures: Mapping[str, bytes] = {}
     artifacts: Mapping[str, Path] = {}
     tags: Mapping[str, str] = {}
-    version: ModelVersion | None = None
     description: str = ""
     experiment: str = "judgec"
     key: str = ""
 
+    def files(self) -> Mapping[str, Path]:
+        """All files to log, by artifact path."""
+        return self.artifacts
 
-class TournamentRun(CompileRun):
-    """One tournament: a run of its own that names the version of the judge it used.
 
-    Metrics are ``rating.<agent>``, ``elo.<agent>`` and the like, and beside them the judge's own ``test.tau_b`` and
-    ``test.accept_agreement``, so that judges and the ratings they gave stand in one compare view.
+class CompileRun(TrackedRun):
+    """One compile of a judge, an agent or a query generator: a parent run.
+
+    Metrics are ``test.tau_b`` for what was compiled, ``test.uncompiled.tau_b`` for the others.
+
+    Args:
+        candidates: The child runs.
+        datasets: The inputs.
+        version: What to register, or None.
+    """
+
+    command: ClassVar[str] = "compile-judge"
+    kind: Literal["compile"] = "compile"
+    candidates: tuple[CandidateRun, ...]
+    datasets: tuple[DatasetInput, ...]
+    version: ModelVersion | None = None
+
+    def files(self) -> Mapping[str, Path]:
+        """The artifacts, and the version's own files."""
+        if self.version is None:
+            return self.artifacts
+        own = sorted(path for path in self.version.folder.iterdir() if path.suffix in KEPT_SUFFIXES)
+        return {**self.artifacts, **{f"{PROGRAM_FOLDER}/{path.name}": path for path in own}}
+
+
+class VersionRun(TrackedRun):
+    """A run with a version of a judge that exists; its outcome is set on that version.
 
     Args:
         judge: The judge's family.
@@ -135,26 +157,38 @@ class TournamentRun(CompileRun):
         version_tags: Set on that registered version, where the store has it.
     """
 
-    kind: Literal["compile", "tournament", "audit", "probe"] = "tournament"
-    candidates: tuple[CandidateRun, ...] = ()
-    datasets: tuple[DatasetInput, ...] = ()
     judge: str
     judge_version: int
     version_tags: Mapping[str, str] = {}
 
 
-class AuditRun(TournamentRun):
+class TournamentRun(VersionRun):
+    """One tournament.
+
+    Metrics are ``rating.<agent>``, ``elo.<agent>`` and the like, and beside them the judge's own ``test.tau_b`` and
+    ``test.accept_agreement``, so that judges and the ratings they gave stand in one compare view.
+    """
+
+    command: ClassVar[str] = "evaluate"
+    kind: Literal["tournament"] = "tournament"
+
+
+class AuditRun(VersionRun):
     """One audit of a version of a judge: metrics ``audit.<name>``, and the outcome of each on that version."""
 
-    kind: Literal["compile", "tournament", "audit", "probe"] = "audit"
+    command: ClassVar[str] = "audit"
+    kind: Literal["audit"] = "audit"
 
 
-class ProbeRun(CompileRun):
+class ProbeRun(TrackedRun):
     """One probe of systems under test; metrics are ``failure_rate.<scenario>.<system>`` and counts."""
 
-    kind: Literal["compile", "tournament", "audit", "probe"] = "probe"
-    candidates: tuple[CandidateRun, ...] = ()
-    datasets: tuple[DatasetInput, ...] = ()
+    command: ClassVar[str] = "probe"
+    kind: Literal["probe"] = "probe"
+
+
+AnyRun = CompileRun | TournamentRun | AuditRun | ProbeRun
+"""What ``kind`` tells apart."""
 
 
 class Logged(_Logged):

@@ -153,7 +153,7 @@ def fetch(store: TrackingStore, experiment: str, assessment: str) -> Feedback:
     """``read_feedback`` in this process, which therefore imports MLflow."""
     from mlflow.exceptions import MlflowException
 
-    from judgec.tracking.compile_run import open_store
+    from judgec.tracking.client import open_store
 
     client = open_store(store)
     where = f"{MLFLOW_PREFIX}{experiment}"

@@ -1,6 +1,5 @@
 """``make demo-probe``: the scenarios that ship, on the documents that ship, against six agents and a broken system."""
 
-import json
 from pathlib import Path
 
 from judgec.cli.demo import require_here
@@ -22,25 +21,28 @@ def demo(home: Path) -> None:
         UserError: When it is not run from the project's folder.
         GateError: When a scenario does not find the fault that was planted for it.
     """
-    from judgec.cli.probe.probe import Request
-    from judgec.cli.probe.probing import run
+    from judgec.api.options.probe import ProbeOptions
+    from judgec.api.probe import probe
+    from judgec.cli.probe.tables import show_probe
     from judgec.probes.broken import BROKEN
+    from judgec.report.progress import Bar
     from judgec.retrieval.build import build_index
 
     require_here(CATALOGUE, "make demo-probe")
     build_index([str(CATALOGUE)], home / INDEX, seed=0)
-    run(
-        Request(
-            scenarios=("all",),
-            indexes=(str(home / INDEX),),
-            systems=(*AGENTS, BROKEN),
-            n=QUESTIONS,
-            out=home / OUT,
-            home=home,
-        )
+    options = ProbeOptions(
+        scenarios=("all",),
+        index=(str(home / INDEX),),
+        system=(*AGENTS, BROKEN),
+        n=QUESTIONS,
+        out=home / OUT,
+        home=home,
     )
-    report = json.loads((home / OUT / "report.json").read_text(encoding="utf-8"))
-    rates = {cell["scenario"]: cell["failure_rate"]["value"] for cell in report["results"] if cell["system"] == BROKEN}
+    bar = Bar(shown=True)
+    found = probe.run(options, bar)
+    bar.close()
+    show_probe(found)
+    rates = {cell.scenario: cell.failure_rate.value for cell in found.summary.cells if cell.system == BROKEN}
     missed = [scenario for scenario, rate in rates.items() if rate is None or rate < LEAST]
     if missed:
         raise GateError(f"{home / OUT}: {', '.join(missed)} did not find the fault planted in {BROKEN}.")

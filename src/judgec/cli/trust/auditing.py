@@ -87,7 +87,7 @@ def _audit(request: Request, program: Program) -> Outcome:
         card = programs.record_audit(request.home, f"{card.name}@{card.version}", audit)
         put_audits(request.home, card, audit.findings if card.audit is None else card.audit.findings)
         bar.stage("track", store.shown)
-        logged = tracker.log_tournament(_run_of(card, audit, request.home, started))
+        logged = tracker.log_audit(_run_of(card, audit, request.home, started))
     bar.close()
     report = {
         "judge": {"program": card.name, "version": card.version},

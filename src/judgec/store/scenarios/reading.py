@@ -99,12 +99,22 @@ def read_questions(path: str) -> tuple[Question, ...]:
     """Questions from a file that ``write_questions`` wrote, or any table with a column ``query``.
 
     Raises:
+        InputError: As ``questions_of``.
+    """
+    return questions_of(read_table(path))
+
+
+def questions_of(table: Table) -> tuple[Question, ...]:
+    """The questions in a table.
+
+    Raises:
         InputError: No column ``query``, an empty query, a repeated query_id, a field of the wrong kind.
     """
-    table = read_table(path)
     if "query" not in table.columns:
         names = ", ".join(table.columns)
-        raise InputError([f"{path}:1: no column 'query'; the columns are {names}. Rename the one with the questions."])
+        raise InputError(
+            [f"{table.path}:1: no column 'query'; the columns are {names}. Rename the one with the questions."]
+        )
     faults: list[str] = []
     questions: dict[str, Question] = {}
     for index, row in enumerate(table.rows):

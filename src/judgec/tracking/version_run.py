@@ -1,14 +1,15 @@
-"""A tournament as an MLflow run, and its ratings on the version of the judge that gave them."""
+"""Runs with a version of a judge, a tournament or an audit, and their outcome on that registered version."""
 
 from mlflow import MlflowClient
 from mlflow.entities.model_registry import ModelVersion
 from mlflow.exceptions import MlflowException
 
 from judgec.errors import ServiceError
-from judgec.tracking.compile_run import log_compile, open_store
+from judgec.tracking.client import open_store
 from judgec.tracking.names import encode_metric
-from judgec.tracking.runs import Logged, TournamentRun
+from judgec.tracking.runs import AuditRun, Logged, TournamentRun, VersionRun
 from judgec.tracking.store import TrackingStore
+from judgec.tracking.tracked_run import log_run
 
 VERSION_TAG = "version"  # our number, on a registered version; MLflow counts its own
 
@@ -20,7 +21,16 @@ def log_tournament(store: TrackingStore, run: TournamentRun) -> Logged:
         ServiceError: When the store refuses or fails.
         ArtifactError: When the database belongs to another MLflow version.
     """
-    logged = log_compile(store, run)
+    return _log_and_tag(store, run)
+
+
+def log_audit(store: TrackingStore, run: AuditRun) -> Logged:
+    """Log an audit; otherwise as ``log_tournament``."""
+    return _log_and_tag(store, run)
+
+
+def _log_and_tag(store: TrackingStore, run: TournamentRun | AuditRun) -> Logged:
+    logged = log_run(store, run)
     client = open_store(store)
     try:
         version = _registered(client, run)
@@ -36,7 +46,7 @@ def log_tournament(store: TrackingStore, run: TournamentRun) -> Logged:
     return logged.model_copy(update={"model_version": int(version.version)})
 
 
-def _registered(client: MlflowClient, run: TournamentRun) -> ModelVersion | None:
+def _registered(client: MlflowClient, run: VersionRun) -> ModelVersion | None:
     """The judge's version: the one tagged with our number, or whose compile has it as a parameter; the newest."""
     number = f"{run.judge_version:04d}"
     found = client.search_model_versions(f"name = '{run.judge}'")

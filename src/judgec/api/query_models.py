@@ -1,15 +1,44 @@
-"""Who judges a probe: what ``--judge``, ``--rejection-judge`` and ``--lm`` say."""
+"""Opens what writes, filters and judges test questions: models, and compiled judges by their names."""
 
 from pathlib import Path
 
-from judgec.cli.probe.generating import ask_of
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
+from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.probes.judging.panel import ReplyPanel, Seat, uncompiled
+from judgec.queries.reliability import Reliability, ReliabilityJudge, Rules
+from judgec.records.card import ProgramCard
 from judgec.records.scenario.schema import CRITERIA
 from judgec.store import programs
+
+
+def writer_spec(name: str, api_base: str | None, temperature: float) -> LMSpec:
+    """The spec of a model that writes: it samples, so that one passage gives different questions."""
+    plain = LMSpec.parse(name, api_base=None if name == "embedded" else api_base, top_logprobs=0)
+    return plain if plain.embedded or plain.reasoning else plain.model_copy(update={"temperature": temperature})
+
+
+def ask_of(spec: LMSpec, session: Session) -> Ask:
+    """The way to a model."""
+    return session.ask if spec == session.spec else session.other(spec)
+
+
+def open_reliability(name: str, home: Path, session: Session) -> Reliability | None:
+    """The filter that ``--reliability`` names.
+
+    Raises:
+        UserError: When it is a judge of another task.
+    """
+    if name in {"none", "rules"}:
+        return Rules() if name == "rules" else None
+    program = programs.load(home, name)
+    if program.card.task != "reliability":
+        raise UserError(f"--reliability {name}: a judge of {program.card.task}; one of reliability is needed.")
+    return ReliabilityJudge(
+        _shown(program.card), load_judge(program), ask_of(LMSpec.from_card(program.card.lm), session)
+    )
 
 
 def open_panel(
@@ -49,6 +78,9 @@ def _seat(name: str, option: str, task: str, home: Path, session: Session, unpro
         )
     if not card.promoted and not unproven:
         raise UserError(f"{option} {name}: not shown to be better ({card.reason}). Compile another, or --unproven.")
+    return Seat(_shown(card), load_judge(program), ask_of(LMSpec.from_card(card.lm), session))
+
+
+def _shown(card: ProgramCard) -> str:
     said = [*(["constructed labels"] if card.labels else []), *([] if card.promoted else ["unproven"])]
-    shown = f"{card.name}@{card.version}" + (f" ({', '.join(said)})" if said else "")
-    return Seat(shown, load_judge(program), ask_of(LMSpec.from_card(card.lm), session))
+    return f"{card.name}@{card.version}" + (f" ({', '.join(said)})" if said else "")

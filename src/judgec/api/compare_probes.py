@@ -1,0 +1,95 @@
+"""``judgec.compare_probes``: two probes side by side."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from judgec.api.probe import ProbeReport
+from judgec.probes.compare import ProbeComparison, compare, read_side
+from judgec.records.estimate import Estimate
+from judgec.records.scenario.outcome import Probed
+
+TITLES = {"systems": "two systems on the same questions", "generators": "two generators of questions"}
+
+
+@dataclass(frozen=True)
+class ComparedProbes:
+    """Two probes side by side.
+
+    Args:
+        comparison: Every number, with tests and notes.
+        seed: Of the resampling.
+    """
+
+    comparison: ProbeComparison
+    seed: int
+
+    @cached_property
+    def results(self) -> pd.DataFrame:
+        """A row for ``all`` and each scenario: a, b, difference, each with ``.low`` and ``.high``; p, smallest_p."""
+        rows = {}
+        for one in self.comparison.rows:
+            test = one.mcnemar or one.wilcoxon
+            row: dict[str, float | None] = {}
+            for name, estimate in (("a", one.a), ("b", one.b), ("difference", one.difference)):
+                row |= _limits(name, estimate)
+            rows[one.scenario] = {
+                **row,
+                "p": None if test is None else test.p,
+                "smallest_p": None if test is None else test.smallest_p,
+            }
+        return pd.DataFrame.from_dict(rows, orient="index", dtype=float).rename_axis("scenario")
+
+    @property
+    def verdict(self) -> str:
+        """How often both fail in all, and whether the difference is shown."""
+        both = self.comparison.rows[0]
+        test = both.mcnemar or both.wilcoxon
+        p = "" if test is None or test.p is None else f", p = {test.p:.3g}"
+        a, b = ("unknown" if one.value is None else f"{one.value:.0%}" for one in (both.a, both.b))
+        return f"{self.comparison.names[0]} fails {a}, {self.comparison.names[1]} {b}{p}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know."""
+        return self.comparison.notes
+
+    def __repr__(self) -> str:
+        return f"<ComparedProbes, {TITLES[self.comparison.kind]}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.verdict)}</p>{self.results.to_html(float_format='{:.2f}'.format)}"
+
+
+def compare_probes(a: str | Path | ProbeReport, b: str | Path | ProbeReport, *, seed: int = 0) -> ComparedProbes:
+    """Compare two versions of a system on the same questions, or two generators of questions.
+
+    Args:
+        a: A probe, or its folder; ``DIR:SYSTEM`` where it holds several systems.
+        b: Likewise.
+        seed: Of the resampling.
+
+    Raises:
+        UserError: When they cannot be compared.
+        InputError: When a file is damaged.
+
+    Example:
+        >>> found = judgec.probe(
+        ...     scenarios="S6", index="trainsets/sensors/catalogue", n=4,
+        ...     system=["python:builtins:str", "python:builtins:repr"],
+        ... )
+        >>> judgec.compare_probes(f"{found.out}:str", f"{found.out}:repr").verdict
+        'probe:str fails 100%, probe:repr 100%, p = 1'
+    """
+    return ComparedProbes(compare(_side(a), _side(b), seed=seed), seed)
+
+
+def _side(one: str | Path | ProbeReport) -> tuple[str, list[Probed]]:
+    return read_side(str(one.out if isinstance(one, ProbeReport) else one))
+
+
+def _limits(name: str, estimate: Estimate) -> dict[str, float | None]:
+    return {name: estimate.value, f"{name}.low": estimate.low, f"{name}.high": estimate.high}

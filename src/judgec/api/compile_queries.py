@@ -1,0 +1,202 @@
+"""``judgec.compile_queries``: documents and the experts' queries in, a measured query generator out."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from html import escape
+
+import pandas as pd
+
+from judgec.api.compile_judge import compile_judge
+from judgec.api.expert_queries import expert_queries
+from judgec.api.options.compile_queries import CompileQueriesOptions
+from judgec.api.query_models import ask_of, open_reliability, writer_spec
+from judgec.api.verb import verb
+from judgec.compiler.queries.compile import CompiledQueries, QuerySettings
+from judgec.compiler.queries.compile import compile_queries as compile_generator
+from judgec.compiler.queries.outcome import Source, run_of, save
+from judgec.compiler.report import check_name
+from judgec.compiler.settings import reflection_spec
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Watch
+from judgec.queries.corpus import open_corpus
+from judgec.queries.generation.generate import long_passages
+from judgec.queries.reliability import Reliability, Rules
+from judgec.records.card import ProgramCard
+from judgec.records.label import FloatArray
+from judgec.retrieval.embed import fit_latent
+from judgec.store import programs
+from judgec.store.splits import read_family
+from judgec.tracking.background import Tracker
+from judgec.tracking.store import tracking_store
+
+SIDES = ("compiled", "uncompiled")
+MEASURED = ("value", "accepted", "likeness")
+
+
+@dataclass(frozen=True)
+class QueryCompilation:
+    """A compiled query generator with what was measured of it.
+
+    Args:
+        options: What was asked for.
+        card: The version that was saved.
+        compiled: What the compile found out.
+        report: What ``compile-queries --json`` prints.
+    """
+
+    options: CompileQueriesOptions
+    card: ProgramCard
+    compiled: CompiledQueries
+    report: Mapping[str, object]
+
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``, which ``generate_queries(generator=...)`` takes."""
+        return f"{self.card.name}@{self.card.version}"
+
+    @property
+    def promoted(self) -> bool:
+        """True when it was shown to be better and is the champion now."""
+        return self.card.promoted
+
+    @property
+    def reason(self) -> str:
+        """Why it was promoted, or why not."""
+        return self.card.reason
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know."""
+        notes = self.report["notes"]
+        assert isinstance(notes, list)  # as compiler.queries.outcome.report_of says
+        return tuple(notes)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Compiled and uncompiled on test: value, accepted and likeness, each with ``.low`` and ``.high``."""
+        found: dict[str, dict[str, float | None]] = {}
+        for side in SIDES:
+            row = found[side] = {}
+            for what in MEASURED:
+                one = self.compiled.estimates[f"{side}.{what}"]
+                row |= {what: one.value, f"{what}.low": one.low, f"{what}.high": one.high}
+        return pd.DataFrame.from_dict(found, orient="index", dtype=float)
+
+    def __repr__(self) -> str:
+        return f"<QueryCompilation {self.name}, {self._verdict}>"
+
+    def _repr_html_(self) -> str:
+        table = self.table[list(MEASURED)].to_html(float_format="{:.2f}".format)
+        return f"<p><b>{escape(self.name)}</b>: {escape(self._verdict)}</p>{table}"
+
+    @property
+    def _verdict(self) -> str:
+        return f"{'promoted' if self.promoted else 'not promoted'}: {self.reason}"
+
+
+@verb(CompileQueriesOptions)
+def compile_queries(options: CompileQueriesOptions, watch: Watch) -> QueryCompilation:
+    """Optimise a query generator for what experts accept and for likeness to their queries; promote only if better.
+
+    The version is saved below ``home`` and logged to MLflow.
+
+    Raises:
+        UserError: Bad input.
+        InputError: The experts' table has no column ``query``.
+        ServiceError: A model cannot be reached.
+        BudgetError: A call does not fit the caps; what is finished is journaled.
+
+    Example:
+        >>> found = judgec.compile_queries(
+        ...     index="trainsets/sensors/catalogue", experts="trainsets/sensors/expert_queries.csv", per_passage=3
+        ... )
+        >>> found.name, list(found.table.index)
+        ('queries@1', ['compiled', 'uncompiled'])
+    """
+    started = time.time()
+    check_name(options.name)
+    experts = expert_queries(options.experts)
+    corpus = open_corpus(options.index)
+    passages = list(long_passages(corpus.documents, options.passage_size, options.seed))[: options.passages]
+    spec = writer_spec(options.lm, options.api_base, options.temperature)
+    reflection, _ = reflection_spec(LMSpec.parse(options.lm, api_base=options.api_base), options.reflection_lm)
+    judge, notes = _judge(options)
+    store = tracking_store(options.home, options.tracking_uri, os.environ)
+    settings = QuerySettings(per_passage=options.per_passage, seed=options.seed, rewrites=reflection is not None)
+    latent, _ = fit_latent([*(one.text for one in passages), *experts], options.seed)
+
+    def embed(texts: Sequence[str]) -> FloatArray:
+        return latent.queries(list(texts)).astype("float64")
+
+    with (
+        Tracker(store, os.environ) as tracker,
+        Session(
+            spec, options.home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress
+        ) as session,
+    ):
+        session.preflight()
+        reliability: Reliability = open_reliability(judge, options.home, session) or Rules()
+        compiled = compile_generator(
+            passages,
+            experts,
+            spec,
+            settings,
+            watch,
+            reliability=reliability,
+            embed=embed,
+            ask=session.ask,
+            rewriter=None if reflection is None else ask_of(reflection, session),
+            salt=read_family(options.home, options.name).salt,
+            look=_look(options),
+        )
+        ended = time.time()
+        source = Source(
+            options.name, options.home, spec, options.index, experts, reliability.name, settings, tuple(notes)
+        )
+        created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
+        card, report = save(compiled, source, session.spent, created=created, seconds=ended - started)
+        watch.stage("track", store.shown)
+        logged = tracker.log_compile(run_of(compiled, card, source, started=started, ended=ended))
+    return QueryCompilation(options, card, compiled, {**report, "mlflow_run_id": logged.run_id})
+
+
+def _judge(options: CompileQueriesOptions) -> tuple[str, list[str]]:
+    """Who accepts, and what to say of them; labels are compiled into a judge first."""
+    notes = ["questions by rule, no language model: a baseline"] if options.lm == "embedded" else []
+    if options.labels is None:
+        if options.judge == "rules":
+            return "rules", [*notes, "accepted by rules: no expert was asked"]
+        card = programs.load(options.home, options.judge).card
+        return options.judge, [*notes, *([_constructed(options.judge)] if card.labels else [])]
+    found = compile_judge(
+        labels=options.labels,
+        home=options.home,
+        name=f"{options.name}-reliability",
+        lm=options.lm,
+        api_base=options.api_base,
+        task="reliability",
+        seed=options.seed,
+        budget=options.budget,
+        max_cost=options.max_cost,
+        tracking_uri=options.tracking_uri,
+        progress=False,
+    )
+    saved = found.saved
+    name = f"{saved.card.name}@{saved.card.version}"
+    if not saved.card.promoted:
+        notes.append(f"{name} was not shown to be better than its baselines: {saved.card.reason}")
+    return name, [*notes, *([_constructed(name)] if saved.card.labels else [])]
+
+
+def _constructed(judge: str) -> str:
+    return f"{judge} learned from constructed labels: no expert gave them, its acceptance says nothing about experts"
+
+
+def _look(options: CompileQueriesOptions) -> int:
+    looks = len(read_family(options.home, options.name).looks)
+    return max(looks, *programs.versions(options.home, options.name), 0) + 1

@@ -1,0 +1,42 @@
+"""Options of ``judgec.compile_queries``."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.api.options.option import Option
+from judgec.api.options.shared import (
+    Corpus,
+    Lm,
+    Passages,
+    PassageSize,
+    PerPassage,
+    Places,
+    ReflectionLm,
+    Seed,
+    Spending,
+    Temperature,
+)
+
+if TYPE_CHECKING:
+    from judgec.api.frames import Source
+    from judgec.api.labels import Labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileQueriesOptions(Spending, Places):
+    """What decides a compile of a query generator."""
+
+    index: Corpus
+    experts: Annotated["Source", Option("Experts' queries (a column 'query').", metavar="FILE")]
+    lm: Lm = "embedded"
+    judge: Annotated[str, Option("Who accepts: a compiled reliability judge, or rules.", metavar="NAME")] = "rules"
+    labels: Annotated[
+        "Labels | Source | None", Option("Experts' labels of pairs: compiled into the judge.", metavar="FILE")
+    ] = None
+    name: Annotated[str, Option("Name of the generator.")] = "queries"
+    per_passage: PerPassage = 5
+    passages: Passages = None
+    passage_size: PassageSize = "2000t"
+    reflection_lm: ReflectionLm = None
+    seed: Seed = 0
+    temperature: Temperature = 0.7

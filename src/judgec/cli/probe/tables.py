@@ -1,0 +1,102 @@
+"""What the commands of queries and probes print."""
+
+from judgec.api.compile_queries import MEASURED, SIDES, QueryCompilation
+from judgec.api.generate_queries import GeneratedQueries
+from judgec.api.probe import ProbeReport
+from judgec.cli.output import judgec_here, print_table, say
+from judgec.probes.compare import Compared, ProbeComparison
+from judgec.probes.render import matrix_rows, rate_rows, scenario_rows
+from judgec.probes.report.page import shown
+from judgec.records.estimate import Estimate
+
+FEW = 3  # systems up to which the screen shows intervals; the report always does
+
+
+def show_generated(found: GeneratedQueries) -> None:
+    """How many queries each model wrote, how like the experts' they are, and the next command."""
+    report, out = found.report, found.out
+    models = report["models"]
+    assert isinstance(models, dict)  # as generate_queries makes it
+    table = [
+        [name, *(str(one[key]) for key in ("passages", "written", "pooled", "sampled")), _counts(one["dropped"])]
+        for name, one in models.items()
+    ]
+    print_table(
+        f"{report['queries']} queries in {out}",
+        ["model", "passages", "written", "distinct", "sampled", "dropped"],
+        table,
+    )
+    diversity = report["diversity"]
+    near = diversity["closeness"] if isinstance(diversity, dict) else None
+    if near and near["likeness"] is not None:
+        names = ("likeness", "length_ks", "type_jsd", "novelty", "embedding_distance")
+        print_table("Beside the experts' queries", list(names), [[f"{near[name]:.2f}" for name in names]])
+    probing = f"{judgec_here()} probe --questions {out} --system SYSTEM"
+    if not found.options.references:
+        probing = f"with --references, {judgec_here()} probe"
+    say(*found.notes, f"Next: {probing}; {judgec_here()} answer --queries {out}")
+
+
+def show_compiled_queries(found: QueryCompilation) -> None:
+    """The candidates, the winner beside the uncompiled generator, and the next command."""
+    compiled, name = found.compiled, found.name
+    rows = [
+        [one.candidate.name, f"{one.value:.3f}", f"{one.accepted.mean():.2f}", str(len(one.tried))]
+        for one in compiled.dev
+    ]
+    print_table("Candidates on dev", ["generator", "value", "accepted", "queries"], rows)
+    sides = []
+    for side in SIDES:
+        estimates = [compiled.estimates[f"{side}.{what}"] for what in MEASURED]
+        sides.append([side, *("–" if one.value is None else f"{one.value:.3f}" for one in estimates)])
+    print_table(f"{name} on test", ["generator", *MEASURED], sides)
+    verdict = "promoted to champion" if compiled.promoted else "saved as challenger"
+    say(
+        f"{name} {verdict}: {compiled.reason}",
+        *[f"note: {note}" for note in found.notes],
+        f"Next: {judgec_here()} generate-queries --generator {name} --index I --out queries.jsonl; {judgec_here()} ui",
+    )
+
+
+def show_probe(found: ProbeReport) -> None:
+    """Failure rates, what to do, and the next command."""
+    summary = found.summary
+    rows = rate_rows(summary) if len(summary.systems) <= FEW else matrix_rows(summary)
+    print_table(f"Failure rates, judged by {summary.judge}", *rows)
+    print_table("What to do", *scenario_rows(summary))
+    say(
+        *[f"note: {note}" for note in summary.notes],
+        f"Next: open {found.report_path}; {judgec_here()} ui",
+    )
+
+
+def show_comparison(found: ProbeComparison) -> None:
+    """Both failure rates, their difference and its test, for each scenario."""
+    test = "McNemar p" if found.kind == "systems" else "Wilcoxon p"
+    columns = ["scenario", "A fails", "B fails", "A - B", test, "smallest p"]
+    title = "Two systems on the same questions" if found.kind == "systems" else "Two generators of questions"
+    print_table(f"{title}: A = {found.names[0]}, B = {found.names[1]}", columns, [_row(row) for row in found.rows])
+    say(*found.notes, "Intervals and resamples are over source documents; p-values are exact and two-sided.")
+
+
+def _row(row: Compared) -> list[str]:
+    p = row.mcnemar.p if row.mcnemar else row.wilcoxon.p if row.wilcoxon else None
+    smallest = row.mcnemar.smallest_p if row.mcnemar else row.wilcoxon.smallest_p if row.wilcoxon else None
+    return [row.scenario, shown(row.a), shown(row.b), _signed(row.difference), _p(p), _p(smallest)]
+
+
+def _signed(difference: Estimate) -> str:
+    if difference.value is None:
+        return "–"
+    value = f"{100 * difference.value:+.0f} points"
+    if difference.low is None or difference.high is None:
+        return value
+    return f"{value} [{100 * difference.low:+.0f}, {100 * difference.high:+.0f}]"
+
+
+def _p(p: float | None) -> str:
+    return "–" if p is None else f"{p:.3g}"
+
+
+def _counts(dropped: dict[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in dropped.items()) or "-"
