@@ -34,7 +34,7 @@ class SayWhetherPolite(dspy.Signature):
     confidence: int = dspy.OutputField(desc="how sure you are of the grade, 0 (not at all) to 100 (certain)")
 '''
 POLITE = ("Thank you for asking, you are welcome to", "With pleasure: please", "I am happy to help. Please")
-RUDE = ("Obviously you must", "Stop bothering us and", "Read the manual,")
+RUDE = ("Obviously not like that.", "Stop bothering us.", "Read the manual.")
 THINGS = ("pump", "valve", "meter", "probe", "sensor", "gateway", "cable", "relay")
 
 
@@ -68,15 +68,13 @@ def install(
 
 
 def rows(n: int = 80) -> list[dict[str, object]]:
-    """Polite and rude answers in turn, graded by two annotators who always agree."""
+    """Polite answers and rude ones, which are curt, graded by two annotators who always agree."""
     found: list[dict[str, object]] = []
     for number in range(n):
         polite = int(number % 3 > 0)
-        thing, said = THINGS[number % len(THINGS)], (POLITE if polite else RUDE)[number // 3 % 3]
-        item = {
-            "query": f"How do I open {thing} {number}?",
-            "answer": f"{said} turn the lid of the {thing} {'gently ' * (number % 4)}to the left.",
-        }
+        thing, which = THINGS[number % len(THINGS)], number // 3 % 3
+        kind = f"{POLITE[which]} open the lid of {thing} {number} {'gently ' * (number % 4)}to the left."
+        item = {"query": f"How do I open {thing} {number}?", "answer": kind if polite else RUDE[which]}
         found += [{**item, "polite": polite, "annotator": name} for name in ("ann", "bob")]
     return found
 

@@ -103,7 +103,7 @@ def loaded(name: str) -> object | None:
         return None
     try:
         found: object = plugin.load()
-    except (ImportError, AttributeError) as fault:
+    except (ImportError, AttributeError, SyntaxError, TypeError, ValueError) as fault:
         raise UserError(
             f"plugin {name} ({plugin.value}): cannot be imported ({fault}); a judgec.tasks.spec.TaskSpec is needed "
             "there. Mend the package that brings it, or uninstall it."

@@ -66,6 +66,22 @@ class TaskSpec:
 
     def __post_init__(self) -> None:
         """Say what is wrong with the declaration of a plugin, before a file is read with it."""
+        tuples = (
+            "required",
+            "optional",
+            "labels",
+            "meanings",
+            "graded",
+            "lists",
+            "joined",
+            "hidden",
+            "shown",
+            "told_by",
+        )
+        if texts := [name for name in tuples if isinstance(getattr(self, name), str)]:
+            raise UserError(
+                f"task {self.name}: {', '.join(texts)} is one text; a tuple of texts is needed. Add a comma."
+            )
         inputs = self.inputs
         used = {*self.graded, *self.shown, *self.told_by, *(name for names in self.evidence.values() for name in names)}
         others = set(self.evidence) - set(FAMILIES)
