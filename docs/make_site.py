@@ -29,7 +29,8 @@ h4{font-size:.9rem;overflow-wrap:anywhere}.doc{white-space:pre-wrap;margin:.2rem
 """
 LAYERS = (
     *("cli", "mlflow_align", "pytest_plugin", "compiler", "tournament", "probe", "audit", "review", "agreement"),
-    *("queries", "agents", "judges", "retrieval", "lm", "evidence", "store", "tracking", "stats", "records", "errors"),
+    *("queries", "agents", "judges", "retrieval", "lm", "evidence", "store", "tracking", "stats"),
+    *("tasks", "records", "errors"),
 )
 Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

@@ -21,6 +21,7 @@ LAYERS = (
     ("retrieval",),
     ("lm",),
     ("evidence", "store", "tracking"),
+    ("tasks",),
     ("stats",),
     ("records",),
     ("errors",),

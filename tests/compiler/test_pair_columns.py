@@ -14,8 +14,8 @@ from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import Resampling
 from judgec.store.experts import experts_of
 from judgec.store.labels import read_labels
-from judgec.store.rows.grades import PREFERENCE_SCALE as SCALE
 from judgec.store.splits import Split
+from judgec.tasks.preference import PREFERENCE_SCALE as SCALE
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "labels" / "pandalm_preference.jsonl"
 ITEMS = tuple(

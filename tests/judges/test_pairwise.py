@@ -16,7 +16,7 @@ from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
-from judgec.store.rows.grades import PREFERENCE_SCALE as SCALE
+from judgec.tasks.preference import PREFERENCE_SCALE as SCALE
 from tests.judges.engine import ScriptedEngine, asking
 
 FIELDS = ("query", "answer_a", "answer_b")

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from judgec.records.label import Experts, IntArray, Item, Label, LabelSet
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.experts import consensus_of, experts_of, leave_one_out
-from judgec.store.rows.grades import PREFERENCE_SCALE
+from judgec.tasks.preference import PREFERENCE_SCALE
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 Said = dict[str, dict[str, tuple[int | None, bool | None]]]

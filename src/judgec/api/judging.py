@@ -20,9 +20,10 @@ from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.store import programs
-from judgec.store.rows.columns import TASKS, as_task, renamed, require_columns
+from judgec.store.rows.columns import renamed, require_columns
 from judgec.store.rows.items import collect_items
 from judgec.store.tables import Table
+from judgec.tasks.registry import TASKS, as_task
 
 PREFIX = "judge_"  # before the appended names, where the rows have one of them
 GRADED = ("grade", "score", "accept", "confidence")

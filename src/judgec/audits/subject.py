@@ -16,6 +16,7 @@ from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Experts, FloatArray, IntArray, Item
 from judgec.records.scale import Scale
 
+GRADED = ("answer", "document")  # the inputs that are graded, of a subject whose task nobody named
 RUN_APART = 1_000  # rollouts between two runs: more than a run asks of one prompt
 
 
@@ -48,6 +49,7 @@ class AuditSubject:
         seed: Chooses edits and partners.
         unlearned: What to hold against the experts: out of fold where the judge has learned from an item since. None
             where it has learned from none.
+        graded: The inputs that are graded; the first one that the judge sees is edited.
     """
 
     judging: AuditedJudge
@@ -60,6 +62,7 @@ class AuditSubject:
     seed: int = 0
     pairwise: bool = field(default=False)
     unlearned: Callable[[Sequence[Item]], Judgments] | None = None
+    graded: tuple[str, ...] = GRADED
 
     @cached_property
     def base(self) -> Judgments:
@@ -130,7 +133,7 @@ class AuditSubject:
         """The input that edits change: the answer, the document, one of the two answers."""
         if self.pairwise:
             return ("answer_a", "answer_b")[self.draw(item, "side") % 2]
-        return "answer" if "answer" in self.fields else "document"
+        return next((name for name in self.graded if name in self.fields), self.graded[-1])
 
     def gain(self, target: str, before: float, after: float) -> float:
         """By how much a change of verdict favours the text in ``target``."""
@@ -169,6 +172,7 @@ def subject_of(
     model: str,
     experts: Experts | None,
     seed: int = 0,
+    graded: tuple[str, ...] = GRADED,
 ) -> AuditSubject:
     """A compiled judge as the subject of an audit.
 
@@ -180,6 +184,7 @@ def subject_of(
         model: The model's name.
         experts: Labels of the items, or None.
         seed: Chooses edits and partners.
+        graded: The inputs that are graded.
     """
     chosen = tuple(items)
 
@@ -200,6 +205,7 @@ def subject_of(
         grade_fields=tuple(name for name in outputs if name not in {"reason", "confidence"}),
         seed=seed,
         pairwise=is_pairwise(judge.module),
+        graded=graded,
     )
 
 

@@ -14,6 +14,8 @@ from typing import Annotated, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
+from judgec.tasks.built_in import BUILT_IN
+
 R = TypeVar("R")
 
 JUDGE = typer.Option("--judge", metavar="NAME[@VERSION]", help="A compiled judge: @champion, @latest or a number.")
@@ -43,7 +45,7 @@ AcceptAtOption = Annotated[
 ]
 TaskOption = Annotated[
     str | None,
-    typer.Option("--task", help="answer, grade, preference, rejection, relevance, reliability; default: by columns."),
+    typer.Option("--task", help=f"{', '.join(sorted(BUILT_IN))}; default: by columns."),
 ]
 LabelsOption = Annotated[
     str | None,

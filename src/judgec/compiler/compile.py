@@ -41,6 +41,7 @@ from judgec.store.programs import dump_module, load_module
 from judgec.store.sides.draw import folds_of
 from judgec.store.sides.memory import read_memory
 from judgec.store.splits import Family, read_family
+from judgec.tasks.registry import compares
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,7 @@ def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
         load_module(module, state, "instructions")
     if not (settings.weighs.factors or settings.weighs.citations):
         return module
-    if labels.task != "preference":
+    if not compares(labels.task):
         raise UserError(
             f"--factors, --has-citations: these labels are of task {labels.task}; only a judge of preference, which "
             "compares two answers, weighs them. Leave them out."
@@ -262,7 +263,7 @@ def _curve(parts: Parts, tested: Sequence[Round], how: Resampling, settings: Com
 
 def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, found: Verification) -> str:
     reads_model = judge.asks_lm and not settings.lm.embedded
-    if labels.task == "preference" and not reads_model and "reference" not in fields_of(labels):
+    if compares(labels.task) and not reads_model and "reference" not in fields_of(labels):
         how = Resampling(resamples=settings.resamples, seed=settings.seed)
         length = follows_length(found.ratings["compiled"], found.ratings[LONGEST], how)
         why = "a preference judge needs a model's verdict or a reference, and this one reads neither"

@@ -9,11 +9,12 @@ from judgec.held_out import kept_out_of_fold, saved_judgments
 from judgec.records.judgment import Judgments
 from judgec.store import programs
 from judgec.store.programs import Program
-from judgec.store.rows.columns import as_task, renamed
+from judgec.store.rows.columns import renamed
 from judgec.store.rows.graded import JUDGED_BY, StandIns
 from judgec.store.rows.items import collect_items, item_digest
 from judgec.store.stream.judged import GRADED
 from judgec.store.tables import Row, Table
+from judgec.tasks.registry import as_task
 
 
 def stand_ins(home: Path, table: Table, rows: Sequence[int], prefix: str) -> StandIns:

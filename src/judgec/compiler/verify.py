@@ -17,6 +17,7 @@ from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import GradePairs, pair
 from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling, measure, with_aspects
+from judgec.tasks.registry import compares
 
 BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
 JUDGES = (*BASELINES, "compiled")
@@ -85,7 +86,7 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
         judgments=judgments["compiled"],
     )
     agreements |= beside or dict.fromkeys(("compiled_loo", "ceiling"), nothing(ONE_ANNOTATOR))
-    if labels.task == "preference":
+    if compares(labels.task):
         experts = expert_panel(test.experts, test.others, labels.scale, accept_only=False)
         judge = judge_panel(test.experts, test.others, judgments["compiled"], labels.scale, accept_only=False)
         panels = {"compiled_loo": judge, "ceiling": experts}

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import log1p
 
@@ -19,6 +19,11 @@ from judgec.evidence.reasons.phrases import Phrases
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
 from judgec.evidence.text import VERSION, Library, StemmedText
 from judgec.records.label import FloatArray, Item
+from judgec.tasks.built_in import BUILT_IN
+from judgec.tasks.registry import TASKS
+from judgec.tasks.spec import FAMILIES, PAIR
+
+Reads = Mapping[str, tuple[str, ...]]
 
 OLDEST = 1  # definitions whose features can still be computed
 
@@ -28,7 +33,11 @@ _NAMES = {
     "reference": REFERENCE_NAMES,
     "contexts": CONTEXT_NAMES,
 }
-_TEXTS = ("query", "answer", "answer_a", "answer_b", "reference", "contexts", "document", "passage")
+USUAL_READS: Reads = {  # what the tasks of the package read, by family; a field plays one part in all of them
+    family: tuple(dict.fromkeys(field for name in BUILT_IN for field in TASKS[name].reads.get(family, ())))
+    for family in FAMILIES
+}
+_USUAL_TEXTS = tuple(dict.fromkeys(field for name in BUILT_IN for field in TASKS[name].reading))
 _DIGITS = 6  # decimals of an IDF weight that are kept: more only make the file longer
 
 
@@ -65,6 +74,7 @@ class EvidenceModel:
         pairs: True when two answers are compared.
         mean_length: Mean stems of a training document, for BM25.
         version: Of the features' definitions: a saved judge keeps the features that it was calibrated with.
+        reads: The input fields that each family reads, the first that an item has.
     """
 
     idf: Idf
@@ -72,26 +82,34 @@ class EvidenceModel:
     pairs: bool = False
     mean_length: float = 1.0
     version: int = VERSION
+    reads: Reads = field(default_factory=lambda: USUAL_READS)
 
     @classmethod
-    def fit(cls, items: Sequence[Item]) -> "EvidenceModel":
-        """IDF over every distinct text of the training items, and the families that their fields allow."""
+    def fit(cls, items: Sequence[Item], task: str | None = None) -> "EvidenceModel":
+        """IDF over every distinct text of the training items, and the families that their fields allow.
+
+        Args:
+            items: The training items.
+            task: Their task; default: one of the package, which the fields tell.
+        """
         library = Library()
-        present = {name for item in items for name in _TEXTS if item.text(name).strip()}
-        if "passage" in present:  # a question and its answer, both checked against the passage
-            present |= {"document", "contexts"}
-        texts = dict.fromkeys(text for item in items for name in _TEXTS for text in item.texts(name) if text.strip())
-        pairs = "answer_a" in present or "answer_b" in present
+        own = None if task is None or task in BUILT_IN else TASKS[task]
+        reads, names = (USUAL_READS, _USUAL_TEXTS) if own is None else (own.reads, own.reading)
+        filled = {name for item in items for name in names if item.text(name).strip()}
+        present = {family for family, fields in reads.items() if filled.intersection(fields)}
+        texts = dict.fromkeys(text for item in items for name in names for text in item.texts(name) if text.strip())
+        pairs = not filled.isdisjoint(PAIR)
         answers = pairs or "answer" in present or "document" not in present
         families = ["document"] if "document" in present and not pairs else []
         families += [name for name in ("answer", "reference", "contexts") if answers and name in {"answer", *present}]
-        documents = [text for item in items if (text := _document(item)).strip()]
+        documents = [text for item in items if (text := _text(item, reads, "document")).strip()]
         lengths = [len(library.read(text).stems) for text in documents]
         return cls(
             idf=Idf.fit(library.read(text).vocabulary for text in texts),
             families=tuple(families),
             pairs=pairs,
             mean_length=max(1.0, sum(lengths) / max(1, len(lengths))),
+            reads=reads,
         )
 
     @cached_property
@@ -117,10 +135,11 @@ class EvidenceModel:
         # Items that share their contexts come one after another: each text is analysed once.
         groups: dict[object, list[int]] = {}
         for i, item in enumerate(items):
-            groups.setdefault((item.texts("contexts"), item.text("query")), []).append(i)
+            groups.setdefault((self._contexts(item), item.text("query")), []).append(i)
         for i in (i for group in groups.values() for i in group):
-            sides = ("answer_a", "answer_b") if self.pairs else ("answer",)
-            answers = [read_answer(items[i].text(side), library) for side in sides]
+            item = items[i]
+            said = [item.text(side) for side in PAIR] if self.pairs else [_text(item, self.reads, "answer")]
+            answers = [read_answer(text, library) for text in said]
             if self.pairs:
                 one, other = (np.array(self._row(items[i], answer, library)) for answer in answers)
                 out[i] = one - other
@@ -134,10 +153,10 @@ class EvidenceModel:
         question = library.read(item.text("query"))
         phrases: Phrases = {}
         if "document" in self.families:
-            phrases |= document_parts(question, library.read(_document(item)))
+            phrases |= document_parts(question, library.read(_text(item, self.reads, "document")))
         if "answer" in self.families:
-            contexts = library.read(_contexts(item))
-            reference = item.text("reference")
+            contexts = library.read(self._contexts(item))
+            reference = _text(item, self.reads, "reference")
             found = [
                 answer_findings(answer, question, reference, contexts, library, own=self.pairs) for answer in answers
             ]
@@ -159,7 +178,7 @@ class EvidenceModel:
         """The features of one family, or an empty tuple when the item lacks a text it needs."""
         weight = self.idf.__getitem__
         if family == "document":
-            document = library.read(_document(item))
+            document = library.read(_text(item, self.reads, "document"))
             both = question.stems and document.stems
             return document_features(question, document, weight, self.mean_length) if both else ()
         if not answer.passage.stems:
@@ -167,11 +186,15 @@ class EvidenceModel:
         if family == "answer":
             return answer_features(answer, question, weight)
         if family == "reference":
-            reference = item.text("reference")
+            reference = _text(item, self.reads, "reference")
             given = any(library.read(text).stems for text in alternatives(reference))
             return reference_features(answer, question, reference, library, weight) if given else ()
-        contexts, trusted = library.read(_contexts(item)), library.read(item.text("reference"))
+        contexts = library.read(self._contexts(item))
+        trusted = library.read(_text(item, self.reads, "reference"))
         return context_features(answer, question, contexts, trusted, weight) if contexts.stems else ()
+
+    def _contexts(self, item: Item) -> tuple[str, ...]:
+        return next((texts for name in self.reads.get("contexts", ()) if (texts := item.texts(name))), ())
 
     @cached_property
     def digest(self) -> str:
@@ -187,6 +210,8 @@ class EvidenceModel:
             "mean_length": self.mean_length,
             "idf": self.idf,
         }
+        if self.reads != USUAL_READS:  # a plugin's task
+            state["reads"] = self.reads
         return json.dumps(state, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -201,8 +226,10 @@ class EvidenceModel:
             version = state["version"]
             idf = Idf((str(stem), float(weight)) for stem, weight in state["idf"].items())
             families = tuple(map(str, state["families"]))
+            own = {str(family): tuple(map(str, fields)) for family, fields in state.get("reads", {}).items()}
             sound = set(families) <= set(_NAMES) and all(0 < weight <= 1 for weight in idf.values())
-            model = cls(idf, families, bool(state["pairs"]), float(state["mean_length"]), int(version))
+            pairs, mean_length = bool(state["pairs"]), float(state["mean_length"])
+            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS)
         except (ValueError, KeyError, TypeError, AttributeError) as fault:
             raise ArtifactError(
                 f"evidence model: {fault!r}; a complete JSON state is needed. Compile again."
@@ -215,9 +242,6 @@ class EvidenceModel:
         return model
 
 
-def _contexts(item: Item) -> tuple[str, ...]:
-    return item.texts("contexts") or item.texts("passage")
-
-
-def _document(item: Item) -> str:
-    return item.text("document") or item.text("passage")
+def _text(item: Item, reads: Reads, family: str) -> str:
+    """The text that a family reads of an item, or an empty one."""
+    return next((text for name in reads.get(family, ()) if (text := item.text(name))), "")

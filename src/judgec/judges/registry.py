@@ -1,25 +1,20 @@
-"""Registers the judges: one visible dict, and plugins of the entry point group ``judgec.judges``."""
+"""Builds the judge of a task: from the task's Signature, or as the function of a plugin builds it."""
 
-from collections.abc import Collection
-from importlib.metadata import entry_points
+from collections.abc import Callable, Collection
+from importlib import import_module
 from typing import Protocol
 
 import dspy
 
 from judgec.errors import UserError
-from judgec.judges.tasks.answer import answer_judge
-from judgec.judges.tasks.grade import grade_judge
-from judgec.judges.tasks.preference import preference_judge
-from judgec.judges.tasks.rejection import rejection_judge
-from judgec.judges.tasks.relevance import relevance_judge
-from judgec.judges.tasks.reliability import reliability_judge
+from judgec.judges.signatures import CONFIDENCE, REASON, build, description
 from judgec.records.scale import Scale
-
-ENTRY_POINTS = "judgec.judges"
+from judgec.tasks.registry import TASKS, loaded, plugin_names
+from judgec.tasks.spec import TaskSpec
 
 
 class JudgeBuilder(Protocol):
-    """Makes the module of a task.
+    """Makes the module of a task that needs more than a Signature.
 
     The module must have one predictor. Its outputs are ``reason``, a grade per aspect in the order of the
     aspects, and ``confidence``; reason and confidence may be missing.
@@ -30,33 +25,57 @@ class JudgeBuilder(Protocol):
         ...
 
 
-JUDGES: dict[str, JudgeBuilder] = {
-    "answer": answer_judge,
-    "grade": grade_judge,
-    "preference": preference_judge,
-    "rejection": rejection_judge,
-    "relevance": relevance_judge,
-    "reliability": reliability_judge,
-}
-
-
 def judge_module(task: str, scale: Scale, aspects: tuple[str, ...], fields: Collection[str]) -> dspy.Module:
     """An uncompiled judge for a task.
 
     Args:
-        task: A key of ``JUDGES`` or the name of a plugin; a plugin cannot replace a built-in judge.
+        task: A task of ``judgec.tasks.registry``, or a plugin that builds a judge and nothing else; a plugin cannot
+            replace a task of the package.
         scale: The grades and what they mean.
         aspects: ``("grade",)`` for tasks with one grade.
         fields: The input fields that at least one item has.
 
     Raises:
-        UserError: When no judge has this name.
+        UserError: When no judge has this name, or its Signature cannot be imported.
     """
-    builder = JUDGES.get(task)
-    if builder is None:
-        plugins = {plugin.name: plugin for plugin in entry_points(group=ENTRY_POINTS)}
-        if task not in plugins:
-            known = ", ".join(sorted({*JUDGES, *plugins}))
+    spec = TASKS.get(task)
+    if spec is None:
+        builder = loaded(task)
+        if not callable(builder):
+            known = ", ".join(sorted({*TASKS, *plugin_names()}))
             raise UserError(f"--task: there is no judge for {task!r}; there are {known}. Name one of these.")
-        builder = plugins[task].load()
-    return builder(scale, aspects, fields)
+        return builder(scale, aspects, fields)
+    found = _imported(spec)
+    if not isinstance(found, type):
+        return found(scale, aspects, fields)
+    return build(found, scale, _asked(spec, found, aspects), fields, meanings=spec.meanings_of(scale))
+
+
+def _imported(spec: TaskSpec) -> Callable[..., dspy.Module]:
+    """The Signature of a task, or the function that builds its module."""
+    module, _, name = spec.signature.partition(":")
+    try:
+        found: object = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as fault:
+        found = fault
+    if not callable(found):
+        raise UserError(
+            f"task {spec.name}: signature {spec.signature!r} is not there ({found}); module:name of a "
+            "dspy.Signature, or of a function that builds the judge, is valid. Correct the task's declaration."
+        )
+    return found
+
+
+def _asked(spec: TaskSpec, signature: type[dspy.Signature], aspects: tuple[str, ...]) -> dict[str, str]:
+    """What the grade of each aspect says."""
+    grades = [field for name, field in signature.output_fields.items() if name not in {REASON, CONFIDENCE}]
+    if len(grades) != 1:
+        raise UserError(
+            f"task {spec.name}: signature {spec.signature!r} has {len(grades)} outputs besides {REASON} and "
+            f"{CONFIDENCE}; one is needed, which stands for all grades. Correct the Signature."
+        )
+    said = description(grades[0])
+    if not spec.by_aspect:
+        return dict.fromkeys(aspects, said)
+    asked = {aspect: spec.question(aspect) for aspect in aspects}
+    return {aspect: f"{aspect}: {text}; {said}" if text else f"{aspect}; {said}" for aspect, text in asked.items()}

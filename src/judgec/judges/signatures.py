@@ -44,13 +44,13 @@ def build(
     standards = [phrase for name, phrase in STANDARDS.items() if name in fields]
     standard = " and ".join(standards) or "what you know"
     chosen: dict[str, object] = {
-        name: (str, dspy.InputField(desc=f"{_description(field)} ({QUOTED})"))
+        name: (str, dspy.InputField(desc=f"{description(field)} ({QUOTED})"))
         for name, field in task.input_fields.items()
         if name in fields
     }
     for name, field in task.output_fields.items():
         if name in {REASON, CONFIDENCE}:
-            chosen[name] = (field.annotation, dspy.OutputField(desc=_description(field)))
+            chosen[name] = (field.annotation, dspy.OutputField(desc=description(field)))
             continue
         for aspect, output in field_names(tuple(aspects), name).items():
             desc = aspects[aspect].replace("{standard}", standard)
@@ -107,7 +107,7 @@ def json_schema(predict: dspy.Predict) -> str | None:
 def fenced_inputs(predict: dspy.Predict, item: Item) -> dict[str, str]:
     """The item's texts as the judge's prompt must hold them, keyed by input field."""
     return {
-        name: fence(name, item.texts(name) if name == "contexts" else item.text(name))
+        name: fence(name, item.texts(name) if name == "contexts" else item.inputs.get(name, ""))
         for name in predict.signature.input_fields
     }
 
@@ -158,7 +158,8 @@ def _grade_type(scale: Scale) -> Any:  # a type made at run time has no static t
     return Literal[tuple(scale.grades if whole else map(str, scale.grades))]
 
 
-def _description(field: Any) -> str:  # DSPy's fields are untyped
+def description(field: Any) -> str:  # DSPy's fields are untyped
+    """What the Signature says of a field."""
     return str(field.json_schema_extra["desc"])
 
 

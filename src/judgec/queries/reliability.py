@@ -9,8 +9,9 @@ from judgec.judges.judge import CompiledJudge
 from judgec.lm.executor import Ask
 from judgec.queries.terms import content
 from judgec.records.label import Item
+from judgec.tasks.reliability import QUESTIONS
 
-ASPECTS = ("question_in_passage", "answer_in_passage", "self_contained")
+ASPECTS = tuple(QUESTIONS)
 ASKED = 0.6  # share of the question's content words that must stand in the passage
 STATED = 0.8  # of the answer's
 _POINTS = re.compile(

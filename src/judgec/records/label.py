@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgec.records.scale import Scale
 
-Task = Literal["grade", "answer", "relevance", "preference", "rejection", "reliability"]
+Task = str  # the name of a task; ``judgec.tasks`` knows them
 Text = str | tuple[str, ...]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

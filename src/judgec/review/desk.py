@@ -6,10 +6,9 @@ from judgec.errors import UserError
 from judgec.records.label import Task
 from judgec.records.scale import Scale
 from judgec.store.review.sheet import Given, LabelSheet
+from judgec.tasks.registry import TASKS
 
 LONGEST_NAME = 80  # characters of an annotator's name
-# In the order of reading.
-FIELDS = ("query", "passage", "reference", "answer", "answer_a", "answer_b", "document", "contexts")
 
 Json = dict[str, object]
 
@@ -61,7 +60,7 @@ class Desk:
         if not 0 <= number < len(items):
             raise UserError(f"item {number}: there are {len(items)}. Load the page again.")
         item = items[number]
-        names = [name for name in FIELDS if name in item.inputs]
+        names = [name for name in TASKS[self._sheet.form.task].reading if name in item.inputs]
         return {
             "number": number,
             "item_id": item.item_id,
@@ -102,16 +101,4 @@ class Desk:
 
 def meanings_of(task: Task, scale: Scale) -> tuple[str, ...]:
     """What each grade means: the scale's own words, else those that a judge of the task is given; may be empty."""
-    if scale.meanings or task not in {"grade", "relevance", "answer"}:
-        return scale.meanings
-    from judgec.judges.tasks.answer import RAGELO_MEANINGS  # DSPy is slow to import, and rarely needed here
-    from judgec.judges.tasks.grade import VRAG_EVAL
-    from judgec.judges.tasks.relevance import RAGELO_RELEVANCE
-
-    usual: Mapping[Task, tuple[tuple[int, ...], tuple[str, ...]]] = {
-        "grade": ((1, 2, 3, 4, 5), VRAG_EVAL),
-        "relevance": ((0, 1, 2), RAGELO_RELEVANCE),
-        "answer": ((0, 1, 2), RAGELO_MEANINGS),
-    }
-    grades, meanings = usual[task]
-    return meanings if scale.grades == grades else ()
+    return TASKS[task].meanings_of(scale)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import get_args
 
 from pydantic import ValidationError
 
@@ -14,6 +13,7 @@ from judgec.errors import InputError
 from judgec.records.label import Task
 from judgec.records.scale import Scale
 from judgec.store.arrow import HUB_PREFIX
+from judgec.tasks.registry import TASKS
 
 NAME = "datasheet.toml"
 
@@ -76,11 +76,11 @@ def read_datasheet(path: str) -> Datasheet:
 def _interpreted(sheet: Path, text: str, content: Mapping[str, object]) -> Datasheet:
     faults: list[str] = []
     where = partial(_where, sheet, text)
-    task = next((name for name in get_args(Task) if name == content.get("task")), None)
+    named = content.get("task")
+    task = named if isinstance(named, str) and named in TASKS else None
     if "task" in content and task is None:
         faults.append(
-            f"{where('task')}: task {content['task']!r} is not known; valid are "
-            f"{', '.join(get_args(Task))}. Correct it."
+            f"{where('task')}: task {content['task']!r} is not known; valid are {', '.join(TASKS)}. Correct it."
         )
     scale = _scale(where, content["scale"], faults) if "scale" in content else None
     source = content.get("source", {})

@@ -12,12 +12,13 @@ from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.rows.cells import as_id, is_missing
-from judgec.store.rows.columns import as_task, infer_task, listed, renamed, require_columns
+from judgec.store.rows.columns import infer_task, listed, renamed, require_columns
 from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.store.rows.items import Collected, collect_items, digest, item_digest
 from judgec.store.rows.ragelo import is_ragelo, joined
 from judgec.store.rows.raters import unpivot
 from judgec.store.tables import Table, read_table
+from judgec.tasks.registry import TASKS, as_task
 
 DEFAULT_ANNOTATOR = "expert"
 FEW_ITEMS = 30  # below this no split leaves enough to test on
@@ -155,7 +156,7 @@ def label_file(
         empty_answers=collected.empty,
         not_text=collected.not_text,
         unlabelled=unlabelled,
-        scale_inferred=sheet.scale is None and not accept_only and scale.level == "ordinal",
+        scale_inferred=sheet.scale is None and not accept_only and not TASKS[known].settled,
     )
 
 

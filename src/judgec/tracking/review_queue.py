@@ -54,6 +54,7 @@ class Queue:
         items: Input texts by field, keyed by item_id.
         questions: Asked of each item.
         users: Who may answer; at most ten, none for anybody.
+        graded: The fields that are graded.
     """
 
     experiment: str
@@ -61,6 +62,7 @@ class Queue:
     items: Mapping[str, Mapping[str, object]]
     questions: tuple[ReviewQuestion, ...]
     users: tuple[str, ...] = ()
+    graded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def send(store: TrackingStore, queue: Queue) -> int:
     new = [item_id for item_id in queue.items if item_id not in sent]
     mlflow.set_experiment(experiment_id=experiment)
     for item_id in new:
-        sent[item_id] = _trace(item_id, queue.items[item_id])
+        sent[item_id] = _trace(item_id, queue.items[item_id], queue.graded)
     known = {schema.name: schema.schema_id for schema in label_schemas.list_label_schemas(experiment_id=experiment)}
     for question in queue.questions:
         if question.name not in known:
@@ -171,11 +173,11 @@ def _traces(client: "MlflowClient", experiment: str) -> "list[Trace]":
             return traces
 
 
-def _trace(item_id: str, inputs: Mapping[str, object]) -> str:
+def _trace(item_id: str, inputs: Mapping[str, object], among: Sequence[str]) -> str:
     """The item as a trace: what was asked goes in, what is graded comes out; the reference and contexts beside it."""
     import mlflow
 
-    graded = [name for name in ("answer", "answer_a", "answer_b", "document") if name in inputs]
+    graded = [name for name in among if name in inputs]
     with mlflow.start_span("item") as span:
         span.set_inputs({name: value for name, value in inputs.items() if name not in graded})
         outputs = {name: inputs[name] for name in graded}
@@ -222,7 +224,9 @@ def main() -> None:
             questions = tuple(
                 ReviewQuestion(q["name"], tuple(q["options"]), q["instruction"]) for q in raw["questions"]
             )
-            queue = Queue(raw["experiment"], raw["name"], raw["items"], questions, tuple(raw["users"]))
+            queue = Queue(
+                raw["experiment"], raw["name"], raw["items"], questions, tuple(raw["users"]), tuple(raw["graded"])
+            )
             reply: Row = {"sent": send(store, queue)}
         else:
             reply = {"answers": [asdict(one) for one in fetch(store, request["experiment"], request["questions"])]}

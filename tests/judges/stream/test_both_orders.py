@@ -15,8 +15,8 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.records.judgment import Judgments, concatenate
 from judgec.store.journal.journal import Journal
-from judgec.store.rows.grades import PREFERENCE_SCALE as SCALE
 from judgec.store.stream.pieces import pieces_of
+from judgec.tasks.preference import PREFERENCE_SCALE as SCALE
 from tests.judges.engine import ScriptedEngine
 from tests.judges.test_pairwise import ITEMS, MODULE, by_quality, engine, lopsided
 

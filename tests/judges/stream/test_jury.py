@@ -21,8 +21,8 @@ from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.store.journal.journal import Journal
-from judgec.store.rows.grades import PREFERENCE_SCALE
 from judgec.store.stream.pieces import ROWS, Piece, pieces_of
+from judgec.tasks.preference import PREFERENCE_SCALE
 from tests.judges.engine import Answer, ScriptedEngine, bad_request, reply
 from tests.judges.test_judge import passing
 from tests.judges.test_pairwise import MODULE

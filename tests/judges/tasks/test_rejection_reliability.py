@@ -19,7 +19,8 @@ from judgec.records.scenario.outcome import REJECTION_OUTCOMES, REJECTION_PASSES
 from judgec.report.label_report import label_report
 from judgec.store import programs
 from judgec.store.labels import read_label_file, read_labels
-from judgec.store.rows.grades import OUTCOME_SCALE, RELIABILITY_SCALE
+from judgec.tasks.rejection import OUTCOME_SCALE
+from judgec.tasks.reliability import RELIABILITY_SCALE
 from tests.judges.tasks.labels import rejection_labels, reliability_labels
 
 

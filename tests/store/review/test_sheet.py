@@ -183,6 +183,12 @@ def test_table_of_another_format_is_copied_once_and_then_gone_on_with(tmp_path: 
         ({"query": "Q", "document": "D"}, "relevance", (0, 1, 2), ("grade",)),
         ({"query": "Q", "answer_a": "A", "answer_b": "B"}, "preference", ("a", "b", "tie"), ("preference",)),
         ({"query": "Q", "answer": "A", "grade.tone": ""}, "answer", (0, 1, 2), ("grade.tone",)),
+        (
+            {"query": "Q", "passage": "P", "answer": "A"},
+            "reliability",
+            (0, 1),
+            ("grade.question_in_passage", "grade.answer_in_passage", "grade.self_contained"),
+        ),
     ],
 )
 def test_form_of_unlabelled_items_follows_their_columns(

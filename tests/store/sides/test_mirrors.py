@@ -1,6 +1,6 @@
 from judgec.records.label import Item, LabelSet, Task
-from judgec.store.rows.grades import PREFERENCE_SCALE
 from judgec.store.sides.mirrors import with_mirrors_together
+from judgec.tasks.preference import PREFERENCE_SCALE
 
 
 def labels(*rows: tuple[str, str, str, str], task: Task = "preference") -> LabelSet:

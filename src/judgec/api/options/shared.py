@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.option import Option
+from judgec.tasks.built_in import BUILT_IN
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -21,9 +22,7 @@ Annotators = Annotated[
     tuple[str, ...], Option("Columns that hold one rater's labels each.", metavar="A,B,...", commas=True)
 ]
 AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE")]
-Task = Annotated[
-    str | None, Option("answer, grade, preference, rejection, relevance, reliability; default: by columns.")
-]
+Task = Annotated[str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.")]
 LabelsTable = Annotated[
     "Source | None",
     Option("Labelled items; default: the test items of the judge, or of both.", metavar="FILE"),

@@ -13,6 +13,7 @@ from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.sheet import Given, LabelSheet
 from judgec.store.review.spreadsheet import export_sheet, import_sheet
 from judgec.store.rows.columns import as_names
+from judgec.tasks.registry import TASKS
 from judgec.tracking.review_queue import MOST_OPTIONS, MOST_USERS, Queue, ReviewQuestion, fetch_answers, send_queue
 from judgec.tracking.store import TrackingStore, tracking_store
 from judgec.tracking.traces import MLFLOW_PREFIX
@@ -78,9 +79,12 @@ def _send(sheet: LabelSheet, store: TrackingStore, experiment: str, users: Seque
     options, meanings = form.options, meanings_of(form.task, form.scale)
     rubric = "\n".join(f"{grade}: {meaning}" for grade, meaning in zip(options, meanings, strict=False))
     questions = tuple(ReviewQuestion(column, options, rubric) for column in form.columns)
-    items = {item.item_id: dict(item.inputs) for item in sheet.items}
+    spec = TASKS[form.task]
+    items = {
+        item.item_id: {name: item.inputs[name] for name in spec.reading if name in item.inputs} for item in sheet.items
+    }
     name = sheet.path.name
-    sent = send_queue(store, Queue(experiment, name, items, questions, tuple(users)), os.environ)
+    sent = send_queue(store, Queue(experiment, name, items, questions, tuple(users), spec.graded), os.environ)
     here = judgec_here()
     say(
         f"queue {name} of experiment {experiment}: {len(items)} items, {sent} of them new",

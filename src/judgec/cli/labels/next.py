@@ -5,7 +5,6 @@ import io
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import get_args
 
 from judgec.cli.labels.labels import Request
 from judgec.cli.output import command, say
@@ -15,20 +14,21 @@ from judgec.judges.judge import load_judge
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
-from judgec.records.label import FloatArray, Item, Task
+from judgec.records.label import FloatArray, Item
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.progress import Bar
 from judgec.store import programs
 from judgec.store.datasheet import NAME as DATASHEET
 from judgec.store.rows.cells import is_missing
-from judgec.store.rows.columns import BY_ASPECT, TASKS, as_names, as_rename
-from judgec.store.rows.grades import PREFERENCE_SCALE
+from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.rows.unlabelled import read_unlabelled
 from judgec.store.sides.draw import trainable
 from judgec.store.sides.memory import read_memory
 from judgec.store.sides.queries import queries_of
 from judgec.store.splits import locked_family, read_family, write_family, write_whole
 from judgec.store.tables import read_table
+from judgec.tasks.preference import PREFERENCE_SCALE
+from judgec.tasks.registry import TASKS
 
 
 def run(request: Request) -> dict[str, object]:
@@ -42,8 +42,7 @@ def run(request: Request) -> dict[str, object]:
     bar = Bar(shown=not request.quiet)
     program = programs.load(request.home, request.judge)
     card, judge = program.card, load_judge(program)
-    task = next((name for name in get_args(Task) if name == card.task), None)
-    if task is None:
+    if card.task not in TASKS:
         raise UserError(f"--judge {request.judge}: its task {card.task} has no label columns. Name another judge.")
     out, filled = request.out, label_columns(card)
     if not out.parent.is_dir():
@@ -51,7 +50,7 @@ def run(request: Request) -> dict[str, object]:
     if out.exists() and any(not is_missing(row.get(name)) for row in read_table(str(out)).rows for name in filled):
         raise UserError(f"--out {out}: it holds labels, which would be lost. Move it, or name another.")
     found = read_unlabelled(
-        request.file, task=task, rename=as_rename(request.rename), annotators=as_names(request.annotators)
+        request.file, task=card.task, rename=as_rename(request.rename), annotators=as_names(request.annotators)
     )
     if not found.items:
         raise UserError(
@@ -103,9 +102,10 @@ def _picked(request: Request, card: ProgramCard, items: Sequence[Item], uncertai
 
 def label_columns(card: ProgramCard) -> list[str]:
     """The columns that the experts fill in."""
-    if card.task in BY_ASPECT:
-        return [f"grade.{aspect}" for aspect in card.aspects]
-    return ["accept" if card.scale.name == "accept" else TASKS[_task(card)].labels[0]]
+    spec = TASKS[card.task]
+    if spec.takes_accept and card.scale.name == ACCEPT_SCALE.name:
+        return ["accept"]
+    return list(spec.columns(card.aspects))
 
 
 def datasheet(card: ProgramCard) -> str:
@@ -123,7 +123,7 @@ def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
 
     Neither the judge's grade nor its doubt is in it: experts would anchor on them.
     """
-    fields = [name for name in TASKS[_task(card)].inputs if any(name in pick.item.inputs for pick in picks)]
+    fields = [name for name in TASKS[card.task].inputs if any(name in pick.item.inputs for pick in picks)]
     optional = [name for name in ("agent", "group") if any(getattr(pick.item, name) is not None for pick in picks)]
     labels = [*label_columns(card), "annotator", "rationale"]
     columns = ["item_id", "query_id", *optional, *fields, *labels, "stratum", "inclusion_probability"]
@@ -140,7 +140,3 @@ def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
         row = {"item_id": item.item_id, "query_id": item.query_id, **named, **inputs}
         writer.writerow({**row, "stratum": pick.stratum, "inclusion_probability": f"{pick.probability:.6g}"})
     return text.getvalue()
-
-
-def _task(card: ProgramCard) -> Task:
-    return next(name for name in get_args(Task) if name == card.task)

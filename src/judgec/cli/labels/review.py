@@ -3,13 +3,11 @@
 import contextlib
 import signal
 import threading
-from typing import get_args
 
 from judgec.cli.labels.labels import Request
 from judgec.cli.output import command, say
 from judgec.errors import UserError
 from judgec.records.card import ProgramCard
-from judgec.records.label import Task
 from judgec.review.desk import Desk
 from judgec.review.server import serving
 from judgec.store import programs
@@ -18,6 +16,7 @@ from judgec.store.review.form import Form, form_of
 from judgec.store.review.sheet import LabelSheet, open_sheet
 from judgec.store.rows.columns import as_names, as_rename, renamed
 from judgec.store.tables import read_table
+from judgec.tasks.registry import TASKS
 
 
 def grade(request: Request) -> dict[str, object]:
@@ -81,8 +80,7 @@ def run(request: Request) -> dict[str, object]:
 
 
 def _form_of_judge(request: Request, card: ProgramCard) -> Form:
-    task = next((name for name in get_args(Task) if name == card.task), None)
-    if task is None:
+    if card.task not in TASKS:
         raise UserError(f"--judge {request.judge}: its task {card.task} has no label columns. Name another judge.")
     table = renamed(read_table(request.file), as_rename(request.rename))
-    return form_of(table, read_datasheet(request.file), task=task, scale=card.scale, aspects=card.aspects)
+    return form_of(table, read_datasheet(request.file), task=card.task, scale=card.scale, aspects=card.aspects)

@@ -5,6 +5,7 @@ from pathlib import Path
 from judgec.cli.output import command, print_table, say
 from judgec.cli.tournament.evaluate import Request
 from judgec.store.tournament.entries import Entries
+from judgec.tasks.registry import compares
 from judgec.tournament.render import leaderboard_rows, retrieval_rows, win_rows
 from judgec.tournament.report.costs import agent_costs
 from judgec.tournament.report.evaluation import Evaluation, audit_note
@@ -44,7 +45,7 @@ def notes_of(request: Request, found: Evaluation, qrels: str | None) -> tuple[st
     if qrels and request.relevance_judge:
         notes.append("--relevance-judge was not used: --qrels grades the documents.")
     best, least = None if found.relevance is None else found.relevance.best, request.threshold
-    if best is not None and best < least and card.task == "preference" and "contexts" in card.fields:
+    if best is not None and best < least and compares(card.task) and "contexts" in card.fields:
         notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
     if found.proposal is not None:
         pairs, why = found.proposal.neighbours, WHY_STOPPED.get(found.proposal.reason, "--games was reached")

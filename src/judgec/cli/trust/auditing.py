@@ -28,6 +28,7 @@ from judgec.stats.intervals.gate import GateVerdict, announced, worst
 from judgec.store import programs
 from judgec.store.programs import Program
 from judgec.store.splits import write_whole
+from judgec.tasks.registry import TASKS
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import AuditRun
 from judgec.tracking.store import tracking_store
@@ -218,6 +219,7 @@ def _asking(request: Request, program: Program, bar: Bar) -> Iterator[tuple[Audi
             model=spec.model if judge.asks_lm else EMBEDDED,
             experts=None,
             seed=request.seed,
+            graded=TASKS[card.task].graded,
         )
         fair = partial(judged_unlearned, program=program, judge=judge, ask=session.ask)
         yield replace(subject, unlearned=fair if "folds" in program.split else None), session

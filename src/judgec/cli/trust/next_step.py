@@ -6,9 +6,10 @@ from pathlib import Path
 from judgec.cli.judge.judge import Request
 from judgec.cli.output import command
 from judgec.records.card import ProgramCard
-from judgec.store.rows.columns import ASPECT_PREFIX, as_rename
+from judgec.store.rows.columns import as_rename
 from judgec.store.stream.judged import Names
 from judgec.store.stream.pieces import ItemStream
+from judgec.tasks.spec import ASPECT_PREFIX
 
 
 def next_step(request: Request, card: ProgramCard, items: ItemStream, names: Names, *, in_folds: bool) -> list[str]:

@@ -10,9 +10,8 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
 from judgec.store import programs
+from judgec.tasks.registry import TASKS
 from judgec.tournament.report.evaluation import why_unproven
-
-TASKS = ("answer", "grade", "preference")  # whose judges can judge answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,10 @@ def judging(home: Path, reference: str, option: str, *, unproven: bool) -> Worki
         reference = f"{name}@{programs.LATEST}"
     program = programs.load(home, reference)
     card = program.card
-    if card.task not in TASKS:
+    able = sorted(task for task, spec in TASKS.items() if spec.rates_answers)
+    if card.task not in able:
         raise UserError(
-            f"{option} {reference}: a judge of {card.task}; one of {', '.join(TASKS)} is needed. Name another."
+            f"{option} {reference}: a judge of {card.task}; one of {', '.join(able)} is needed. Name another."
         )
     why = why_unproven(card)
     if why and not unproven:

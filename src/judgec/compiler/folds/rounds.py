@@ -58,7 +58,7 @@ class Compiling:
             of: Which round it is, for the watch; empty with the single split.
         """
         settings = self.settings
-        evidence = EvidenceModel.fit(dataset.train.items) if settings.evidence else None
+        evidence = EvidenceModel.fit(dataset.train.items, dataset.labels.task) if settings.evidence else None
         bench = Bench(
             dataset,
             self.session.finish,

@@ -1,19 +1,6 @@
 """The grade judge: one grade for an answer, against a reference, contexts or both (vRAG-Eval)."""
 
-from collections.abc import Collection
-
 import dspy
-
-from judgec.judges.signatures import build
-from judgec.records.scale import Scale
-
-VRAG_EVAL = (  # vRAG-Eval, Table 2: the meanings of 1-5 when the scale gives none
-    "not aligned, off topic or hallucinated; a hallucination is worse than an honest 'I don't know'",
-    "honestly admits that it cannot answer, or that context is missing",
-    "relevant, with notable errors",
-    "acceptable and sufficient, not exhaustive",
-    "fully accurate and comprehensive",
-)
 
 
 class GradeAnswer(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
@@ -30,9 +17,3 @@ class GradeAnswer(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     reason: str = dspy.OutputField(desc="why the answer gets this grade, in one or two sentences")
     grade: str = dspy.OutputField(desc="the grade alone")
     confidence: int = dspy.OutputField(desc="how sure you are of the grade, 0 (not at all) to 100 (certain)")
-
-
-def grade_judge(scale: Scale, aspects: tuple[str, ...], fields: Collection[str]) -> dspy.Predict:
-    """The module; see ``registry.JudgeBuilder``."""
-    meanings = VRAG_EVAL if scale.grades == (1, 2, 3, 4, 5) else ()
-    return build(GradeAnswer, scale, dict.fromkeys(aspects, "the grade alone"), fields, meanings=meanings)

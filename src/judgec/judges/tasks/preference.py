@@ -1,12 +1,8 @@
 """The preference judge: which of two answers is better (RAGElo's pairwise evaluator)."""
 
 import re
-from collections.abc import Collection
 
 import dspy
-
-from judgec.judges.signatures import build
-from judgec.records.scale import Scale
 
 FACTORS = re.compile(r"correctness,\s+completeness,\s+helpfulness,\s+depth\s+and\s+level\s+of\s+detail")
 CITATIONS = (
@@ -30,13 +26,8 @@ class CompareAnswers(dspy.Signature):  # type: ignore[misc]  # dspy ships no typ
     contexts: str = dspy.InputField(desc="the retrieved documents, numbered")
     reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
     reason: str = dspy.OutputField(desc="what each answer gets right and how they differ, in a few sentences")
-    preference: str = dspy.OutputField(desc="the better answer")
+    preference: str = dspy.OutputField(desc="the better answer: a, b or tie")
     confidence: int = dspy.OutputField(desc="how sure you are of the choice, 0 (not at all) to 100 (certain)")
-
-
-def preference_judge(scale: Scale, aspects: tuple[str, ...], fields: Collection[str]) -> dspy.Predict:
-    """The module; see ``registry.JudgeBuilder``."""
-    return build(CompareAnswers, scale, dict.fromkeys(aspects, "the better answer: a, b or tie"), fields)
 
 
 def weighing(module: dspy.Module, *, factors: str = "", citations: bool = False) -> dspy.Module:

@@ -1,11 +1,6 @@
 """The rejection judge: what a system did with a question that its documents do not answer (RAGProbe, S6)."""
 
-from collections.abc import Collection
-
 import dspy
-
-from judgec.judges.signatures import build
-from judgec.records.scale import Scale
 
 
 class NameOutcome(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
@@ -23,8 +18,3 @@ class NameOutcome(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     reason: str = dspy.OutputField(desc="what the reply does, in one or two sentences")
     outcome: str = dspy.OutputField(desc="the outcome alone")
     confidence: int = dspy.OutputField(desc="how sure you are of the outcome, 0 (not at all) to 100 (certain)")
-
-
-def rejection_judge(scale: Scale, aspects: tuple[str, ...], fields: Collection[str]) -> dspy.Predict:
-    """The module; see ``registry.JudgeBuilder``."""
-    return build(NameOutcome, scale, dict.fromkeys(aspects, "the outcome alone"), fields)

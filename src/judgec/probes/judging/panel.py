@@ -14,7 +14,7 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.records.scenario.outcome import REJECTION_PASSES, SystemReply
 from judgec.records.scenario.schema import CRITERIA, Metric, Question
-from judgec.store.rows.grades import OUTCOME_SCALE
+from judgec.tasks.rejection import OUTCOME_SCALE
 
 PASS_FAIL = Scale(name="criterion", grades=(0, 1), meanings=("fail", "pass"), accept_at=1)
 FIELDS = ("query", "answer", "contexts", "reference")

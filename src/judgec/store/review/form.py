@@ -1,7 +1,6 @@
 """What experts are asked about the items of a file: task, scale, and the columns that their labels go to."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from judgec.errors import InputError, UserError
@@ -9,31 +8,11 @@ from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.store.datasheet import Datasheet
 from judgec.store.rows.cells import as_accept, as_grade
-from judgec.store.rows.columns import ASPECT_PREFIX, BY_ASPECT, TASKS, as_task, aspect_columns, infer_task, listed
-from judgec.store.rows.grades import (
-    ONE_TO_FIVE,
-    ONE_TO_FIVE_ACCEPT,
-    OUTCOME_SCALE,
-    PREFERENCE_SCALE,
-    RELIABILITY_SCALE,
-    position_of,
-    raw_labels,
-    settle_scale,
-)
+from judgec.store.rows.columns import aspect_columns, infer_task, listed
+from judgec.store.rows.grades import position_of, raw_labels, settle_scale
 from judgec.store.tables import Row, Table
-
-ASPECTS: Mapping[Task, tuple[str, ...]] = {  # where the file names none
-    "answer": ("relevance", "accuracy", "completeness", "precision"),  # RAGElo
-    "reliability": ("question_in_passage", "answer_in_passage", "self_contained"),  # RAGProbe
-}
-USUAL: Mapping[Task, Scale] = {  # where nobody declared a scale; inferred ones that lie within are widened to it
-    "grade": Scale(grades=ONE_TO_FIVE, accept_at=ONE_TO_FIVE_ACCEPT),
-    "relevance": Scale(name="relevance", grades=(0, 1, 2)),
-    "answer": Scale(name="quality", grades=(0, 1, 2)),
-    "preference": PREFERENCE_SCALE,
-    "rejection": OUTCOME_SCALE,
-    "reliability": RELIABILITY_SCALE,
-}
+from judgec.tasks.registry import TASKS, USUAL, as_task, told_by
+from judgec.tasks.spec import ASPECT_PREFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,32 +84,28 @@ def form_of(
         InputError: When the file's grades are not on a scale that could be inferred.
     """
     known = as_task(task) if task is not None else sheet.task or _task_of(table)
-    if known in BY_ASPECT:
+    spec = TASKS[known]
+    own: tuple[str, ...] = ("grade",)
+    if spec.by_aspect:
         theirs = tuple(name.removeprefix(ASPECT_PREFIX) for name in aspect_columns(table.columns))
-        own = aspects or theirs or ASPECTS[known]
-        columns = tuple(f"{ASPECT_PREFIX}{aspect}" for aspect in own)
-    else:
-        own, columns = ("grade",), (TASKS[known].labels[0],)
+        own = aspects or theirs or spec.usual_aspects or tuple(spec.aspects)
     asked_accept = scale is None and sheet.scale is None and "grade" not in table.columns and "accept" in table.columns
-    if known in {"grade", "relevance"} and (asked_accept or scale == ACCEPT_SCALE):
+    if spec.takes_accept and (asked_accept or scale == ACCEPT_SCALE):
         return Form(known, ACCEPT_SCALE, own, ("accept",), accept_only=True)
-    return Form(known, scale or _scale(table, known, sheet.scale, accept_at), own, columns, accept_only=False)
+    settled = scale or _scale(table, known, sheet.scale, accept_at)
+    return Form(known, settled, own, spec.columns(own), accept_only=False)
 
 
 def _task_of(table: Table) -> Task:
     try:
         return infer_task(table)[0]
     except InputError:  # no label column yet: the inputs alone
-        has = set(table.columns)
-        if {"answer_a", "answer_b"} <= has:
-            return "preference"
-        if {"passage", "answer"} <= has:
-            return "reliability"
-        return "relevance" if "document" in has and "answer" not in has else "grade"
+        told = told_by(table.columns)
+        return USUAL if told is None else told.name
 
 
 def _scale(table: Table, task: Task, declared: Scale | None, accept_at: str | None) -> Scale:
-    usual = USUAL[task]
+    usual = TASKS[task].scale
     raw = raw_labels(table, task, declared)
     used = Counter(grade for label in raw.rows if label for grade in label.grades.values())
     within = all(position_of(grade, usual) is not None for grade in used)

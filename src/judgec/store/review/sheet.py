@@ -17,11 +17,12 @@ from judgec.store.datasheet import find_datasheet, read_datasheet
 from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.form import Form, form_of
 from judgec.store.rows.cells import as_id, as_text, is_missing
-from judgec.store.rows.columns import as_task, renamed, require_columns
+from judgec.store.rows.columns import renamed, require_columns
 from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.raters import columns_of, rejoined, unpivot
 from judgec.store.splits import default_family, write_whole
 from judgec.store.tables import Row, Table, read_table
+from judgec.tasks.registry import TASKS, as_task
 
 JSON_LINES = (".jsonl", ".ndjson")
 MOST_RATIONALE = 20_000  # characters
@@ -221,7 +222,7 @@ def open_sheet(
     found = LabelSheet(target, form)
     if wide is not None:
         notes += _filled(found, wide, path)
-    if find_datasheet(str(target)) is None and form.task in {"grade", "relevance", "answer"} and not form.accept_only:
+    if find_datasheet(str(target)) is None and not TASKS[form.task].settled and not form.accept_only:
         beside = target.with_name(f"{target.stem}.{DATASHEET}")
         write_whole(beside, _declared(form))
         notes.append(f"the scale is declared in {beside}, so that a judge is compiled on what the experts saw")
@@ -330,7 +331,7 @@ def _rationale(row: Row) -> str:
 
 
 def _without_label(row: Row, form: Form) -> Row:
-    hidden = {*form.columns, "annotator", "rationale"} | ({"accept"} if form.task in {"grade", "relevance"} else set())
+    hidden = {*form.columns, "annotator", "rationale"} | ({"accept"} if TASKS[form.task].takes_accept else set())
     return {name: value for name, value in row.items() if name not in hidden}
 
 

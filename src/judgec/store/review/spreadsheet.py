@@ -13,9 +13,10 @@ from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.sheet import Given, LabelSheet
 from judgec.store.review.xlsx import write_workbook
 from judgec.store.rows.cells import as_grade, is_missing
-from judgec.store.rows.columns import TASKS, listed
+from judgec.store.rows.columns import listed
 from judgec.store.splits import write_whole
 from judgec.store.tables import Row, read_table
+from judgec.tasks.registry import TASKS
 
 XLSX = ".xlsx"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula (OWASP, CSV injection)
@@ -35,7 +36,8 @@ def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> int:
         UserError: Another format.
     """
     form, given = sheet.form, sheet.given(annotator)
-    fields = [name for name in TASKS[form.task].inputs if not name.startswith("agent_")]
+    spec = TASKS[form.task]
+    fields = [name for name in spec.inputs if name not in spec.hidden]
     fields = [name for name in fields if any(name in item.inputs for item in sheet.items)]
     header = ["item_id", *fields, *form.columns, "rationale", "annotator"]
     rows = [header]

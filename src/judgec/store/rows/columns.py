@@ -2,66 +2,13 @@
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.store.tables import Row, Table
-
-ASPECT_PREFIX = "grade."
-
-
-@dataclass(frozen=True, slots=True)
-class TaskColumns:
-    """What a task reads. ``labels`` are alternatives: one of them is enough."""
-
-    required: tuple[str, ...]
-    optional: tuple[str, ...]
-    labels: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """All input fields, in the order in which they are hashed and shown."""
-        return self.required + self.optional
-
-
-TASKS: Mapping[Task, TaskColumns] = {  # the most specific first: inference takes the first that fits
-    "preference": TaskColumns(
-        ("query", "answer_a", "answer_b"), ("contexts", "reference", "agent_a", "agent_b"), ("preference",)
-    ),
-    "rejection": TaskColumns(("query", "answer"), ("contexts",), ("outcome",)),
-    "reliability": TaskColumns(("query", "passage", "answer"), (), (f"{ASPECT_PREFIX}<aspect>",)),
-    "answer": TaskColumns(("query", "answer"), ("contexts", "reference"), (f"{ASPECT_PREFIX}<aspect>",)),
-    "grade": TaskColumns(("query", "answer"), ("reference", "contexts"), ("grade", "accept")),
-    "relevance": TaskColumns(("query", "document"), (), ("grade", "accept")),
-}
-
-BY_ASPECT: frozenset[Task] = frozenset({"answer", "reliability"})  # a grade for each of several aspects
-_USUAL_FIRST: tuple[Task, ...] = ("grade", "relevance", "answer", "preference")  # what advice is given about
-
-# Names other tools use, for the example in an error message; nothing is ever renamed by itself.
-_OFTEN_CALLED = {
-    "query": ("question", "prompt", "input", "user_input", "instruction", "q"),
-    "answer": ("response", "output", "prediction", "completion", "generated_answer", "text"),
-    "document": ("passage", "doc", "text", "context", "content"),
-    "answer_a": ("response_a", "response1", "output_1", "model_a_response", "answer1", "chosen"),
-    "answer_b": ("response_b", "response2", "output_2", "model_b_response", "answer2", "rejected"),
-    "grade": ("score", "rating", "label", "human_score", "human_grade", "relevance"),
-    "preference": ("winner", "label", "choice", "verdict"),
-    "outcome": ("result", "label"),
-}
-
-
-def as_task(name: str) -> Task:
-    """The task called ``name``.
-
-    Raises:
-        UserError: When there is none.
-    """
-    for task in TASKS:
-        if task == name:
-            return task
-    raise UserError(f"task {name!r} is not known; valid are {listed(TASKS)}. Correct --task.")
+from judgec.tasks.registry import TASKS, advised, also_called
+from judgec.tasks.spec import ASPECT_PREFIX
 
 
 def as_rename(pairs: Sequence[str]) -> dict[str, str]:
@@ -137,7 +84,7 @@ def aspect_columns(columns: Sequence[str]) -> tuple[str, ...]:
 
 def label_columns(columns: Sequence[str], task: Task) -> tuple[str, ...]:
     """The columns among these that hold labels of the task."""
-    if task in BY_ASPECT:
+    if TASKS[task].by_aspect:
         return aspect_columns(columns)
     return tuple(name for name in TASKS[task].labels if name in columns)
 
@@ -151,7 +98,7 @@ def infer_task(table: Table) -> tuple[Task, str]:
     fits = [task for task in TASKS if not missing_columns(table.columns, task, labelled=True)]
     if not fits:
         lacks = "; ".join(
-            f"{task} lacks {listed(missing_columns(table.columns, task, labelled=True))}" for task in _USUAL_FIRST
+            f"{task} lacks {listed(missing_columns(table.columns, task, labelled=True))}" for task in advised()
         )
         raise InputError(
             [
@@ -163,7 +110,7 @@ def infer_task(table: Table) -> tuple[Task, str]:
         )
     task = fits[0]
     used = [name for name in (*TASKS[task].inputs, *TASKS[task].labels) if name in table.columns]
-    if task in BY_ASPECT:
+    if TASKS[task].by_aspect:
         used += aspect_columns(table.columns)
     note = f"Task {task}, inferred from the columns {listed(used)}."
     if len(fits) > 1:
@@ -194,7 +141,7 @@ def missing_columns(columns: Sequence[str], task: Task, *, labelled: bool) -> tu
     spec = TASKS[task]
     missing = [name for name in spec.required if name not in columns]
     if labelled:
-        has_label = aspect_columns(columns) if task in BY_ASPECT else set(spec.labels) & set(columns)
+        has_label = aspect_columns(columns) if spec.by_aspect else set(spec.labels) & set(columns)
         if not has_label:
             missing.append(" or ".join(spec.labels))
     return tuple(missing)
@@ -207,7 +154,7 @@ def listed(names: Iterable[object]) -> str:
 
 def _closest(columns: Sequence[str]) -> tuple[str, ...]:
     """What the task with the fewest missing columns lacks, one whose columns can be guessed before others."""
-    lacking = [missing_columns(columns, task, labelled=True) for task in _USUAL_FIRST]
+    lacking = [missing_columns(columns, task, labelled=True) for task in advised()]
     return min(lacking, key=lambda missing: (len(missing), _guess(columns, missing) is None))
 
 
@@ -215,7 +162,7 @@ def _guess(columns: Sequence[str], missing: Sequence[str]) -> str | None:
     """A likely ``THEIRS=OURS`` for one of the missing columns."""
     lower = {name.lower(): name for name in reversed(columns)}
     for name in _alternatives(missing):
-        for theirs in (name, *_OFTEN_CALLED.get(name, ())):
+        for theirs in (name, *also_called(name)):
             if theirs in lower:
                 return f"{lower[theirs]}={name}"
     return None

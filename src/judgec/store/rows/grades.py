@@ -8,49 +8,17 @@ from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
-from judgec.store.rows.columns import BY_ASPECT, TASKS, aspect_columns, listed
+from judgec.store.rows.columns import aspect_columns, listed
 from judgec.store.tables import Row, Table
+from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
+from judgec.tasks.registry import TASKS
+from judgec.tasks.spec import ASPECT_PREFIX
 
 RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
 WIDEST = 100  # a wider range of whole numbers is a slip or an amount, not a scale
 FILLED = 10  # up to this range (0-10) grades between the used ones are taken to be valid
 DENSE = 0.5  # in a wider range, when this share of its whole numbers is used
 SHOWN = 12  # grades that are listed one by one
-ONE_TO_FIVE = (1, 2, 3, 4, 5)
-ONE_TO_FIVE_ACCEPT = 4  # vRAG-Eval: 4-5 accept, 1-3 reject
-
-PREFERENCE_SCALE = Scale(
-    name="preference",
-    level="nominal",
-    grades=("a", "b", "tie"),
-    meanings=("answer A is better", "answer B is better", "they are equally good"),
-)
-OUTCOME_SCALE = Scale(
-    name="outcome",
-    level="nominal",
-    grades=("error", "answered", "refused_then_answered", "described_then_answered", "described", "refused"),
-    meanings=(
-        "the system failed",
-        "it answered a question that its documents cannot answer",
-        "it refused and then answered anyway",
-        "it described its documents and answered",
-        "it described its documents without an answer",
-        "it refused to answer",
-    ),
-    accept_at="described",
-)
-"""What a system can do with a question its corpus does not answer (RAGProbe); it passes from ``described``
-on."""
-
-
-RELIABILITY_SCALE = Scale(name="reliability", grades=(0, 1), meanings=("no", "yes"), accept_at=1)
-
-KNOWN_SCALES: Mapping[Task, Scale] = {
-    "preference": PREFERENCE_SCALE,
-    "rejection": OUTCOME_SCALE,
-    "reliability": RELIABILITY_SCALE,
-}
-"""Scales that need no datasheet and no inference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +52,14 @@ class RawLabels:
 def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
     """Read grades, accepts and rationales; missing cells are no label, never a grade."""
     notes: list[str] = []
-    if task in BY_ASPECT:
-        columns = {name.removeprefix("grade."): name for name in aspect_columns(table.columns)}
+    spec = TASKS[task]
+    if spec.by_aspect:
+        columns = {name.removeprefix(ASPECT_PREFIX): name for name in aspect_columns(table.columns)}
     else:
-        columns = {"grade": TASKS[task].labels[0]} if TASKS[task].labels[0] in table.columns else {}
-    accepts = "accept" if "accept" in TASKS[task].labels and "accept" in table.columns else ""
+        columns = {"grade": spec.labels[0]} if spec.labels[0] in table.columns else {}
+    accepts = "accept" if spec.takes_accept and "accept" in table.columns else ""
     grade_column = columns.get("grade", "")
-    if "accept" in TASKS[task].labels and not accepts and declared is None and grade_column:
+    if spec.takes_accept and not accepts and declared is None and grade_column:
         seen = {grade for row in table.rows if (grade := as_grade(row.get(grade_column))) is not None}
         if seen and all(map(is_accept_word, seen)):
             accepts, columns = grade_column, {}
@@ -143,8 +112,8 @@ def settle_scale(
             notes.append(f"The labels are accept / reject alone; the scale {declared.name} is not used.")
     elif declared is not None:
         scale = declared
-    elif task in KNOWN_SCALES:
-        scale = KNOWN_SCALES[task]
+    elif TASKS[task].settled:
+        scale = TASKS[task].scale
     else:
         scale = _inferred(table, task, used)
         notes.append(_inference(scale, used))
@@ -216,7 +185,7 @@ def _inferred(table: Table, task: Task, used: Counter[Grade]) -> Scale:
             numbers = list(range(low, high + 1))
     if len(numbers) < 2:
         raise InputError([one_class(table, numbers[0], used[numbers[0]])])
-    return Scale(name="quality" if task == "answer" else task, grades=tuple(numbers))
+    return Scale(name=TASKS[task].scale.name, grades=tuple(numbers))
 
 
 def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers: Sequence[Grade]) -> list[str]:
@@ -229,7 +198,7 @@ def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers:
                 f"needs a datasheet. Write [scale] with grades = {sorted(words)}, worst first, next to it."
             )
         ]
-    columns = aspect_columns(table.columns) if task in BY_ASPECT else TASKS[task].labels[:1]
+    columns = aspect_columns(table.columns) if TASKS[task].by_aspect else TASKS[task].labels[:1]
     return [
         f"{table.where(index)}: {column} {grade!r} is not a number; the other grades are {listed(numbers)}. "
         "Fix the row, or list the grades in a datasheet."

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from judgec.records.label import Item, Task, Text
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
-from judgec.store.rows.columns import TASKS
 from judgec.store.tables import Row, Table
+from judgec.tasks.registry import TASKS
+from judgec.tasks.spec import TaskSpec
 
 ALTERNATIVES = " | "  # joins several references into one text, as evidence splits them again
-
-# What is graded: an item that lacks it is judged as empty, never left out. A missing query is a fault.
-_GRADED = ("answer", "document", "answer_a", "answer_b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,8 @@ class Collected:
 
 def collect_items(table: Table, task: Task) -> Collected:
     """Bring the rows of each item together; rows of one item may differ in label and annotator only."""
-    fields = [name for name in TASKS[task].inputs if name in table.columns]
+    spec = TASKS[task]
+    fields = [name for name in spec.inputs if name in table.columns]
     items: dict[str, Item] = {}
     first_row: dict[str, int] = {}
     position: dict[str, int] = {}
@@ -52,10 +51,10 @@ def collect_items(table: Table, task: Task) -> Collected:
             faults.append((index, f"{where}: no query; every row needs one. Fill it in, or delete the row."))
             item_of.append(-1)
             continue
-        inputs, converted = _inputs(row, fields)
+        inputs, converted = _inputs(row, fields, spec)
         if index == 0 or table.lines[index] != table.lines[index - 1]:  # raters of one row count it once
             not_text += converted
-            empty += "" in map(inputs.get, _GRADED)
+            empty += "" in map(inputs.get, spec.graded)
         item = _item(row, inputs)
         known = items.setdefault(item.item_id, item)
         if known is item:
@@ -82,21 +81,24 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _inputs(row: Row, fields: list[str]) -> tuple[dict[str, Text], int]:
-    """The row's inputs as text, and how many cells were something else."""
+def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text], int]:
+    """The row's inputs as text, and how many cells were something else.
+
+    What is graded is judged as empty where it is missing, and never left out.
+    """
     inputs: dict[str, Text] = {}
     converted = 0
     for name in fields:
         value = row.get(name)
         if is_missing(value):
-            if name in _GRADED:
+            if name in spec.graded:
                 inputs[name] = ""
-        elif name == "contexts":
+        elif name in spec.lists:
             texts, count = as_texts(value)
             converted += count
             if texts:
                 inputs[name] = texts
-        elif name == "reference" and isinstance(value, list):
+        elif name in spec.joined and isinstance(value, list):
             texts, count = as_texts(value)
             converted += count
             inputs[name] = ALTERNATIVES.join(texts)

@@ -1,22 +1,23 @@
 """Files with one column per rater, turned into one row per item and rater."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from judgec.errors import InputError
 from judgec.records.label import Task
 from judgec.records.scale import Grade
 from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
-from judgec.store.rows.columns import ASPECT_PREFIX, TASKS, listed
+from judgec.store.rows.columns import listed
 from judgec.store.tables import Row, Table
+from judgec.tasks.registry import TASKS, USUAL, told_by
+from judgec.tasks.spec import ASPECT_PREFIX
 
-FIELDS = (
-    "grade",
-    "accept",
-    "preference",
-    "outcome",
-    "rationale",
-)  # what NAME.<field> may be besides an aspect
+GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
+
+
+def fields() -> frozenset[str]:
+    """What NAME.<field> may be besides an aspect."""
+    return frozenset({"rationale", *(name for spec in TASKS.values() if not spec.by_aspect for name in spec.labels)})
 
 
 def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None, has_scale: bool = False) -> Table:
@@ -57,8 +58,9 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
     if faults:
         raise InputError(faults)
     label, note = _label_column(table, annotators, task, has_scale=has_scale)
+    known = fields()
     theirs = {
-        name: {column: label if field == "" else _field(field, label) for column, field in own.items()}
+        name: {column: label if field == "" else _field(field, label, known) for column, field in own.items()}
         for name, own in columns.items()
     }
     return _long(table, theirs, note)
@@ -68,7 +70,7 @@ def _labels_of(table: Table, annotators: Sequence[str]) -> Table:
     """The table without the labels of anybody else; their items stay."""
     rows: list[Row] = []
     others: dict[str, int] = {}
-    label = {"annotator", *FIELDS}
+    label = {"annotator", *fields()}
     for row in table.rows:
         name = _rater(row)
         if name and name not in annotators:
@@ -115,19 +117,17 @@ def columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _field(field: str, label: str) -> str:
-    if field in FIELDS or field.startswith(ASPECT_PREFIX):
+def _field(field: str, label: str, known: Collection[str]) -> str:
+    if field in known or field.startswith(ASPECT_PREFIX):
         return field
-    return field if label == "preference" else ASPECT_PREFIX + field
+    return ASPECT_PREFIX + field if label in GRADES else field
 
 
 def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *, has_scale: bool) -> tuple[str, str]:
     """What the plain ``NAME`` columns hold, and the sentence that says so."""
-    has_both = {"answer_a", "answer_b"} <= set(table.columns)
-    if task == "preference" or (task is None and has_both):
-        return "preference", ""
-    if task == "rejection":
-        return TASKS["rejection"].labels[0], ""
+    spec = told_by(table.columns) if task is None else TASKS[task]
+    if spec is not None and not spec.by_aspect and spec.labels[0] not in GRADES:
+        return spec.labels[0], ""
     seen: set[Grade] = {
         grade
         for name in annotators
@@ -137,8 +137,8 @@ def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *,
     }
     words = bool(seen) and all(map(is_accept_word, seen))
     bits = bool(seen) and all(as_accept(grade) is not None for grade in seen)
-    graded_answer = task in {"grade", None} and "answer" in table.columns
-    if words or (bits and graded_answer and not has_scale):
+    accepts = TASKS[USUAL if task is None else task].reads_bits_as_accept and "answer" in table.columns
+    if words or (bits and accepts and not has_scale):
         return (
             "accept",
             f"The raters' columns hold only {listed(sorted(map(str, seen)))}: read as accept / reject.",

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from judgec.errors import InputError
 from judgec.records.label import Item, Task
 from judgec.store.rows.cells import as_grade
-from judgec.store.rows.columns import TASKS, aspect_columns, renamed, require_columns
+from judgec.store.rows.columns import aspect_columns, renamed, require_columns
 from judgec.store.rows.items import collect_items
 from judgec.store.rows.raters import columns_of, rejoined
 from judgec.store.tables import Table, read_table
+from judgec.tasks.registry import TASKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from typing import Any  # a JSON object of a file; each reader validates what it
 from judgec.errors import ArtifactError
 from judgec.records.label import Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
-from judgec.store.rows.columns import ASPECT_PREFIX, BY_ASPECT, TASKS
 from judgec.store.rows.items import digest, item_digest
 from judgec.store.sides.queries import Queries
+from judgec.tasks.registry import TASKS
 
 VERSION = re.compile(r"\d{4,}")
 SIDES = ("train", "dev", "test")  # what was learned from goes before what was tested
@@ -175,13 +175,8 @@ def _columns(
     task: str, aspects: Sequence[str], source: Mapping[str, object], *, accept_only: bool, accepts: bool
 ) -> frozenset[str]:
     """Two aspects of one file that are both mapped to ``grade`` are two columns."""
-    known = next((columns for name, columns in TASKS.items() if name == task), None)
-    if known is None:
-        names = {*aspects}  # a plugin's task
-    elif task in BY_ASPECT:
-        names = {f"{ASPECT_PREFIX}{aspect}" for aspect in aspects}
-    else:
-        names = {known.labels[0]}
+    spec = TASKS.get(task)
+    names = {*aspects} if spec is None else {*spec.columns(tuple(aspects))}  # None: of a plugin that is gone
     names = {"accept"} if accept_only else names | ({"accept"} if accepts else set())
     if source.get("assessment"):
         return frozenset({str(source["assessment"])})

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgec.records.label import Item, LabelSet
+from judgec.tasks.registry import compares
 
 
 def with_mirrors_together(labels: LabelSet) -> LabelSet:
@@ -12,7 +13,7 @@ def with_mirrors_together(labels: LabelSet) -> LabelSet:
     Only comparisons change, and only where such pairs have different query ids: all queries that they connect
     take the first of their ids in sorted order.
     """
-    if labels.task != "preference":
+    if not compares(labels.task):
         return labels
     joint = _joint_queries(labels.items)
     items = tuple(replace(item, query_id=joint[item.query_id]) for item in labels.items)

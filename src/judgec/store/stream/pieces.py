@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from judgec.records.label import IntArray, Item, Task
 from judgec.store.labels import ItemFile, read_item_file
 from judgec.store.rows.cells import is_missing
-from judgec.store.rows.columns import TASKS, as_task, missing_columns, renamed_row
+from judgec.store.rows.columns import missing_columns, renamed_row
 from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.ragelo import is_ragelo
 from judgec.store.sides.learned import LearnedQueries
@@ -29,6 +29,7 @@ from judgec.store.stream.seen import Seen
 from judgec.store.stream.stretch import Stretch
 from judgec.store.stream.watch import ColumnWatch
 from judgec.store.tables import Row, Table
+from judgec.tasks.registry import TASKS, as_task
 
 T = TypeVar("T")
 ROWS = 512  # in a piece: enough to work on as arrays, few enough to hold several

@@ -1,0 +1,25 @@
+"""The task of checking a generated question and its answer against their passage (RAGProbe's reliability study)."""
+
+from judgec.records.scale import Scale
+from judgec.tasks.spec import BY_ASPECT, TaskSpec
+
+RELIABILITY_SCALE = Scale(name="reliability", grades=(0, 1), meanings=("no", "yes"), accept_at=1)
+QUESTIONS = {
+    "question_in_passage": "is what the question asks about in the passage",
+    "answer_in_passage": "does the passage state the answer, all of it",
+    "self_contained": "can the question be understood by somebody who does not see the passage",
+}
+
+TASK = TaskSpec(
+    name="reliability",
+    required=("query", "passage", "answer"),
+    labels=(BY_ASPECT,),
+    scale=RELIABILITY_SCALE,
+    settled=True,
+    meanings=("no", "yes"),
+    aspects=QUESTIONS,
+    other_aspects="",
+    signature="judgec.judges.tasks.reliability:CheckPair",
+    told_by=("passage", "answer"),
+    evidence={"document": ("passage",), "answer": ("answer",), "contexts": ("passage",)},
+)
