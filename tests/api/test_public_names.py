@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
@@ -25,7 +26,24 @@ def test_all_is_sorted_true_and_documented() -> None:
 def test_stub_declares_every_public_name() -> None:
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     declared = {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    declared.discard(None)  # imported for a signature alone
+    declared |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert declared == set(judgec.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [node for node in ast.parse(STUB.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)],
+    ids=lambda node: node.name,
+)
+def test_stub_of_a_verb_has_its_options_and_defaults(verb: ast.FunctionDef) -> None:
+    found = inspect.signature(getattr(judgec, verb.name)).parameters
+    said = dict.fromkeys((one.arg for one in verb.args.args), inspect.Parameter.empty)
+    for one, default in zip(verb.args.kwonlyargs, verb.args.kw_defaults, strict=True):
+        said[one.arg] = inspect.Parameter.empty if default is None else ast.literal_eval(default)
+    # An empty mapping is None there, and a folder is text: types do not go into a default.
+    shown = {name: {"{}": None, ".": "."}.get(str(one.default), one.default) for name, one in found.items()}
+    assert said == shown
 
 
 def test_unknown_name_says_what_there_is() -> None:
@@ -37,7 +55,15 @@ def test_no_module_takes_the_place_of_a_verb() -> None:
     """Importing a submodule sets it on the package: a verb of its name would be gone."""
     modules = {module.name for module in pkgutil.iter_modules(judgec.__path__)}
     assert not modules & set(judgec.__all__)
-    for name in ("api.compile_judge", "api.rank", "api.labels", "api.judging"):
+    for name in (
+        "api.compile_judge",
+        "api.rank",
+        "api.labels",
+        "api.judge",
+        "api.judge_file",
+        "api.estimate",
+        "workspace",
+    ):
         importlib.import_module(f"judgec.{name}")
     for name in judgec.__all__:
         assert not isinstance(getattr(judgec, name), type(sys)), name

@@ -1,6 +1,7 @@
 """Makes a Python function of a verb that takes its options as one record."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import update_wrapper
 from inspect import Parameter, Signature
@@ -46,13 +47,8 @@ class Verb(Generic[O, R]):
         progress = values.pop("progress", None)
         options = {one.name: one for one in self._options}
         taken = {name: _taken(options[name], value, self.run.__name__) for name, value in values.items()}
-        if progress is None or isinstance(progress, bool):
-            progress = Bar(shown=True) if (on_screen() if progress is None else progress) else Silent()
-        try:
-            return self.run(self._kind(**taken), progress)
-        finally:
-            if isinstance(progress, Bar):
-                progress.close()
+        with watching(progress) as watch:
+            return self.run(self._kind(**taken), watch)
 
     def __repr__(self) -> str:
         return f"<function judgec.{self.run.__name__}{self.__signature__}>"
@@ -71,6 +67,18 @@ class verb(Generic[O]):  # noqa: N801  # a decorator
     def __call__(self, run: Callable[[O, Watch], R]) -> Verb[O, R]:
         """The verb."""
         return Verb(self.kind, run)
+
+
+@contextmanager
+def watching(progress: bool | Watch | None) -> Iterator[Watch]:
+    """Where to report progress: a bar where somebody looks, or as the caller says."""
+    if progress is None or isinstance(progress, bool):
+        progress = Bar(shown=True) if (on_screen() if progress is None else progress) else Silent()
+    try:
+        yield progress
+    finally:
+        if isinstance(progress, Bar):
+            progress.close()
 
 
 def _parameter(one: Declared) -> Parameter:
