@@ -12,7 +12,6 @@ from pathlib import Path
 
 from benchmarks import judging_world as world
 from benchmarks.figures import table
-from judgec.cli.judge.judging import run
 from judgec.records.label import Item
 from judgec.store.journal.facts import Facts
 from judgec.store.journal.journal import Journal
@@ -23,18 +22,18 @@ FEATURES = "all features of the evidence and 128 trees"
 # The real command, with its own clock and memory beside the counts.
 MEASURED = """
 import re, sys, time
+from dataclasses import replace
 from pathlib import Path
+from judgec.api import judge_file
 from judgec.cli.app import main
-from judgec.cli.judge import judging
-inner = judging.run
-def run(request):
+inner = judge_file.judged
+def judged(options, watch):
     begun, used = time.perf_counter(), time.process_time()
-    counts = inner(request)
-    counts["seconds"], counts["cpu"] = time.perf_counter() - begun, time.process_time() - used
+    found = inner(options, watch)
+    taken = {"seconds": time.perf_counter() - begun, "cpu": time.process_time() - used}
     high = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())  # ru_maxrss begins with the parent's
-    counts["peak_mb"] = int(high.group(1)) / 1024
-    return counts
-judging.run = run
+    return replace(found, report={**found.report, **taken, "peak_mb": int(high.group(1)) / 1024})
+judge_file.judged = judged
 sys.argv[0] = "judgec"
 main()
 """
@@ -96,7 +95,7 @@ def _fill(home: Path, whole: Path, items: Sequence[Item], url: str) -> None:
     """Judge each of clapnq's items, then give its copies the same verdict and features: hours of both are saved."""
     first = home / "first.jsonl"
     world.write_items(first, items, len(items))
-    run(world.request(home, first, url))
+    world.run(world.request(home, first, url))
     known = [digest for piece in open_items(str(first), task="grade").pieces() for digest in piece.digests]
     with Journal(home / ".judgec" / "journal.db") as journal:
         for digest, kind, name in journal.select("SELECT digest, kind, name FROM owners"):

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.cli.judge.judge import Request
+from judgec.api.judge_file import judge_file
+from judgec.api.options.judge import JudgeFileOptions
 from judgec.compiler.calibrate import TREES, _fit_source
 from judgec.compiler.calibrate_choice import Data
 from judgec.evidence.model import EvidenceModel
@@ -18,6 +19,7 @@ from judgec.judges.calibrator import Calibrator
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
+from judgec.lm.watch import Silent
 from judgec.records.card import Cost, ProgramCard
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
@@ -111,18 +113,13 @@ def _trees(target: IntArray, features: FloatArray, names: Sequence[str], scale: 
     return fitted.model_copy(update={"feature_names": tuple(names), "accept_threshold": 0.5})
 
 
-def request(home: Path, file: Path, url: str, in_flight: int = 32) -> Request:
+def request(home: Path, file: Path, url: str, in_flight: int = 32) -> JudgeFileOptions:
     """``judgec judge FILE --judge bench --api-base URL``."""
-    return Request(
-        file=str(file),
-        judge=NAME,
-        out=home / "out.jsonl",
-        lm=None,
-        api_base=url,
-        rename=(),
-        budget=None,
-        max_cost=None,
-        in_flight=in_flight,
-        home=home,
-        quiet=True,
+    return JudgeFileOptions(
+        file=str(file), judge=NAME, out=home / "out.jsonl", api_base=url, in_flight=in_flight, home=home
     )
+
+
+def run(options: JudgeFileOptions) -> Mapping[str, object]:
+    """Judge the file; what ``--json`` prints."""
+    return judge_file.run(options, Silent()).report

@@ -18,7 +18,6 @@ from tests.service.policies import good
 from tests.service.replies import Text, read_call
 
 from benchmarks import judging_world as world
-from judgec.cli.judge.judging import run
 from judgec.judges.judge import load_judge
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.frozen import freeze
@@ -43,7 +42,7 @@ def kills(options: argparse.Namespace) -> Iterator[str]:
             before, twice = twice, _stats(url)["paid_twice"]
             worst = max(worst, twice - before)
         answered = _stats(url)["answered"]
-        counts = run(world.request(home, file, url, IN_FLIGHT))
+        counts = world.run(world.request(home, file, url, IN_FLIGHT))
         again = _stats(url)["paid_twice"]
         with Journal(home / ".judgec" / "journal.db") as journal:
             ((kept, superseded),) = journal.select("SELECT COUNT(*), COUNT(*) - COUNT(DISTINCT digest) FROM replies")
@@ -60,7 +59,7 @@ def storm(options: argparse.Namespace) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder, _fake("storm", 0.0) as url:
         home, file = _world(Path(folder), options.storm)
         begun = time.perf_counter()
-        counts = run(world.request(home, file, url, IN_FLIGHT))
+        counts = world.run(world.request(home, file, url, IN_FLIGHT))
         seconds, stats = time.perf_counter() - begun, _stats(url)
         verdicts = list(_verdicts(home, file))
     unscored = sum(grade is None for grade, _ in verdicts)
@@ -106,7 +105,7 @@ def _killed(home: Path, file: Path, url: str, chance: random.Random, *, at_work:
     child = os.fork()
     if child == 0:
         try:
-            run(world.request(home, file, url, IN_FLIGHT))
+            world.run(world.request(home, file, url, IN_FLIGHT))
         finally:
             os._exit(0)
     while at_work and _stats(url)["answered"] < before + 2:

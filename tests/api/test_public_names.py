@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import judgec
+from tests.api.stub import stub
 
 STUB = Path(judgec.__file__).with_suffix(".pyi")
 
@@ -25,8 +26,13 @@ def test_all_is_sorted_true_and_documented() -> None:
 def test_stub_declares_every_public_name() -> None:
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     declared = {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    declared.discard(None)  # imported for a signature alone
     declared |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assert declared - {None} == set(judgec.__all__) - {"__version__"}
+    assert declared == set(judgec.__all__) - {"__version__"}
+
+
+def test_stub_is_what_the_options_say() -> None:
+    assert STUB.read_text(encoding="utf-8") == stub()
 
 
 def test_unknown_name_says_what_there_is() -> None:
@@ -38,7 +44,15 @@ def test_no_module_takes_the_place_of_a_verb() -> None:
     """Importing a submodule sets it on the package: a verb of its name would be gone."""
     modules = {module.name for module in pkgutil.iter_modules(judgec.__path__)}
     assert not modules & set(judgec.__all__)
-    for name in ("api.compile_judge", "api.rank", "api.labels", "api.judging"):
+    for name in (
+        "api.compile_judge",
+        "api.rank",
+        "api.labels",
+        "api.judge",
+        "api.judge_file",
+        "api.estimate",
+        "workspace",
+    ):
         importlib.import_module(f"judgec.{name}")
     for name in judgec.__all__:
         assert not isinstance(getattr(judgec, name), type(sys)), name

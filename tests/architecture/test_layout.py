@@ -13,6 +13,7 @@ SOURCE = ROOT / "src" / "judgec"
 LAYERS = (
     ("cli", "mlflow_align", "pytest_plugin"),
     ("api",),
+    ("workspace",),
     ("compiler",),
     ("tournament", "probes", "audits", "review"),
     ("report", "held_out"),

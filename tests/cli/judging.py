@@ -4,12 +4,14 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from judgec.cli.judge.judge import Request
+from judgec.api.judge_file import judge_file
+from judgec.api.options.judge import JudgeFileOptions
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
+from judgec.lm.watch import Silent
 from judgec.records.scale import Scale
 from judgec.store.programs import Program, dump_module, save, set_aliases
 from judgec.store.stream.pieces import open_items
@@ -78,21 +80,24 @@ def write_items(path: Path, count: int) -> Path:
     return path
 
 
-def request(home: Path, file: Path, url: str | None, **changes: object) -> Request:
+def request(home: Path, file: Path, url: str | None, **changes: object) -> JudgeFileOptions:
     fields: dict[str, object] = {
         "file": str(file),
         "judge": "mine",
         "out": home / "out.jsonl",
         "lm": None,
         "api_base": url,
-        "rename": (),
         "budget": None,
         "max_cost": None,
         "in_flight": 16,
         "home": home,
-        "quiet": True,
     }
-    return Request(**(fields | changes))  # type: ignore[arg-type]  # the fields above have its types
+    return JudgeFileOptions(**(fields | changes))  # type: ignore[arg-type]  # the fields above have its types
+
+
+def run(options: JudgeFileOptions) -> dict[str, object]:
+    """Judge a file; returns what ``--json`` prints."""
+    return dict(judge_file.run(options, Silent()).report)
 
 
 def rows(home: Path) -> list[dict[str, object]]:

@@ -13,9 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from judgec.cli.app import app, main
-from judgec.cli.judge.judging import run
 from judgec.errors import ArtifactError, BudgetError, InputError, ServiceError, UserError
-from tests.cli.judging import KEY, request, rows, save_judge, write_items
+from tests.cli.judging import KEY, request, rows, run, save_judge, write_items
 from tests.service import policies
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome
@@ -178,9 +177,9 @@ def test_jury_of_two_judges_reports_both_and_how_they_agree(tmp_path: Path) -> N
     save_judge(tmp_path)
     save_judge(tmp_path, "other", instructions="Be strict.")
     with FakeOpenAI("good") as server:
-        counts = run(request(tmp_path, file, server.base_url, judge=None, jury="mine@champion,other"))
+        counts = run(request(tmp_path, file, server.base_url, judge=None, jury=("mine@champion", "other")))
         assert server.calls == 81
-        again = run(request(tmp_path, file, server.base_url, judge=None, jury="other,mine"))
+        again = run(request(tmp_path, file, server.base_url, judge=None, jury=("other", "mine")))
         assert server.calls == 81
     assert counts["judge"] is None
     assert counts["jury"] == [{"program": "mine", "version": 1}, {"program": "other", "version": 1}]
@@ -193,7 +192,7 @@ def test_jury_of_two_judges_reports_both_and_how_they_agree(tmp_path: Path) -> N
 def test_jury_with_the_same_judge_twice_is_refused(tmp_path: Path) -> None:
     save_judge(tmp_path)
     with pytest.raises(UserError, match="mine@1 more than once"):
-        run(request(tmp_path, tmp_path / "items.jsonl", None, judge=None, jury="mine@champion,mine@1"))
+        run(request(tmp_path, tmp_path / "items.jsonl", None, judge=None, jury=("mine@champion", "mine@1")))
 
 
 def test_judge_never_writes_the_key_anywhere(tmp_path: Path) -> None:
@@ -261,7 +260,16 @@ def test_judge_interrupted_keeps_what_is_in_flight_says_how_to_go_on_and_does(tm
     assert counts["journaled"] == paid
 
 
-@pytest.mark.parametrize("names", [[], ["--judge", "mine", "--jury", "mine,other"], ["--jury", " , "]])
-def test_judge_without_exactly_one_of_judge_and_jury_is_a_usage_error(tmp_path: Path, names: list[str]) -> None:
-    with pytest.raises(UserError, match="one of --judge NAME and --jury"):
+@pytest.mark.parametrize(
+    ("names", "seen"),
+    [
+        ([], "one of --judge NAME and --jury"),
+        (["--judge", "mine", "--jury", "mine,other"], "one of --judge NAME and --jury"),
+        (["--jury", " , "], "--jury: no name given"),
+    ],
+)
+def test_judge_without_exactly_one_of_judge_and_jury_is_a_usage_error(
+    tmp_path: Path, names: list[str], seen: str
+) -> None:
+    with pytest.raises(UserError, match=seen):
         CliRunner().invoke(app, ["judge", "items.jsonl", "--out", "o.jsonl", *names], catch_exceptions=False)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.judge.judge import Request
-from judgec.cli.judge.judging import run
+from judgec.api.options.judge import JudgeFileOptions
 from judgec.errors import ServiceError, UserError
-from tests.cli.judging import save_judge
+from tests.cli.judging import run, save_judge
 from tests.cli.process import CANARY, Shared, judgec
 from tests.compiler.small import compiled_from, write
 from tests.service import grading_world, policies
@@ -38,9 +37,9 @@ def read(path: Path) -> list[Json]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def request(home: Path, file: Path, judge: str, out: Path, **options: Any) -> Request:  # Any: any field
-    given: Json = {"lm": None, "api_base": None, "rename": (), "budget": None, "max_cost": None, "in_flight": 8}
-    return Request(file=str(file), judge=judge, out=out, home=home, quiet=True, **{**given, **options})
+def request(home: Path, file: Path, judge: str, out: Path, **options: Any) -> JudgeFileOptions:  # Any: any field
+    given: Json = {"lm": None, "api_base": None, "budget": None, "max_cost": None, "in_flight": 8}
+    return JudgeFileOptions(file=str(file), judge=judge, out=out, home=home, **{**given, **options})
 
 
 def test_champion_judges_items_without_labels_and_nothing_missing_becomes_a_number(
@@ -79,9 +78,9 @@ def test_field_that_the_judge_was_compiled_with_and_no_item_has_is_noted(shared:
     renamed = [{**item, "Quellen": full["contexts"]} for item, full in zip(bare, ITEMS, strict=True)]
     with FakeOpenAI("teachable") as server:
         options = {"api_base": server.base_url}
-        for items, rename, noted in ((bare, (), True), (ITEMS, (), False), (renamed, ("Quellen=contexts",), False)):
+        for items, columns, noted in ((bare, {}, True), (ITEMS, {}, False), (renamed, {"Quellen": "contexts"}, False)):
             file = write(tmp_path / "items.jsonl", items)
-            counts = run(request(shared.home, file, "world@1", tmp_path / "out.jsonl", rename=rename, **options))
+            counts = run(request(shared.home, file, "world@1", tmp_path / "out.jsonl", columns=columns, **options))
             assert any("no item has contexts" in str(note) for note in counts["notes"]) == noted  # type: ignore[attr-defined]  # a report's values are objects
 
 

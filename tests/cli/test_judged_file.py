@@ -11,14 +11,17 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.judge.judge import Request
-from judgec.cli.judge.judging import run
-from judgec.cli.trust.estimating import prepared
+from judgec.api.estimate import estimate_judged
+from judgec.api.judge_file import judge_file
+from judgec.api.options.judge import JudgeFileOptions
+from judgec.cli.judge.judge import rate_asked
 from judgec.errors import UserError
+from judgec.lm.watch import Silent
 from judgec.store import programs
 from judgec.store.labels import item_digest, read_labels
 from judgec.store.stream.pieces import ROWS
 from judgec.store.tables import read_table
+from tests.cli.judging import run
 from tests.cli.process import judgec
 from tests.compiler.small import compiled_from, write
 from tests.service import grading_world
@@ -44,7 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged(home: Path, file: Path, out: Path, judge: str = "w@1", **options: Any) -> Row:
-    return dict(run(Request(file=str(file), judge=judge, out=out, home=home, quiet=True, **options)))
+    return run(JudgeFileOptions(file=str(file), judge=judge, out=out, home=home, **options))
 
 
 def json_rows(path: Path) -> list[Row]:
@@ -114,7 +117,7 @@ def test_renamed_columns_keep_their_own_names_and_the_item_id_stands_before_them
         csv.writer(handle).writerows(
             [["Frage", "reply", "stars"], *([row["query"], row["answer"], "4"] for row in LABELLED[:9])]
         )
-    judged(home, file, tmp_path / out, rename=("Frage=query", "reply=answer", "stars=grade"))
+    judged(home, file, tmp_path / out, columns={"Frage": "query", "reply": "answer", "stars": "grade"})
     table = read_table(str(tmp_path / out))
     assert list(table.columns) == ["item_id", "Frage", "reply", "stars", *ADDED]
     assert [row["Frage"] for row in table.rows] == [row["query"] for row in LABELLED[:9]]
@@ -214,20 +217,18 @@ def test_estimate_reads_what_was_written_in_any_format(home: Path, tmp_path: Pat
     items = write(tmp_path / "week.jsonl", [*bare(week), bare(week)[0]])
     labels = write(tmp_path / "labels.jsonl", week)
     for inputs in (True, False):
-        request = Request(
-            file=str(items), judge="w@1", out=tmp_path / f"o{suffix}", home=home, quiet=True,
-            estimate="accept_rate", labels=str(labels), inputs=inputs,
+        options = JudgeFileOptions(
+            file=str(items), judge="w@1", out=tmp_path / f"o{suffix}", home=home, inputs=inputs
         )  # fmt: skip
-        asked = prepared(request)
-        assert asked is not None
-        counts = dict(run(request))
-        asked.add_to(counts)
-        found = counts["estimate"]
-        assert isinstance(found, dict)
+        rate = rate_asked(options, "accept_rate", str(labels), None)
+        assert rate is not None
+        written = judge_file.run(options, Silent())
+        found, counts = estimate_judged(written, rate).to_json(), written.report
         assert (found["n"], found["n_labelled"]) == (60, 60)
         accepted, rejected = counts["accepted"], counts["rejected"]
         assert isinstance(accepted, int)
         assert isinstance(rejected, int)
+        assert isinstance(found["raw"], dict)
         assert found["raw"]["value"] == pytest.approx(accepted / (accepted + rejected))
 
 

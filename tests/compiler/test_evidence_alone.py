@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.cli.judge.judge import Request
-from judgec.cli.judge.judging import run
+import judgec
+from judgec.cli.app import main
 from judgec.compiler.judge_page import page_path
 from judgec.compiler.rivals import Standing
 from judgec.compiler.track import run_of
@@ -88,17 +88,20 @@ def test_judge_of_evidence_alone_is_called_so_on_every_surface(world: World) -> 
 
 
 def test_judging_with_evidence_alone_asks_nothing_and_says_so(
-    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = write(tmp_path / "items.jsonl", [{k: v for k, v in row.items() if k != "grade"} for row in rows(9)])
     calls = world.server.calls
-    asked = Request(
-        file=str(items), judge="small", out=tmp_path / "o.jsonl", home=world.first.settings.home, lm="openai/other"
-    )
-    counts = run(asked)
+    home, out = world.first.settings.home, tmp_path / "o.jsonl"
+    typed = ["judge", items, "--judge", "small", "--out", out, "--home", home, "--lm", "openai/other"]
+    monkeypatch.setattr("sys.argv", ["judgec", *map(str, typed)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    said = capsys.readouterr().err
+    counts = judgec.judge_file(items, judge="small", out=out, home=home, lm="openai/other").report
     assert world.server.calls == calls
     assert (counts["lm_calls"], counts["unscored"], counts["evidence_alone"]) == (0, 0, True)
-    said = capsys.readouterr().err
     assert "small@1, evidence alone, no prompt" in said
     assert "note: small@1: evidence alone, no prompt; no language model was asked" in said
     assert [json.loads(line)["grade"] for line in (tmp_path / "o.jsonl").read_text().splitlines()] == [1, 2, 3] * 3

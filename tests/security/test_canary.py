@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
-from judgec.cli.judge.judge import Request
-from judgec.cli.judge.judging import run
+from judgec import judge_file
 from judgec.errors import ServiceError
 from judgec.lm.backend import first_line
 from tests.cli.process import CANARY, Shared, judgec
@@ -88,11 +87,9 @@ def test_key_that_an_endpoint_repeats_is_not_passed_on(
     rows = [{k: v for k, v in row.items() if k != "grade"} for row in grading_world.rows(3, seed=4)]
     out = tmp_path / "out.jsonl"
     with FakeOpenAI(policy) as server, pytest.raises(ServiceError) as raised:
-        run(
-            Request(
-                file=str(write(tmp_path / "items.jsonl", rows)), judge="w@latest", out=out, lm=None,
-                api_base=server.base_url, rename=(), budget=None, max_cost=None, in_flight=2, home=tmp_path, quiet=True,
-            )
+        judge_file(
+            write(tmp_path / "items.jsonl", rows), judge="w@latest", out=out, api_base=server.base_url, in_flight=2,
+            home=tmp_path,
         )  # fmt: skip
     assert CANARY not in str(raised.value)
     assert "***" in (out.read_text() if out.exists() else str(raised.value))

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.judge.judging import run
 from judgec.errors import UserError
 from judgec.store.journal.journal import Journal
-from tests.cli.judging import KEY, request, rows, save_judge, write_items
+from tests.cli.judging import KEY, request, rows, run, save_judge, write_items
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.test_survival import ruled
 

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from judgec.cli.judge.judging import run
 from judgec.judges.judge import load_judge
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.frozen import freeze
 from judgec.store import programs
 from judgec.store.journal.journal import Journal
 from judgec.store.stream.pieces import open_items
-from tests.cli.judging import KEY, request, rows, save_judge, write_items
+from tests.cli.judging import KEY, request, rows, run, save_judge, write_items
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import good
 from tests.service.replies import Text, read_call

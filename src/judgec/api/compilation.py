@@ -24,7 +24,7 @@ from judgec.tracking.store import TrackingStore
 if TYPE_CHECKING:
     import pandas as pd
 
-    from judgec.api.judging import Judge
+    from judgec.api.judge import Judge
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Compilation:
     @cached_property
     def judge(self) -> "Judge":
         """The version that was compiled, ready to judge; with its own model."""
-        from judgec.api.judging import load_judge
+        from judgec.api.judge import load_judge
 
         return load_judge(self.name, home=self.home)
 

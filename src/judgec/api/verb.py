@@ -1,6 +1,7 @@
 """Makes a Python function of a verb that takes its options as one record."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import update_wrapper
 from inspect import Parameter, Signature
@@ -24,35 +25,33 @@ class Verb(Generic[O, R]):
         run: Does the work; is told where to report progress.
 
     Attributes:
+        kind: The dataclass.
+        options: As it declares them.
         run: For callers that have the options as a record, such as the command line.
     """
 
     def __init__(self, kind: type[O], run: Callable[[O, Watch], R]) -> None:
-        self._kind: Callable[..., O] = kind
+        self.kind = kind
+        self._make: Callable[..., O] = kind
         self.run = run
-        self._options = tuple(declared(kind))
+        self.options = tuple(declared(kind))
         self.__signature__ = Signature(
             [
-                *map(_parameter, self._options),
+                *map(_parameter, self.options),
                 Parameter("progress", Parameter.KEYWORD_ONLY, default=None, annotation="bool | Watch | None"),
             ]
         )
         update_wrapper(self, run)
-        self.__doc__ = _documented(run.__doc__ or "", self._options)
+        self.__doc__ = _documented(run.__doc__ or "", self.options)
 
     def __call__(self, *given: object, **named: object) -> R:
         """Do it; parameters as in ``help()`` of the verb."""
         values = self.__signature__.bind(*given, **named).arguments
         progress = values.pop("progress", None)
-        options = {one.name: one for one in self._options}
+        options = {one.name: one for one in self.options}
         taken = {name: _taken(options[name], value, self.run.__name__) for name, value in values.items()}
-        if progress is None or isinstance(progress, bool):
-            progress = Bar(shown=True) if (on_screen() if progress is None else progress) else Silent()
-        try:
-            return self.run(self._kind(**taken), progress)
-        finally:
-            if isinstance(progress, Bar):
-                progress.close()
+        with watching(progress) as watch:
+            return self.run(self._make(**taken), watch)
 
     def __repr__(self) -> str:
         return f"<function judgec.{self.run.__name__}{self.__signature__}>"
@@ -71,6 +70,18 @@ class verb(Generic[O]):  # noqa: N801  # a decorator
     def __call__(self, run: Callable[[O, Watch], R]) -> Verb[O, R]:
         """The verb."""
         return Verb(self.kind, run)
+
+
+@contextmanager
+def watching(progress: bool | Watch | None) -> Iterator[Watch]:
+    """Where to report progress: a bar where somebody looks, or as the caller says."""
+    if progress is None or isinstance(progress, bool):
+        progress = Bar(shown=True) if (on_screen() if progress is None else progress) else Silent()
+    try:
+        yield progress
+    finally:
+        if isinstance(progress, Bar):
+            progress.close()
 
 
 def _parameter(one: Declared) -> Parameter:

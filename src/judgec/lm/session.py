@@ -10,8 +10,10 @@ from typing import Self
 import dspy
 
 from judgec.errors import BudgetError
+from judgec.lm.cluster import ray
+from judgec.lm.cluster.ray import Cluster
 from judgec.lm.door import open_lm, preflight
-from judgec.lm.executor import Ask, Executor, OnDone, Reply, Request
+from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Spent, Usage
 from judgec.store.journal.journal import Journal
@@ -21,40 +23,60 @@ class Session:
     """Opens the journal and the models, which share the caps and the meter.
 
     Args:
-        spec: The judge's model.
+        spec: The model that ``ask`` asks; None where each judge brings its own, see ``executor``.
         home: Folder that holds ``.judgec/journal.db``.
         reflection: The model that rewrites prompts, or None.
         budget: Most calls, or None.
         max_cost: Most US dollars, or None.
         caps: What several sessions may spend together, in place of ``budget`` and ``max_cost``.
-        in_flight: Most calls at once.
+        in_flight: Most calls at once; None means as many as suit this process, or the cluster.
+        spread: Workers on a Ray cluster make the calls, in place of this process.
+        ray_address: Of that cluster; None starts one here, which ends with the session.
         on_done: Told of progress.
         environ: Where keys are looked up.
     """
 
     def __init__(
         self,
-        spec: LMSpec,
+        spec: LMSpec | None,
         home: Path,
         *,
         reflection: LMSpec | None = None,
         budget: int | None = None,
         max_cost: float | None = None,
         caps: Budget | None = None,
-        in_flight: int = 32,
+        in_flight: int | None = None,
+        spread: bool = False,
+        ray_address: str | None = None,
         on_done: OnDone | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self.spec = spec
         self._environ = environ
-        self._in_flight = in_flight
+        self._in_flight = in_flight or (ray.IN_FLIGHT if spread else IN_FLIGHT)
         self.usage = Usage()
-        self._journal = Journal(home / ".judgec" / "journal.db")
+        self.journal = Journal(home / ".judgec" / "journal.db")
         self._caps = caps or Budget(calls=budget, usd=max_cost)
-        self.lm = self._open(spec)
+        self._cluster = Cluster(ray_address) if spread else None
+        self._executors: dict[str, Executor] = {}
+        self._own = None if spec is None else (spec, self.executor(spec))
         self.reflection = None if reflection is None else self._open(reflection)
-        self._executor = Executor(self.lm, in_flight=in_flight)
         self._on_done = on_done
+
+    @property
+    def spec(self) -> LMSpec:
+        """The model that ``ask`` asks."""
+        return self._asked[0]
+
+    @property
+    def lm(self) -> dspy.LM:
+        """The same, opened."""
+        return self._asked[1].lm
+
+    @property
+    def _asked(self) -> tuple[LMSpec, Executor]:
+        if self._own is None:
+            raise TypeError("a session without a model of its own; name one with executor() or other()")
+        return self._own
 
     def ask(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
         """Send requests; a ``judges.bulk.Ask``.
@@ -62,7 +84,7 @@ class Session:
         Raises:
             BudgetError: When one does not fit the caps.
         """
-        return self._executor.run(requests, total=total, on_done=self._on_done)
+        return self._asked[1].run(requests, total=total, on_done=self._on_done)
 
     def other(self, spec: LMSpec) -> Ask:
         """The way to another model, with the same journal, caps and meter.
@@ -70,11 +92,29 @@ class Session:
         Raises:
             UserError: When dollars are capped and the model has no list price.
         """
-        executor = Executor(self._open(spec), in_flight=self._in_flight)
-        return partial(executor.run, on_done=self._on_done)
+        return partial(self.executor(spec).run, on_done=self._on_done)
+
+    def executor(self, spec: LMSpec) -> Executor:
+        """What makes the calls to a model; who asks the same model shares it, so that equal calls are one call.
+
+        Raises:
+            UserError: As ``other``.
+        """
+        key = spec.model_dump_json()
+        if key not in self._executors:
+            self._executors[key] = Executor(self._open(spec), in_flight=self._in_flight)
+        return self._executors[key]
 
     def _open(self, spec: LMSpec) -> dspy.LM:
-        return open_lm(spec, journal=self._journal, budget=self._caps, usage=self.usage, environ=self._environ)
+        workers = None if self._cluster is None else self._cluster.workers(spec, self._in_flight)
+        return open_lm(
+            spec,
+            journal=self.journal,
+            budget=self._caps,
+            usage=self.usage,
+            backend=workers,
+            environ=self._environ,
+        )
 
     def finish(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
         """As ``ask``, for what must come to an end: a request that does not fit the caps fails, with that reason."""
@@ -131,4 +171,6 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._journal.close()
+        if self._cluster is not None:
+            self._cluster.close()
+        self.journal.close()

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.judge.judge import Request
-from judgec.cli.judge.judging import run
-from judgec.cli.trust.estimating import Estimated, prepared
+from judgec.api.estimate import RateEstimate, estimate_judged
+from judgec.api.judge_file import judge_file
+from judgec.api.options.judge import JudgeFileOptions
+from judgec.cli.judge.judge import rate_asked
 from judgec.errors import UserError
+from judgec.lm.watch import Silent
 from tests.cli.process import judgec
 from tests.compiler.small import compiled_from, write
 from tests.service import grading_world
@@ -60,30 +62,20 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def estimated(
     home: Path, tmp_path: Path, items: list[Row], labels: list[Row], policy: Any = lenient
-) -> tuple[Row, Estimated]:
+) -> tuple[Row, RateEstimate]:
     with FakeOpenAI(policy) as server:
-        request = Request(
+        options = JudgeFileOptions(
             file=str(write(tmp_path / "items.jsonl", items)),
             judge="w@latest",
             out=tmp_path / "out.jsonl",
-            lm=None,
             api_base=server.base_url,
-            rename=(),
-            budget=None,
-            max_cost=None,
             in_flight=8,
             home=home,
-            quiet=True,
-            estimate="accept_rate",
-            labels=str(write(tmp_path / "l.jsonl", labels)),
         )
-        asked = prepared(request)
-        assert asked is not None
-        counts = run(request)
-        asked.add_to(counts)
-    found = counts["estimate"]
-    assert isinstance(found, dict)
-    return found, asked
+        rate = rate_asked(options, "accept_rate", str(write(tmp_path / "l.jsonl", labels)), None)
+        assert rate is not None
+        found = estimate_judged(judge_file.run(options, Silent()), rate)
+    return found.to_json(), found
 
 
 def test_estimate_puts_the_rate_of_a_lenient_judge_right(home: Path, tmp_path: Path) -> None:
@@ -165,12 +157,9 @@ def test_estimate_counts_missing_verdicts_and_stays_in_the_picture(home: Path, t
 def test_estimate_that_cannot_be_made_is_refused_before_anything_is_asked(
     home: Path, statistic: str | None, labels: str | None, judge: str, seen: str
 ) -> None:
-    request = Request(
-        file="items.jsonl", judge=judge, out=Path("out.jsonl"), lm=None, api_base=None, rename=(), budget=None,
-        max_cost=None, in_flight=8, home=home, quiet=True, estimate=statistic, labels=labels,
-    )  # fmt: skip
+    options = JudgeFileOptions(file="items.jsonl", judge=judge, out=Path("out.jsonl"), in_flight=8, home=home)
     with pytest.raises(UserError, match=seen):
-        prepared(request)
+        rate_asked(options, statistic, labels, None)
 
 
 @pytest.mark.full

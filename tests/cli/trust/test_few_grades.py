@@ -4,13 +4,11 @@ from pathlib import Path
 
 import pytest
 
+import judgec
 from judgec.cli.judge.compare import Request as Comparing
 from judgec.cli.judge.comparing import run as compare
-from judgec.cli.judge.judge import Request as Judging
-from judgec.cli.judge.judging import run as judge
 from judgec.cli.trust.audit import Request as Auditing
 from judgec.cli.trust.auditing import run as audit
-from judgec.cli.trust.estimating import prepared
 from judgec.compiler.gate import AgreementGate, check
 from judgec.errors import UserError
 from tests.compiler.small import compiled_from, write
@@ -86,22 +84,10 @@ def test_grade_off_the_judges_scale_is_an_error_that_says_what_to_do(home: Path)
         compare(Comparing(a="e@1", b="e@2", labels=str(home / "three.jsonl"), home=home, quiet=True))
 
 
-def test_estimate_takes_one_column_a_rater_on_the_judges_scale(home: Path, tmp_path: Path) -> None:
-    request = Judging(
-        file=str(home / "items.jsonl"),
-        judge="e@1",
-        out=tmp_path / "out.jsonl",
-        estimate="accept_rate",
-        labels=str(home / "raters.jsonl"),
-        annotators="ann,bo",
-        home=home,
-        quiet=True,
+def test_estimate_takes_one_column_a_rater_on_the_judges_scale(home: Path) -> None:
+    found = judgec.estimate(
+        str(home / "items.jsonl"), judge="e@1", labels=str(home / "raters.jsonl"), annotators=("ann", "bo"), home=home
     )
-    asked = prepared(request)
-    assert asked is not None
-    counts = judge(request)
-    asked.add_to(counts)
-    found = counts["estimate"]
-    assert isinstance(found, dict)
-    assert found["labelled"] == found["n"]
-    assert found["corrected"]["value"] is not None or found["refused"]
+    (rate,) = found.aspects.values()
+    assert found.labelled == rate.n
+    assert found.value is not None or found.refused

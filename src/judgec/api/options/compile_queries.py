@@ -27,7 +27,9 @@ class CompileQueriesOptions(Spending, Places):
     """What decides a compile of a query generator."""
 
     index: Corpus
-    experts: Annotated["Source", Option("Experts' queries (a column 'query').", metavar="FILE")]
+    experts: Annotated[
+        "Source", Option("Experts' queries (a column 'query').", metavar="FILE", python="Source | Sequence[str]")
+    ]
     lm: Lm = "embedded"
     judge: Annotated[str, Option("Who accepts: a compiled reliability judge, or rules.", metavar="NAME")] = "rules"
     labels: Annotated[

@@ -16,16 +16,24 @@ class GenerateQueriesOptions(Spending):
     """What decides which queries are written."""
 
     index: Corpus
-    experts: Annotated["Source | None", Option("Experts' queries (a column 'query'), as examples.", metavar="FILE")] = (
-        None
-    )
+    experts: Annotated[
+        "Source | None",
+        Option(
+            "Experts' queries (a column 'query'), as examples.", metavar="FILE", python="Source | Sequence[str] | None"
+        ),
+    ] = None
     lm: Annotated[
         tuple[str, ...], Option("The models that write: embedded, openai/...", metavar="A,B,...", commas=True)
     ] = ("embedded",)
     per_passage: PerPassage = 10
     sample: Annotated[
         tuple[str, ...],
-        Option("How many queries of each model; default: all.", metavar="A=100,B=50", commas=True),
+        Option(
+            "How many queries of each model; default: all.",
+            metavar="A=100,B=50",
+            commas=True,
+            python="str | int | Mapping[str, int] | Sequence[str]",
+        ),
     ] = ()
     out: Annotated[Path, Option("The queries, JSON lines.", metavar="FILE")] = Path("queries.jsonl")
     references: Annotated[bool, Option("With a reference answer from the passage.")] = False

@@ -23,6 +23,7 @@ class Option:
         positional: It is given without its name.
         commas: Several values are typed as one, with commas; else the flag is repeated.
         off: ``--no-FLAG`` exists.
+        python: What may be passed in Python, where that is more than the type of the field.
     """
 
     help: str
@@ -33,6 +34,7 @@ class Option:
     positional: bool = False
     commas: bool = False
     off: bool = False
+    python: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,28 @@ class ProbeOptions(Spending, Places):
     """What is asked of which systems, and who judges."""
 
     scenarios: Annotated[tuple[str, ...], Option("Ids, YAML files or folders; or all.", metavar="S1,S2|FILE|all")] = ()
-    index: Annotated[tuple[str, ...], Option("An index or documents; repeat for several data sets.", metavar="I")] = ()
+    index: Annotated[
+        tuple[str, ...],
+        Option(
+            "An index or documents; repeat for several data sets.",
+            metavar="I",
+            python="str | Path | Sequence[str | Path]",
+        ),
+    ] = ()
     system: Annotated[
         tuple[str, ...], Option("http.yaml, python:module:function, rag-bm25; repeatable.", metavar="NAME")
     ] = ()
     n: Annotated[int | None, Option("Questions of each scenario; default: its own number.", least=1)] = None
     out: Annotated[Path, Option("report.html, report.json, junit.xml, results.", metavar="DIR")] = Path("probe")
     questions: Annotated["Source | None", Option("Ask these instead of writing some.", metavar="FILE")] = None
-    max_failure: Annotated[tuple[str, ...], Option("Exit 1 unless shown; repeatable.", metavar="S4=0.3")] = ()
+    max_failure: Annotated[
+        tuple[str, ...],
+        Option(
+            "Exit 1 unless shown; repeatable.",
+            metavar="S4=0.3",
+            python="str | float | Mapping[str, float] | Sequence[str]",
+        ),
+    ] = ()
     lm: Annotated[str, Option("Writes questions, judges, and answers for judgec's agents.")] = "embedded"
     seed: Seed = 0
     reliability: Annotated[str, Option("A reliability judge that filters, or none.")] = "none"

@@ -41,7 +41,9 @@ ReflectionLm = Annotated[str | None, Option("Model that rewrites prompts; defaul
 Temperature = Annotated[float, Option("Of the model that writes questions.", least=0, most=2)]
 Seed = Annotated[int, Option("Of all that is drawn at random; no split depends on it.", least=0)]
 Unproven = Annotated[bool, Option("Use judges that were not shown to be better.")]
-Corpus = Annotated[str, Option("An index, a folder of documents, a file.", flag="--index", metavar="I|PATH")]
+Corpus = Annotated[
+    str, Option("An index, a folder of documents, a file.", flag="--index", metavar="I|PATH", python="str | Path")
+]
 Passages = Annotated[int | None, Option("Most passages; default: all needed.", least=1)]
 PassageSize = Annotated[str, Option("Longest passage.", metavar="2000t")]
 PerPassage = Annotated[int, Option("Most queries of a model from a passage.", least=1)]

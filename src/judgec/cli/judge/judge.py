@@ -1,111 +1,99 @@
 """``judgec judge``."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import fields
 from typing import Annotated
 
 import typer
 
-from judgec.cli.options import (
-    JUDGE,
-    AnnotatorsOption,
-    HomeOption,
-    JsonOption,
-    MapOption,
-    OtherLmOption,
-    Spending,
-    command_of,
-)
+from judgec.api.options.estimate import ACCEPT_RATE, EstimateOptions
+from judgec.api.options.judge import Asking, JudgeFileOptions
+from judgec.cli.shell import JsonOption, command_of
 from judgec.errors import UserError
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request(Spending):
-    """The command line of ``judge``, as typed; either ``judge`` or ``jury`` is given."""
-
-    file: Annotated[str, typer.Argument(help="Items to judge; no labels are needed.")]
-    judge: Annotated[str | None, JUDGE] = None
-    jury: Annotated[
-        str | None, typer.Option("--jury", metavar="A,B@3,...", help="Several judges of one task and scale instead.")
-    ] = None
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="OUT.jsonl|.csv|.tsv|.parquet|.xlsx",
-            help="Where the rows of FILE go, each with its judgment.",
-        ),
-    ]
-    inputs: Annotated[
-        bool, typer.Option("--inputs/--no-inputs", help="Keep the columns of FILE beside the judgments.")
-    ] = True
-    lm: OtherLmOption = None
-    rename: MapOption = ()
-    abstain_below: Annotated[
-        float | None,
-        typer.Option(
-            "--abstain-below",
-            metavar="CONFIDENCE",
-            help="Leave less sure judgments to a human; default: as compiled. 0 judges all.",
-        ),
-    ] = None
-    samples: Annotated[int, typer.Option("--samples", min=1, help="Replies an item, combined.")] = 1
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            "--temperature",
-            min=0,
-            max=2,
-            help="Default: the judge's own; 0.7 where that is 0 and there are several samples.",
-        ),
-    ] = None
-    structured: Annotated[
-        bool,
-        typer.Option(
-            "--structured", help="Ask for JSON under a schema at once, not only where a reply could not be read."
-        ),
-    ] = False
-    in_flight: Annotated[
-        int | None,
-        typer.Option("--in-flight", min=1, help="Most calls at once; default: 32, with --engine ray 256."),
-    ] = None
-    engine: Annotated[
-        str, typer.Option("--engine", metavar="local|ray", help="Who makes the calls: this process, or Ray.")
-    ] = "local"
-    ray_address: Annotated[
-        str | None, typer.Option("--ray-address", metavar="HOST:PORT", help="A running Ray cluster.")
-    ] = None
+@command_of(JudgeFileOptions)
+def judge(
+    options: JudgeFileOptions,
+    *,
     estimate: Annotated[
         str | None,
         typer.Option("--estimate", metavar="accept_rate", help="The rate over all items, corrected by labels."),
-    ] = None
+    ] = None,
     labels: Annotated[
         str | None, typer.Option("--labels", metavar="FILE", help="A random sample of the items, labelled.")
-    ] = None
-    annotators: AnnotatorsOption = None
-    quiet: JsonOption = False
-    home: HomeOption = Path()
-
-    @property
-    def jurors(self) -> tuple[str, ...]:
-        """The names in ``--jury``."""
-        return tuple(name.strip() for name in (self.jury or "").split(",") if name.strip())
-
-
-@command_of(Request)
-def judge(request: Request) -> None:
+    ] = None,
+    annotators: Annotated[
+        str | None, typer.Option("--annotators", metavar="A,B,...", help="Columns that hold one rater's labels each.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
     """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment."""
-    from judgec.cli.judge.judging import run
-    from judgec.cli.output import print_json
-    from judgec.cli.trust.estimating import prepared
+    from judgec.api.judge_file import judged
+    from judgec.cli.judge.judged import show_judged, show_rate
+    from judgec.cli.output import print_json, say
+    from judgec.report.progress import Bar
 
-    if bool(request.judge) == bool(request.jurors):
+    if bool(options.judge) == bool(options.jury):
         raise UserError("judgec judge: one of --judge NAME and --jury A,B,... is needed, not both. Give one of them.")
-    estimated = prepared(request)
-    counts = run(request)
-    if estimated is not None:
-        estimated.add_to(counts)
-    if request.quiet:
-        print_json(counts)
-    if estimated is not None:
-        estimated.require()
+    rate = rate_asked(options, estimate, labels, annotators)
+    bar = Bar(shown=not json)
+    try:
+        found = judged(options, bar)
+    except KeyboardInterrupt as stopped:
+        bar.close()
+        say(*getattr(stopped, "__notes__", ()))
+        raise
+    finally:
+        bar.close()
+    if not json:
+        show_judged(found)
+    found.require_some()
+    if rate is None:
+        if json:
+            print_json(found.report)
+        return
+    from judgec.api.estimate import estimate_judged
+
+    corrected = estimate_judged(found, rate)
+    if json:
+        print_json({**found.report, "estimate": corrected.to_json()})
+    else:
+        show_rate(corrected)
+    corrected.require()
+
+
+def rate_asked(
+    options: JudgeFileOptions, estimate: str | None, labels: str | None, annotators: str | None
+) -> EstimateOptions | None:
+    """The estimate that was typed, checked before anything is paid for; None when none was.
+
+    Raises:
+        UserError: Another statistic, no labels, several judges, a judge that accepts nothing.
+    """
+    if estimate is None:
+        if annotators is not None:
+            raise UserError(f"--annotators {annotators}: columns of --labels, which are missing. Drop it.")
+        if labels is not None:
+            raise UserError(f"--labels {labels}: used by --estimate alone. Add --estimate {ACCEPT_RATE}, or drop it.")
+        return None
+    if estimate != ACCEPT_RATE:
+        raise UserError(f"--estimate {estimate}: not an estimate; {ACCEPT_RATE} is one. Name it.")
+    if labels is None:
+        raise UserError("--estimate: no labels; a few items labelled by experts correct it. Add --labels FILE.")
+    if not options.judge:
+        raise UserError("--estimate: several judges; one with known errors is needed. Name it with --judge.")
+    from judgec.api.estimate import labelled_for
+    from judgec.store.rows.columns import as_names
+
+    rate = EstimateOptions(
+        items=options.file,
+        judge=options.judge,
+        labels=labels,
+        statistic=estimate,
+        columns=options.columns,
+        annotators=as_names(annotators),
+        home=options.home,
+        **{one.name: getattr(options, one.name) for one in fields(Asking)},
+    )
+    labelled_for(rate)
+    return rate

@@ -2,28 +2,29 @@
 
 import asyncio
 import json
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import overload
 
 import pandas as pd
 
 from judgec.api.frames import IN_MEMORY, Source, as_frame, as_table
+from judgec.api.verb import watching
 from judgec.errors import InputError, UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.judge import load_judge as load_compiled
-from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
-from judgec.store import programs
 from judgec.store.rows.columns import renamed, require_columns
 from judgec.store.rows.items import collect_items
 from judgec.store.tables import Table
 from judgec.tasks.registry import TASKS, as_task
+from judgec.workspace import Workspace
 
 PREFIX = "judge_"  # before the appended names, where the rows have one of them
 GRADED = ("grade", "score", "accept", "confidence")
@@ -61,7 +62,7 @@ class Judge:
         card: What it is and where it came from.
         compiled: Prompt, evidence and calibration.
         spec: The model that it asks.
-        home: Folder of programs/ and .judgec/.
+        workspace: Where it was loaded from, and where its calls are journaled.
         budget: Most LM calls of one call of the judge.
         max_cost: Most US dollars of one call.
     """
@@ -69,7 +70,7 @@ class Judge:
     card: ProgramCard
     compiled: CompiledJudge
     spec: LMSpec
-    home: Path
+    workspace: Workspace
     budget: int | None = None
     max_cost: float | None = None
 
@@ -79,11 +80,35 @@ class Judge:
         return f"{self.card.name}@{self.card.version}"
 
     @overload
-    def __call__(self, rows: Source, *, columns: Mapping[str, str] | None = None) -> pd.DataFrame: ...
-    @overload
-    def __call__(self, rows: None = None, *, columns: None = None, **fields: object) -> Judgment: ...
     def __call__(
-        self, rows: Source | None = None, *, columns: Mapping[str, str] | None = None, **fields: object
+        self,
+        rows: Source,
+        *,
+        columns: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        progress: bool | Watch | None = None,
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self,
+        rows: None = None,
+        *,
+        columns: None = None,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        progress: bool | Watch | None = None,
+        **fields: object,
+    ) -> Judgment: ...
+    def __call__(
+        self,
+        rows: Source | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        progress: bool | Watch | None = None,
+        **fields: object,
     ) -> pd.DataFrame | Judgment:
         """Judge rows, or one item given by its fields.
 
@@ -93,6 +118,9 @@ class Judge:
                 rationale, unscored and probabilities (JSON), of several aspects ``grade.ASPECT`` and so on. Where the
                 rows have one of these names, all are prefixed by ``judge_``.
             columns: judgec's names by those of the rows.
+            budget: Most LM calls; by default as the judge was loaded.
+            max_cost: Most US dollars; by default as the judge was loaded.
+            progress: A bar, or none; by default where somebody looks.
             fields: ``query``, ``answer``, ``reference``, ``contexts``, ... of one item.
 
         Raises:
@@ -105,29 +133,48 @@ class Judge:
             >>> judge(query="How wide is the range?", answer="0.6 to 70 m3/h", reference="0.6 to 70 m3/h").grade
             5
         """
+        calls = self.budget if budget is None else budget
+        usd = self.max_cost if max_cost is None else max_cost
+        with watching(progress) as watch:
+            return self._graded(rows, columns, fields, partial(self._judged, budget=calls, max_cost=usd, watch=watch))
+
+    def _graded(
+        self,
+        rows: Source | None,
+        columns: Mapping[str, str] | None,
+        fields: Mapping[str, object],
+        judged: Callable[[Table], Judgments],
+    ) -> pd.DataFrame | Judgment:
         if rows is None:
-            return self._one(fields)
+            return self._one(fields, judged)
         if fields:
             raise UserError(f"judge: rows and {', '.join(fields)}; give rows, or the fields of one item.")
         frame = as_frame(rows)
         if not len(frame):
             return self._appended(frame, [])
-        judged = self._judged(renamed(as_table(frame), columns or {}))
-        return self._appended(frame, list(judged.rows(self.compiled.scale)))
+        found = judged(renamed(as_table(frame), columns or {}))
+        return self._appended(frame, list(found.rows(self.compiled.scale)))
 
     async def acall(
-        self, rows: Source | None = None, *, columns: Mapping[str, str] | None = None, **fields: object
+        self,
+        rows: Source | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        progress: bool | Watch | None = None,
+        **fields: object,
     ) -> pd.DataFrame | Judgment:
         """As calling the judge, in a thread of its own, so that an event loop goes on meanwhile."""
-        if rows is None:
-            return await asyncio.to_thread(self._one, fields)
-        return await asyncio.to_thread(self.__call__, rows, columns=columns)
+        call: Callable[..., pd.DataFrame | Judgment] = self.__call__
+        caps = {"budget": budget, "max_cost": max_cost, "progress": progress}
+        return await asyncio.to_thread(call, rows, columns=columns, **caps, **fields)
 
     def __repr__(self) -> str:
         model = self.card.engine or self.card.lm.get("model")
         return f"<Judge {self.name}, {self.card.task}, {model}{'' if self.card.promoted else ', not promoted'}>"
 
-    def _one(self, fields: Mapping[str, object]) -> Judgment:
+    def _one(self, fields: Mapping[str, object], judged: Callable[[Table], Judgments]) -> Judgment:
         if not fields:
             raise UserError(
                 "judge: nothing to judge; a DataFrame, or the fields of one item such as query= and answer=."
@@ -137,16 +184,14 @@ class Judge:
             raise UserError(f"judge: {', '.join(unknown)}; a judge of {self.card.task} reads {', '.join(known)}.")
         given = {name: value for name, value in fields.items() if value is not None}
         table = Table(IN_MEMORY, tuple(given), (given,), (1,), by_line=False)
-        (row,) = self._judged(table).rows(self.compiled.scale)
+        (row,) = judged(table).rows(self.compiled.scale)
         if len(self.compiled.aspects) > 1:
             row = {name.removesuffix("s") if name.removesuffix("s") in GRADED else name: row[name] for name in row}
         return Judgment(**{name: row[name] for name in (*GRADED, *WHOLE)})  # type: ignore[arg-type]  # as rows() makes them
 
-    def _judged(self, table: Table) -> Judgments:
+    def _judged(self, table: Table, *, budget: int | None, max_cost: float | None, watch: Watch) -> Judgments:
         items = self._items(table)
-        with Session(
-            self.spec, self.home, budget=self.budget, max_cost=self.max_cost, environ=dict(os.environ)
-        ) as session:
+        with self.workspace.session(self.spec, budget=budget, max_cost=max_cost, on_done=watch.progress) as session:
             return self.compiled.judge(items, session.finish)
 
     def _items(self, table: Table) -> Sequence[Item]:
@@ -186,6 +231,7 @@ def load_judge(
     name: str,
     *,
     home: str | Path = ".",
+    tracking_uri: str | None = None,
     lm: str | None = None,
     api_base: str | None = None,
     budget: int | None = None,
@@ -195,7 +241,8 @@ def load_judge(
 
     Args:
         name: ``NAME@champion``, ``NAME@latest`` or ``NAME@NUMBER``.
-        home: Folder of programs/.
+        home: Folder of programs/ and .judgec/.
+        tracking_uri: Where its runs are tracked, for ``judge.workspace``.
         lm: Another model than it was compiled for.
         api_base: An OpenAI-compatible endpoint.
         budget: Most LM calls each time it is called.
@@ -210,9 +257,10 @@ def load_judge(
         >>> judge.card.task
         'grade'
     """
-    program = programs.load(Path(home), name)
+    workspace = Workspace(home, tracking_uri)
+    program = workspace.load(name)
     spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base)
-    return Judge(program.card, load_compiled(program), spec, Path(home), budget, max_cost)
+    return Judge(program.card, load_compiled(program), spec, workspace, budget, max_cost)
 
 
 def _type(column: Sequence[object]) -> str | None:

@@ -1,0 +1,348 @@
+"""``judgec.judge_file``: judges the rows of a file, of any size, into another file."""
+
+import gc
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
+from judgec.api.options.judge import JudgeFileOptions
+from judgec.api.verb import verb
+from judgec.errors import ServiceError, UserError
+from judgec.held_out import memory_of
+from judgec.judges.decision import HALF_WAY
+from judgec.judges.judge import disagreements
+from judgec.judges.stream.jury import Jury
+from judgec.lm.usage import Spent
+from judgec.lm.watch import Watch
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.scale import Scale
+from judgec.store.programs import Program
+from judgec.store.stream.judged import Names, judged_file, kind_of, names_of
+from judgec.store.stream.pieces import ItemStream, open_items
+from judgec.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_DISTINCT = 1000  # reasons that are counted word by word; beyond that a long run only counts their kinds
+
+
+@dataclass(frozen=True)
+class FileJudgments:
+    """A judged file.
+
+    Args:
+        options: How it was judged.
+        cards: Of the judges.
+        items: What was read.
+        names: Of the columns that were added.
+        tally: How many were accepted, rejected, unscored.
+        report: What ``judge --json`` prints.
+        in_folds: The judge was tested in folds, and its home has what it said of its labels then.
+    """
+
+    options: JudgeFileOptions
+    cards: tuple[ProgramCard, ...]
+    items: ItemStream
+    names: Names
+    tally: "Tally"
+    report: Mapping[str, object]
+    in_folds: bool
+
+    @property
+    def path(self) -> Path:
+        """The file that was written."""
+        return self.options.out
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who judged: ``NAME@VERSION``."""
+        return tuple(f"{card.name}@{card.version}" for card in self.cards)
+
+    @property
+    def unscored(self) -> int:
+        """Items without a judgment; their rows say why."""
+        return self.tally.unscored
+
+    @property
+    def verdict(self) -> str:
+        """How many items were accepted, rejected and unscored, in words."""
+        said = "; ".join(self.tally.sentences())
+        return f"{self.tally.items} items: {said}; {self.tally.unscored} unscored"
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """Aspects by accepted and rejected; missing where the scale has no accept threshold."""
+        import pandas as pd
+
+        columns = {"accepted": self.tally.counts(1), "rejected": self.tally.counts(0)}
+        return pd.DataFrame(columns, index=list(self.tally.aspects), dtype="Int64")
+
+    def frame(self) -> "pd.DataFrame":
+        """The rows that were written."""
+        from judgec.api.frames import as_frame
+
+        return as_frame(self.path)
+
+    def require_some(self) -> None:
+        """Say that no item could be judged.
+
+        Raises:
+            ServiceError: When none could; the rows with their reasons are written all the same.
+        """
+        if self.items.items and not self.tally.judged:
+            raise ServiceError(
+                f"{self.path}: none of {self.items.items} items could be judged; the reasons are in the rows. "
+                "Run judgec doctor --lm MODEL."
+            )
+
+    def __repr__(self) -> str:
+        return f"<FileJudgments {self.path} by {', '.join(self.judges)}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        said = f"{', '.join(self.judges)}: {self.verdict}"
+        return f"<p><b>{escape(str(self.path))}</b>: {escape(said)}</p>{self.table.to_html()}"
+
+
+@verb(JudgeFileOptions)
+def judge_file(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
+    """Judge a file: the rows of it in their order, each with its judgment, whatever its size.
+
+    Every finished call is journaled: after a break the same call goes on where it stopped.
+
+    Raises:
+        UserError: An option out of range, no such judge, jurors of different tasks.
+        InputError: Faulty items, before anything is paid for.
+        BudgetError: A call does not fit the caps; what is finished is journaled, nothing is written.
+        ServiceError: A model cannot be reached, or no item could be judged; in that case the rows say why.
+
+    Example:
+        >>> done = judgec.judge_file("trainsets/sensors/labels.jsonl", judge="sensors@latest", out="judged.jsonl")
+        >>> len(done.frame()) == done.report["rows"]
+        True
+    """
+    found = judged(options, watch)
+    found.require_some()
+    return found
+
+
+def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
+    """As ``judge_file``, for callers that have something to say before no item could be judged is an error."""
+    if bool(options.judge) == bool(options.jury):
+        raise UserError("judgec judge: one of --judge NAME and --jury A,B,... is needed, not both. Give one of them.")
+    workspace, file = Workspace(options.home), str(options.file)
+    loaded = [workspace.load(name) for name in (options.jury or (options.judge or "",))]
+    cards = tuple(program.card for program in loaded)
+    _check_jurors(cards)
+    _check_out(options)
+    watch.stage("judge", "; ".join(f"{card.name}@{card.version}, {_asked(card, options.lm)}" for card in cards))
+    items = open_items(
+        file,
+        task=cards[0].task,
+        rename=options.columns,
+        memories=[memory_of(program) for program in loaded],
+        raters=_raters(loaded[0]),
+    )
+    names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs)
+    watch.stage("items", f"{items.items} of {file}")
+    tally, certain = Tally(cards[0].scale, cards[0].aspects), abstaining(cards, options.abstain_below)
+    with ExitStack() as opened:
+        session = opened.enter_context(open_session(options, workspace))
+        count = VerdictCount(session, watch.progress)
+        jury = open_jury(loaded, items.items, options, session, count)
+        gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
+        opened.callback(gc.unfreeze)
+        judges = ", ".join(f"{card.name}@{card.version}" for card in cards)
+        out, cut = opened.enter_context(
+            judged_file(options.out, items, names, cards[0].scale, judge=judges, inputs=options.inputs)
+        )
+        try:
+            for judgments in jury.judge(items.pieces):
+                final = certain(judgments)
+                out.add(final)
+                tally.add(final)
+                tally.judged += int(judgments.scored.sum())
+        except KeyboardInterrupt as stopped:
+            kept = f"at least {count.done} of {count.total} verdicts are in the journal"
+            stopped.add_note(f"{kept}; the same command goes on from there.")
+            raise
+    half_way = sum(juror.interview.half_way for juror in jury.jurors if juror.interview is not None)
+    notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
+    notes += [f"{half_way} verdicts of {HALF_WAY}"] if half_way else []
+    report = _counts(options, cards, items, tally, session.spent) | {
+        "between_grades": half_way,
+        "evidence_alone": all(juror.interview is None for juror in jury.jurors),
+        "columns": names.to_json(),
+        "notes": notes,
+        "agreement": jury.agreement(),
+    }
+    in_folds = len(loaded) == 1 and "folds" in loaded[0].split
+    return FileJudgments(options, cards, items, names, tally, report, in_folds)
+
+
+def _asked(card: ProgramCard, lm: str | None) -> str:
+    """What answers for a judge: nothing is asked where evidence alone decides, whatever --lm names."""
+    return EVIDENCE_ALONE if card.evidence_alone else str(lm or card.engine or card.lm.get("model"))
+
+
+def _check_jurors(cards: Sequence[ProgramCard]) -> None:
+    if tasks := sorted({card.task for card in cards[1:]} - {cards[0].task}):
+        raise UserError(f"--jury: tasks {cards[0].task}, {', '.join(tasks)}; judges of one task are valid.")
+    names = Counter(f"{card.name}@{card.version}" for card in cards)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise UserError(
+            f"--jury: {', '.join(twice)} more than once, which would agree with itself; different judges are valid. "
+            "Name each once; --samples asks one judge several times."
+        )
+
+
+def _check_out(options: JudgeFileOptions) -> None:
+    out = options.out
+    if out.is_file() or not out.exists():
+        kind_of(out)
+    if not out.parent.is_dir():
+        raise UserError(f"--out {out}: no such folder {out.parent}; create it, or name another.")
+    if out.exists() and not out.is_file():
+        raise UserError(f"--out {out}: not a file that can be replaced; the path of a file is valid. Name one.")
+    if out.exists() and Path(options.file).exists() and out.samefile(options.file):
+        raise UserError(f"--out {out}: the file to judge; its judgments would replace it. Name another.")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over all pieces; accepts and rejects by aspect.
+
+    Args:
+        scale: The judge's.
+        aspects: What is graded.
+        items: How many there were.
+        judged: Those that a judge graded, whether or not it was sure enough.
+        unscored: Those without a judgment in the end.
+        kinds: Of the reasons for that.
+        reasons: The same word by word.
+        accepts: By aspect, how many items have each outcome.
+        disagree: Items whose grade and accept disagree.
+    """
+
+    scale: Scale
+    aspects: tuple[str, ...]
+    items: int = 0
+    judged: int = 0
+    unscored: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    accepts: dict[str, Counter[int]] = field(default_factory=dict)
+    disagree: int = 0
+
+    def add(self, judgments: Judgments) -> None:
+        """Count a piece."""
+        self.items += len(judgments.item_ids)
+        lost = [reason for reason in judgments.unscored if reason is not None]
+        self.unscored += len(lost)
+        self.kinds.update(reason.partition(":")[0] for reason in lost)
+        if len(self.reasons) < MOST_DISTINCT:
+            self.reasons.update(lost)
+        self.disagree += disagreements(judgments, self.scale)
+        for aspect, accepts in zip(self.aspects, judgments.accept[judgments.scored].T, strict=True):
+            outcomes, counts = np.unique(accepts, return_counts=True)
+            found = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
+            self.accepts.setdefault(aspect, Counter()).update(found)
+
+    def known(self, aspect: str) -> bool:
+        """False where items were scored and nobody knows which of them are accepted."""
+        counts = self.accepts.get(aspect, Counter())
+        return not counts or counts.keys() != {UNSCORED}
+
+    def counts(self, outcome: int) -> dict[str, int | None]:
+        """How many scored items were accepted (1) or rejected (0); None where nobody knows."""
+        return {
+            aspect: self.accepts.get(aspect, Counter())[outcome] if self.known(aspect) else None
+            for aspect in self.aspects
+        }
+
+    def sentences(self) -> list[str]:
+        """Each aspect's counts in words."""
+        said = []
+        for aspect in self.aspects:
+            outcomes = self.accepts.get(aspect, Counter())
+            name = f"{aspect}: " if len(self.aspects) > 1 else ""
+            known = outcomes[0] + outcomes[1] > 0
+            counts = f"{outcomes[1]} accepted, {outcomes[0]} rejected" if known else "no accept threshold"
+            said.append(f"{name}{counts}")
+        return said
+
+    def by_aspect(self, outcome: int) -> int | dict[str, int | None] | None:
+        """The same as a number, or by aspect where there are several."""
+        counts = self.counts(outcome)
+        return counts if len(counts) > 1 else counts[self.aspects[0]]
+
+
+def _counts(
+    options: JudgeFileOptions, cards: Sequence[ProgramCard], items: ItemStream, tally: Tally, spent: Spent
+) -> dict[str, object]:
+    names = [{"program": card.name, "version": card.version} for card in cards]
+    return {
+        "judge": None if options.jury else names[0],
+        "jury": names if options.jury else None,
+        "samples": options.samples,
+        "items": items.items,
+        "rows": items.rows,
+        "learned": int(items.learned.sum()),
+        "unscored": tally.unscored,
+        "unscored_reasons": dict(tally.kinds.most_common()),
+        "accepted": tally.by_aspect(1),
+        "rejected": tally.by_aspect(0),
+        "accept_grade_disagree": tally.disagree,
+        "lm_calls": spent.calls,
+        "journaled": spent.journaled,
+        "cost_usd": None if spent.unpriced else spent.usd,
+        "out": str(options.out),
+    }
+
+
+def _asking_nothing(jury: Jury) -> list[str]:
+    """Which judges ask no language model."""
+    names = [juror.name for juror in jury.jurors if juror.interview is None]
+    return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
+
+
+def _known(items: ItemStream) -> list[str]:
+    """Of how many items the judge knows the query: it looks better on them than it is."""
+    learned = int(items.learned.sum())
+    known = f"{learned} of {items.items} items are of queries that the judge has learned from: learned is true there."
+    return [known] if learned else []
+
+
+def _raters(program: Program) -> tuple[str, ...]:
+    """The raters' columns in the labels that the judge was compiled on; the same file may be judged."""
+    source = program.report.get("source")
+    names = source.get("annotators") if isinstance(source, dict) else None
+    return tuple(map(str, names or ()))
+
+
+def _lacking(cards: Sequence[ProgramCard], items: ItemStream) -> list[str]:
+    """What a judge was measured with and is not given here: its known agreement says little then."""
+    lacks = sorted({name for card in cards for name in card.fields if name not in items.fields}) if items.items else []
+    return [
+        f"no item has {name}, which the judge was compiled with: its known agreement says little about them. "
+        f"Give a column {name}, or rename one with --map COLUMN={name}."
+        for name in lacks
+    ]
+
+
+def _unfrozen(jury: Jury) -> list[str]:
+    """Which prompts could not be frozen."""
+    prompts = {juror.name: juror.interview.form(0)[0] for juror in jury.jurors if juror.interview is not None}
+    return [
+        f"{name}: DSPy renders each prompt anew, which takes longer ({prompt.departure})."
+        for name, prompt in prompts.items()
+        if prompt.departure is not None
+    ]

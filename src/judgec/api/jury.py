@@ -1,0 +1,141 @@
+"""Opens the judges of a bulk run: each with its model; journal, caps and meter are theirs together."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from judgec.api.options.judge import Asking
+from judgec.errors import UserError
+from judgec.judges.judge import load_judge
+from judgec.judges.pairwise import is_pairwise
+from judgec.judges.stream.jury import Juror, Jury
+from judgec.judges.stream.recall import Recall
+from judgec.lm.door import door_of, preflight
+from judgec.lm.executor import Executor, OnDone, Progress
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import Judgments
+from judgec.store.programs import Program
+from judgec.workspace import Workspace
+
+ENGINES = _, RAY = "local", "ray"
+SHOWN_SECONDS = 0.1  # between two steps of the progress bar
+SAMPLING_TEMPERATURE = 0.7  # of several samples, where the judge's own is 0: they would all be the same
+
+
+@dataclass
+class VerdictCount:
+    """Counts the verdicts of a run and tells how far it is.
+
+    Args:
+        session: Its meter is shown beside the count.
+        on_done: Told now and then.
+    """
+
+    session: Session
+    on_done: OnDone
+    done: int = field(default=0, init=False)
+    total: int = field(default=0, init=False)
+    unscored: int = field(default=0, init=False)
+    _shown: float = field(default=0.0, init=False)
+
+    def add(self, done: int, unscored: int) -> None:
+        """Verdicts that have come."""
+        self.done += done
+        self.unscored += unscored
+        if time.monotonic() - self._shown > SHOWN_SECONDS:
+            self.on_done(Progress(self.done, self.total, self.unscored, self.session.spent))
+            self._shown = time.monotonic()
+
+
+def open_session(asking: Asking, workspace: Workspace) -> Session:
+    """The way to the judges' models, in this process or on a cluster.
+
+    Raises:
+        UserError: An unknown engine, or an address without Ray.
+        ServiceError: No cluster answers.
+    """
+    if asking.engine not in ENGINES:
+        raise UserError(f"--engine {asking.engine}: unknown; {' and '.join(ENGINES)} are valid. Name one of them.")
+    if asking.ray_address and asking.engine != RAY:
+        raise UserError("--ray-address: only --engine ray uses a cluster; with it the address is valid. Add it.")
+    return workspace.session(
+        # What is free does not count against the caps: the same command goes on where the last one stopped.
+        caps=Budget(calls=asking.budget, usd=asking.max_cost, count_journaled=False),
+        in_flight=asking.in_flight,
+        spread=asking.engine == RAY,
+        ray_address=asking.ray_address,
+    )
+
+
+def open_jury(loaded: Sequence[Program], items: int, asking: Asking, session: Session, count: VerdictCount) -> Jury:
+    """The judges, ready to judge.
+
+    Args:
+        loaded: The programs.
+        items: How many items there will be.
+        asking: Which model, and how it is asked.
+        session: The way to it.
+        count: Told of verdicts.
+
+    Raises:
+        UserError: Several samples of a model that says the same every time.
+        ServiceError: A model cannot be reached.
+    """
+    reached: list[Executor] = []
+
+    def juror(program: Program) -> Juror:
+        judge, name = load_judge(program), f"{program.card.name}@{program.card.version}"
+        if not judge.asks_lm:
+            return Juror(name, judge, None, Recall(session.journal, None, name))
+        count.total += items * asking.samples * (1 + is_pairwise(judge.module))
+        executor = session.executor(_spec(program.card, asking))
+        if executor not in reached:
+            preflight(executor.lm, keep=True)
+            reached.append(executor)
+        recall = Recall(session.journal, door_of(executor.lm), name)
+        interview = judge.interview(
+            executor.run, samples=asking.samples, structured=asking.structured, recall=recall, on_verdict=count.add
+        )
+        return Juror(name, judge, interview, recall)
+
+    return Jury([juror(program) for program in loaded])
+
+
+def _spec(card: ProgramCard, asking: Asking) -> LMSpec:
+    """The card's model, or the one asked for; several samples need a temperature."""
+    spec = LMSpec.from_card(card.lm, model=asking.lm, api_base=asking.api_base)
+    if asking.samples > 1 and spec.embedded:
+        raise UserError(
+            "--samples: the embedded engine says the same every time; a language model gives several samples. "
+            "Leave --samples out, or name a model with --lm."
+        )
+    temperature = asking.temperature
+    if temperature is None and asking.samples > 1 and not spec.reasoning:
+        temperature = spec.temperature or SAMPLING_TEMPERATURE
+    if temperature is None:
+        return spec
+    return LMSpec.parse(
+        spec.model,
+        api_base=spec.api_base,
+        temperature=temperature,
+        max_tokens=spec.max_tokens,
+        timeout=spec.timeout,
+        top_logprobs=spec.top_logprobs,
+        extra=spec.extra,
+    )
+
+
+def abstaining(cards: Sequence[ProgramCard], below: float | None) -> Callable[[Judgments], Judgments]:
+    """Leaves out the judgments that are less sure than asked for, or than the only judge was compiled for."""
+    if below is None and len(cards) == 1:
+        compiled = cards[0].settings.get("abstain_below")
+        below = float(compiled) if isinstance(compiled, float | int) else None
+    if not below or below < 0:
+        return lambda judgments: judgments
+    from judgec.compiler.abstain import abstain, agreement_of  # all that fits judges comes with it
+
+    return partial(abstain, below=below, of=agreement_of(cards[0].objective), scale=cards[0].scale)

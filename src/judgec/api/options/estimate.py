@@ -1,0 +1,28 @@
+"""Options of ``judgec.estimate``."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.api.options.judge import Asking
+from judgec.api.options.option import Option
+from judgec.api.options.shared import Annotators, Columns, JudgeName, Places
+
+if TYPE_CHECKING:
+    from judgec.api.frames import Source
+    from judgec.api.judge import Judge
+
+ACCEPT_RATE = "accept_rate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions(Asking, Places):
+    """What is estimated, of which items, with whose judgments and labels."""
+
+    items: Annotated["Source", Option("All items; no labels are needed.", positional=True)]
+    judge: Annotated["Judge | str", JudgeName]
+    labels: Annotated["Source", Option("A random sample of the items, labelled.", metavar="FILE")]
+    statistic: Annotated[str, Option("The rate over all items, corrected by labels.", metavar="accept_rate")] = (
+        ACCEPT_RATE
+    )
+    columns: Columns = field(default_factory=dict)
+    annotators: Annotators = ()

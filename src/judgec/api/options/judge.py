@@ -1,0 +1,52 @@
+"""Options of ``judgec.judge_file``, and how judges are asked."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from judgec.api.options.option import Option
+from judgec.api.options.shared import Columns, Home, JudgeName, OtherLm, Spending
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking(Spending):
+    """Which model a judge asks, and how."""
+
+    lm: OtherLm = None
+    abstain_below: Annotated[
+        float | None,
+        Option(
+            "Leave less sure judgments to a human; default: as compiled. 0 judges all.",
+            metavar="CONFIDENCE",
+        ),
+    ] = None
+    samples: Annotated[int, Option("Replies an item, combined.", least=1)] = 1
+    temperature: Annotated[
+        float | None,
+        Option("Default: the judge's own; 0.7 where that is 0 and there are several samples.", least=0, most=2),
+    ] = None
+    structured: Annotated[
+        bool, Option("Ask for JSON under a schema at once, not only where a reply could not be read.")
+    ] = False
+    in_flight: Annotated[int | None, Option("Most calls at once; default: 32, with --engine ray 256.", least=1)] = None
+    engine: Annotated[str, Option("Who makes the calls: this process, or Ray.", metavar="local|ray")] = "local"
+    ray_address: Annotated[str | None, Option("A running Ray cluster.", metavar="HOST:PORT")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeFileOptions(Asking):
+    """What is judged, by whom, and where the rows go; either ``judge`` or ``jury`` is given."""
+
+    file: Annotated[str, Option("Items to judge; no labels are needed.", positional=True, python="str | Path")]
+    judge: Annotated[str | None, JudgeName] = None
+    jury: Annotated[
+        tuple[str, ...],
+        Option("Several judges of one task and scale instead.", metavar="A,B@3,...", commas=True),
+    ] = ()
+    out: Annotated[
+        Path,
+        Option("Where the rows of FILE go, each with its judgment.", metavar="OUT.jsonl|.csv|.tsv|.parquet|.xlsx"),
+    ]
+    inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True)] = True
+    columns: Columns = field(default_factory=dict)
+    home: Home = Path()

@@ -1,0 +1,96 @@
+"""What ``judgec judge`` prints: counts, the corrected rate, and a next command that works as it is printed."""
+
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+from judgec.api.estimate import RateEstimate
+from judgec.api.judge_file import FileJudgments
+from judgec.cli.output import command, print_table, say
+from judgec.records.card import ProgramCard
+from judgec.records.estimate import Estimate
+from judgec.tasks.spec import ASPECT_PREFIX
+
+MOST_REASONS = 5  # for missing judgments; the rows have them all
+
+
+def show_judged(found: FileJudgments) -> None:
+    """Print counts, notes and the next command."""
+    report, tally = found.report, found.tally
+    agreement, notes = report["agreement"], report["notes"]
+    kappa = agreement["fleiss_kappa"] if isinstance(agreement, dict) else None
+    say(
+        found.verdict,
+        *[f"unscored {number}: {reason}" for reason, number in tally.reasons.most_common(MOST_REASONS)],
+        f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
+        *([f"the verdicts among themselves: Fleiss' kappa {kappa:.2f}"] if isinstance(kappa, float) else []),
+        *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
+        *_unproven(found.cards),
+        *next_step(found),
+    )
+
+
+def _unproven(cards: Sequence[ProgramCard]) -> list[str]:
+    """Why judges were not promoted."""
+    notes = []
+    for card in (card for card in cards if not card.promoted):
+        if card.reason.startswith("not shown"):
+            notes.append("note: this version was not shown to be better than its baselines")
+        else:
+            notes.append(f"note: {card.name}@{card.version} was not promoted: {card.reason}")
+    return list(dict.fromkeys(notes))
+
+
+def show_rate(found: RateEstimate) -> None:
+    """Print raw beside corrected."""
+    rows = [
+        (
+            name if len(found.aspects) > 1 else "accept rate",
+            *(_shown(rate) for rate in (aspect.raw, aspect.corrected, aspect.rogan_gladen)),
+        )
+        for name, aspect in found.aspects.items()
+    ]
+    print_table("Accept rate, 95 % intervals", ("", "raw", "corrected (PPI++)", "Rogan-Gladen"), rows)
+    say(*[f"note: {note}" for note in found.notes])
+
+
+def _shown(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "-"
+    text = f"{estimate.value:.1%}"
+    return text if estimate.low is None else f"{text} [{estimate.low:.1%}, {estimate.high:.1%}]"
+
+
+def next_step(found: FileJudgments) -> list[str]:
+    """How far the judge agrees with the labels in the file; where it has none, a sheet to grade on."""
+    options, items = found.options, found.items
+    if options.inputs and (pair := _measured(found)):
+        expert, judge = pair
+        typed = ["agreement", str(options.out), "--expert", expert, "--judge", judge, *_cluster(found)]
+        return [f"Next: {command(*typed, home=options.home if found.in_folds else Path())}"]
+    if items.labelled or items.learned.all():
+        return []
+    maps = [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
+    sheets = (options.out.with_name(f"{options.out.stem}.to-grade{n or ''}.csv") for n in count())
+    sheet = next(path for path in sheets if not path.exists())
+    typed = ["labels", str(options.file), *maps, "--judge", found.judges[0], "--export", str(sheet)]
+    return [f"Next: {command(*typed, home=options.home)}"]
+
+
+def _measured(found: FileJudgments) -> tuple[str, str] | None:
+    """An expert's column and the judge's beside it."""
+    rename = found.options.columns
+    for expert in found.items.labelled:
+        ours = rename.get(expert, expert)
+        wanted = ours if ours == "accept" or ours.startswith(ASPECT_PREFIX) else "grade"
+        if wanted in found.names.added:
+            return expert, found.names.added[wanted]
+    return None
+
+
+def _cluster(found: FileJudgments) -> list[str]:
+    """Answers to one query are not independent."""
+    rename = found.options.columns
+    theirs = {rename.get(name, name): name for name in found.items.columns}
+    column = theirs.get("query_id", theirs.get("query"))
+    return [] if column is None else ["--cluster", column]

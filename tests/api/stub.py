@@ -1,0 +1,102 @@
+"""Writes ``src/judgec/__init__.pyi``: the public names, and each verb's signature from its options.
+
+python -m tests.api.stub
+"""
+
+import ast
+import inspect
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import judgec
+from judgec.api.verb import Verb
+
+STUB = Path(judgec.__file__).with_suffix(".pyi")
+IMPORTS = """\
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from judgec.api.frames import Source
+from judgec.lm.watch import Watch
+"""
+
+
+def stub() -> str:
+    """The text of the stub."""
+    lines, verbs = [], []
+    homes: dict[str, str] = vars(judgec)["_HOMES"]
+    for name, module in sorted(homes.items()):
+        found = getattr(judgec, name)
+        if isinstance(found, Verb):
+            verbs.append(_verb(name, found))
+        else:
+            lines.append(f"from {module} import {name} as {name}\n")
+    names = "".join(f'    "{name}",\n' for name in judgec.__all__)
+    return f"{IMPORTS}{''.join(lines)}\n__version__: str\n__all__ = [\n{names}]\n\n{''.join(verbs)}"
+
+
+def _verb(name: str, verb: "Verb[Any, Any]") -> str:  # Any: whatever its options and result are
+    written = _written(verb.kind)
+    types = {one.name: _type(one, written[one.name]) for one in verb.options}
+    positional = [one for one in verb.options if one.option.positional]
+    rest = [one for one in verb.options if not one.option.positional]
+    shown = [_parameter(one, types[one.name]) for one in positional]
+    shown += ["*", *(_parameter(one, types[one.name]) for one in rest), "progress: bool | Watch | None = None"]
+    result = inspect.get_annotations(verb.run)["return"]
+    result = result if isinstance(result, str) else result.__name__
+    inside = "".join(f"    {line},\n" for line in shown)
+    return f"def {name}(\n{inside}) -> {result}: ...\n"
+
+
+def _parameter(one: Any, kind: str) -> str:  # Any: a declared option
+    if one.required:
+        return f"{one.name}: {kind}"
+    if one.pairs:
+        return f"{one.name}: {kind} | None = None"
+    default = str(one.default) if isinstance(one.default, Path) else one.default
+    return f"{one.name}: {kind} = {default!r}"
+
+
+def _type(one: Any, written: str) -> str:  # Any: a declared option
+    """What may be passed: as declared, but text for a path, and any sequence for a tuple."""
+    if one.option.python:
+        return str(one.option.python)
+    if written.startswith("tuple["):
+        inner = written.removeprefix("tuple[").removesuffix(", ...]")
+        inner = "str | Path" if inner == "Path" else inner
+        return f"{inner} | Sequence[{inner}]"
+    return " | ".join("str | Path" if part == "Path" else part for part in written.split(" | "))
+
+
+def _written(kind: type) -> dict[str, str]:
+    """The type of each field as its file has it, aliases of shared options followed."""
+    found: dict[str, str] = {}
+    for each in reversed(kind.__mro__[:-1]):
+        module = import_module(each.__module__)
+        tree = ast.parse(inspect.getsource(module))
+        (body,) = [node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == each.__name__]
+        for node in body:
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found[node.target.id] = _annotated(node.annotation, tree)
+    return found
+
+
+def _annotated(node: ast.expr, tree: ast.Module) -> str:
+    if isinstance(node, ast.Name):
+        for one in tree.body:
+            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and one.targets[0].id == node.id:
+                return _annotated(one.value, tree)
+            if isinstance(one, ast.ImportFrom) and one.module and node.id in {alias.name for alias in one.names}:
+                return _annotated(node, ast.parse(inspect.getsource(import_module(one.module))))
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+        first = node.slice.elts[0]
+        return str(first.value) if isinstance(first, ast.Constant) else ast.unparse(first)
+    return ast.unparse(node)
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")
