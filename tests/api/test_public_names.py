@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import judgec
+import judgec.api
 
 STUB = Path(judgec.__file__).with_suffix(".pyi")
 
@@ -25,7 +27,27 @@ def test_all_is_sorted_true_and_documented() -> None:
 def test_stub_declares_every_public_name() -> None:
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     declared = {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert declared == set(judgec.__all__) - {"__version__"}
+    declared |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert declared - {None} == set(judgec.__all__) - {"__version__"}
+
+
+def test_stub_of_a_verb_has_the_options_of_its_record_with_their_defaults() -> None:
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        wanted = inspect.signature(getattr(judgec, node.name)).parameters
+        plain = [*node.args.args, *node.args.kwonlyargs]
+        assert [one.arg for one in plain] == list(wanted), node.name
+        defaults = [*[None] * (len(node.args.args) - len(node.args.defaults)), *node.args.defaults]
+        for argument, default in zip(plain, [*defaults, *node.args.kw_defaults], strict=True):
+            expected = wanted[argument.arg].default
+            if default is None:
+                assert expected is inspect.Parameter.empty, f"{node.name}: {argument.arg}"
+                continue
+            said = ast.literal_eval(default)
+            same = Path(said) == expected if isinstance(expected, Path) else said in (expected or None, expected)
+            assert same, f"{node.name}: {argument.arg}={said!r}; the record says {expected!r}"
 
 
 def test_unknown_name_says_what_there_is() -> None:
@@ -37,8 +59,8 @@ def test_no_module_takes_the_place_of_a_verb() -> None:
     """Importing a submodule sets it on the package: a verb of its name would be gone."""
     modules = {module.name for module in pkgutil.iter_modules(judgec.__path__)}
     assert not modules & set(judgec.__all__)
-    for name in ("api.compile_judge", "api.rank", "api.labels", "api.judging"):
-        importlib.import_module(f"judgec.{name}")
+    for module in pkgutil.walk_packages(judgec.api.__path__, "judgec.api."):
+        importlib.import_module(module.name)
     for name in judgec.__all__:
         assert not isinstance(getattr(judgec, name), type(sys)), name
 

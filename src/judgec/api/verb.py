@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
 from inspect import Parameter, Signature
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -96,6 +97,10 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
             )
             raise UserError(f"{where}={value}; a number of {valid} is valid.")
         return value
+    if one.words and value not in one.words:
+        raise UserError(f"{where}={value!r}; {' or '.join(map(str, one.words))} is valid.")
+    if one.hint is str and isinstance(value, PathLike):
+        return fspath(value)
     if one.path:
         return Path(str(value))
     if one.several:
@@ -108,9 +113,10 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
 def _many(value: object, *, commas: bool) -> tuple[object, ...]:
     if isinstance(value, str) and commas:
         return tuple(part.strip() for part in value.split(",") if part.strip())
-    if isinstance(value, str | Path) or not isinstance(value, Iterable):
+    if isinstance(value, str | Path) or not isinstance(value, Iterable) or hasattr(value, "columns"):
         return (value,)
-    return tuple(value)
+    several = tuple(value)
+    return (list(several),) if several and isinstance(several[0], Mapping) else several  # rows are one table
 
 
 def _documented(text: str, options: tuple[Declared, ...]) -> str:

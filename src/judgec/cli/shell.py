@@ -28,7 +28,7 @@ def command_of(kind: type[R]) -> Callable[[Callable[..., None]], Callable[..., N
     Returns: The decorator; the command takes all options by name.
     """
     build: Callable[..., R] = kind
-    options = {one.name: one for one in declared(kind)}
+    options = {one.name: one for one in declared(kind) if not one.option.python_only}
 
     def decorate(run: Callable[..., None]) -> Callable[..., None]:
         own = list(signature(run, eval_str=True).parameters.values())[1:]
@@ -52,8 +52,10 @@ def _derived(one: Declared) -> Parameter:
     many = one.pairs or (one.several and not one.option.commas)
     hint: Any = list[str] if many else str if one.several or one.hint is object else one.hint
     default: Any = None if one.pairs or one.several or one.required else one.default
-    optional = not one.required and default is None
     about = one.option
+    if about.needed:
+        default = Parameter.empty
+    optional = not one.required and default is None
     said: object = (
         typer.Argument(metavar=about.metavar, help=about.help, show_default=False)
         if about.positional

@@ -33,6 +33,9 @@ TrackingUri = Annotated[
     str | None,
     Option("An MLflow server or database; default: MLFLOW_TRACKING_URI, else mlruns/mlflow.db.", metavar="URI"),
 ]
+UnusedTracking = Annotated[
+    str | None, Option("As of every verb; this one logs no run.", metavar="URI", python_only=True)
+]
 ApiBase = Annotated[str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL")]
 CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1)]
 MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0)]
@@ -74,6 +77,16 @@ class Places:
 
     home: Home = Path()
     tracking_uri: TrackingUri = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnusedPlaces:
+    """``Places`` of a verb that neither reads programs nor logs runs: every verb takes them."""
+
+    home: Annotated[Path, Option("As of every verb; this one neither reads nor writes there.", python_only=True)] = (
+        Path()
+    )
+    tracking_uri: UnusedTracking = None
 
 
 @dataclass(frozen=True, kw_only=True)
