@@ -13,30 +13,21 @@ import judgec
 from judgec.api.verb import Verb
 
 STUB = Path(judgec.__file__).with_suffix(".pyi")
-IMPORTS = """\
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Literal
-
-import pandas as pd
-
-from judgec.api.frames import Source
-from judgec.lm.watch import Watch
-"""
+STANDARD = "from collections.abc import Mapping, Sequence\nfrom pathlib import Path\n"
+TYPES = {"Source": "judgec.api.frames", "Watch": "judgec.lm.watch"}  # that signatures name
 
 
 def stub() -> str:
     """The text of the stub."""
-    lines, verbs = [], []
     homes: dict[str, str] = vars(judgec)["_HOMES"]
-    for name, module in sorted(homes.items()):
-        found = getattr(judgec, name)
-        if isinstance(found, Verb):
-            verbs.append(_verb(name, found))
-        else:
-            lines.append(f"from {module} import {name} as {name}\n")
+    found = {name: getattr(judgec, name) for name in sorted(homes)}
+    verbs = "".join(_verb(name, one) for name, one in found.items() if isinstance(one, Verb))
+    plain = [(homes[name], name, f"{name} as {name}") for name in found if not isinstance(found[name], Verb)]
+    plain += [(module, name, name) for name, module in TYPES.items()]
+    imports = "".join(f"from {module} import {said}\n" for module, _, said in sorted(plain))
+    literal = "from typing import Literal\n" if "Literal[" in verbs else ""
     names = "".join(f'    "{name}",\n' for name in judgec.__all__)
-    return f"{IMPORTS}{''.join(lines)}\n__version__: str\n__all__ = [\n{names}]\n\n{''.join(verbs)}"
+    return f"{STANDARD}{literal}\n{imports}\n__version__: str\n__all__ = [\n{names}]\n\n{verbs}"
 
 
 def _verb(name: str, verb: "Verb[Any, Any]") -> str:  # Any: whatever its options and result are
@@ -58,13 +49,17 @@ def _parameter(one: Any, kind: str) -> str:  # Any: a declared option
     if one.pairs:
         return f"{one.name}: {kind} | None = None"
     default = str(one.default) if isinstance(one.default, Path) else one.default
-    return f"{one.name}: {kind} = {default!r}"
+    return f"{one.name}: {kind} = {_shown(default)}"
+
+
+def _shown(default: object) -> str:
+    return repr(default).replace("'", '"')
 
 
 def _type(one: Any, written: str) -> str:  # Any: a declared option
     """What may be passed: as declared, but text for a path, and any sequence for a tuple."""
     if one.option.python:
-        return str(one.option.python)
+        return str(one.option.python).removesuffix(" | None" if not one.optional else "")
     if written.startswith("tuple["):
         inner = written.removeprefix("tuple[").removesuffix(", ...]")
         inner = "str | Path" if inner == "Path" else inner
@@ -92,10 +87,10 @@ def _annotated(node: ast.expr, tree: ast.Module) -> str:
                 return _annotated(one.value, tree)
             if isinstance(one, ast.ImportFrom) and one.module and node.id in {alias.name for alias in one.names}:
                 return _annotated(node, ast.parse(inspect.getsource(import_module(one.module))))
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Annotated" and isinstance(node.slice, ast.Tuple):
         first = node.slice.elts[0]
-        return str(first.value) if isinstance(first, ast.Constant) else ast.unparse(first)
-    return ast.unparse(node)
+        return str(first.value) if isinstance(first, ast.Constant) else _annotated(first, tree)
+    return ast.unparse(node).replace("'", '"')
 
 
 if __name__ == "__main__":

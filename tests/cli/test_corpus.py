@@ -10,20 +10,19 @@ from typing import Any, cast
 
 import pytest
 
+import judgec
+from judgec.api.answered import Answers
+from judgec.api.options.answer import AnswerOptions
 from judgec.cli.app import main
-from judgec.cli.corpus.answer import Request, answer
-from judgec.cli.corpus.answering import answer_before, run_answers
-from judgec.cli.corpus.compile_agent import Request as Compiling
-from judgec.cli.corpus.compiling import run as compile_an_agent
-from judgec.cli.corpus.index import Request as Indexing
-from judgec.cli.corpus.indexing import run_index
-from judgec.cli.tournament.evaluate import Request as Evaluating
+from judgec.cli.corpus.answer import answer
+from judgec.cli.corpus.compile_agent import compile_agent
+from judgec.cli.corpus.index import index
 from judgec.cli.tournament.evaluate import evaluate
-from judgec.cli.tournament.evaluating import run_evaluation
 from judgec.errors import UserError
 from judgec.lm.usage import Budget
+from judgec.lm.watch import Watch
 from judgec.retrieval.build import build_index
-from tests.cli.process import judgec
+from tests.cli.process import judgec as run
 from tests.compiler.small import compiled_from, write
 from tests.retrieval.parsing.files import broken_pdf
 
@@ -69,9 +68,10 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def asked(**changed: Any) -> Request:  # Any: any field
-    given: Json = {"queries": "queries.jsonl", "agents": AGENTS, "out": Path("a.jsonl"), "index": "index", "json": True}
-    return Request(**{**given, **changed})
+def answered(**changed: object) -> None:
+    """``judgec answer --json``."""
+    given = {"queries": "queries.jsonl", "agents": AGENTS, "out": Path("a.jsonl"), "index": "index", "json": True}
+    answer(**{**given, **changed})
 
 
 def rows_of(path: Path) -> list[Json]:
@@ -79,7 +79,7 @@ def rows_of(path: Path) -> list[Json]:
 
 
 def test_index_again_reads_nothing_and_names_what_it_skipped(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_index(Indexing(paths=("docs",), out=Path("index")))
+    index(paths=["docs"], out=Path("index"))
     shown = capsys.readouterr()
     assert "unchanged" in shown.out
     assert "skipped old.pdf: not a readable PDF" in shown.err
@@ -87,7 +87,7 @@ def test_index_again_reads_nothing_and_names_what_it_skipped(here: Path, capsys:
 
 
 def test_answers_cite_passages_and_carry_what_they_took(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_answers(asked())
+    answered()
     report = json.loads(capsys.readouterr().out)
     assert list(report["agents"]) == AGENTS.split(",")
     rows = rows_of(here / "a.jsonl")
@@ -100,7 +100,7 @@ def test_answers_cite_passages_and_carry_what_they_took(here: Path, capsys: pyte
     assert first["input_tokens"] > 0
     assert first["usd"] == 0
     assert len(rows[-1]["searched"]) == 4
-    run_answers(asked())
+    answered()
     again = json.loads(capsys.readouterr().out)
     assert again["agents"]["rag-bm25"]["median_seconds"] is None  # every reply came from the journal
     assert [row["answer"] for row in rows_of(here / "a.jsonl")] == [row["answer"] for row in rows]
@@ -108,7 +108,7 @@ def test_answers_cite_passages_and_carry_what_they_took(here: Path, capsys: pyte
 
 def test_evaluate_lets_agents_answer_and_play(folder: Path) -> None:
     options = ["--index", "index", "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "league", "--unproven"]
-    report = json.loads(judgec(folder, "evaluate", *options, "--judge", "parts", "--json").stdout)
+    report = json.loads(run(folder, "evaluate", *options, "--judge", "parts", "--json").stdout)
     assert set(report["elo"]) == set(AGENTS.split(","))
     assert report["games"] == len(QUERIES)
     assert set(report["costs"]) == set(AGENTS.split(","))
@@ -123,7 +123,7 @@ def test_evaluate_lets_agents_answer_and_play(folder: Path) -> None:
 def test_compile_agent_saves_a_version_that_answer_can_run(folder: Path) -> None:
     inputs = ["--index", "index", "--queries", "queries.jsonl"]
     compiling = ["compile-agent", "rag-bm25", *inputs, "--judge", "parts", "--unproven", "--json"]
-    report = json.loads(judgec(folder, *compiling, "--name", "ag").stdout)
+    report = json.loads(run(folder, *compiling, "--name", "ag").stdout)
     assert (report["program"], report["version"]) == ("ag", 1)
     assert report["metric"] == "judge:parts@1"
     assert report["head_to_head"]["independent"] is False
@@ -135,9 +135,9 @@ def test_compile_agent_saves_a_version_that_answer_can_run(folder: Path) -> None
     assert "<h2>Head to head</h2>" in page
     assert "parts@1, the very judge" in page
     answered = ["answer", *inputs, "--agents", "ag@1,rag-bm25", "--out", "b.jsonl", "--json"]
-    assert list(json.loads(judgec(folder, *answered).stdout)["agents"]) == ["ag@1", "rag-bm25"]
-    assert "that is a judge" in judgec(folder, *compiling, "--name", "parts", code=2).stderr
-    assert "exactly one" in judgec(folder, "compile-agent", "rag-bm25", *inputs, code=2).stderr
+    assert list(json.loads(run(folder, *answered).stdout)["agents"]) == ["ag@1", "rag-bm25"]
+    assert "that is a judge" in run(folder, *compiling, "--name", "parts", code=2).stderr
+    assert "exactly one" in run(folder, "compile-agent", "rag-bm25", *inputs, code=2).stderr
 
 
 def test_compiled_agent_leaves_the_built_in_one_of_its_name_alone_and_its_next_command_runs(
@@ -145,10 +145,8 @@ def test_compiled_agent_leaves_the_built_in_one_of_its_name_alone_and_its_next_c
 ) -> None:
     shutil.copytree(here / "programs" / "parts", tmp_path / "programs" / "parts")
     few = write(tmp_path / "few.jsonl", QUERIES[:30])
-    compile_an_agent(
-        Compiling(
-            agent="rag-fusion-hybrid", index="index", queries=str(few), judge="parts", unproven=True, home=tmp_path
-        )
+    compile_agent(
+        agent="rag-fusion-hybrid", index="index", queries=str(few), judge="parts", unproven=True, home=tmp_path
     )
     said = capsys.readouterr().err.splitlines()
     following = next(line.removeprefix("Next: ") for line in said if line.startswith("Next: "))
@@ -159,14 +157,14 @@ def test_compiled_agent_leaves_the_built_in_one_of_its_name_alone_and_its_next_c
     assert not end.value.code
     assert {row["agent"] for row in rows_of(tmp_path / "answers.jsonl")} == {"rag-fusion-hybrid", "rag-fusion-hybrid@1"}
     with pytest.raises(UserError, match="'nobody@2' is not known"):
-        run_answers(asked(agents="nobody@2", index=str(here / "index"), queries=str(few), home=tmp_path))
+        answered(agents="nobody@2", index=str(here / "index"), queries=str(few), home=tmp_path)
 
 
 def test_python_system_answers_and_its_failures_are_kept_apart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "their_rag.py").write_text(
         "def ask(query):\n    if 'Rill' in query:\n        raise ValueError('no')\n    return 'It is ' + query\n"
     )
-    run_answers(asked(agents="python:their_rag:ask", out=Path("c.jsonl"), index=None))
+    answered(agents="python:their_rag:ask", out=Path("c.jsonl"), index=None)
     report = json.loads(capsys.readouterr().out)["agents"]["ask"]
     assert (report["answers"], report["failed"]) == (48, 24)
     failed = rows_of(here / "c.failed.jsonl")
@@ -181,15 +179,15 @@ def test_interrupted_run_of_a_system_asks_only_for_what_is_missing(
         "calls = []\ndef ask(query):\n    calls.append(query)\n    if len(calls) == 10:\n"
         "        raise KeyboardInterrupt\n    return query\n"
     )
-    request = asked(agents="python:dying_rag:ask", out=Path("d.jsonl"), index=None, in_flight=1)
+    options = {"agents": "python:dying_rag:ask", "out": Path("d.jsonl"), "index": None, "in_flight": 1}
     with pytest.raises(KeyboardInterrupt):
-        run_answers(request)
+        answered(**options)
     assert not (here / "d.jsonl").exists()
-    run_answers(request)
+    answered(**options)
     import dying_rag  # type: ignore[import-not-found]  # written above
 
-    answered, interrupted = dying_rag.calls[:9], dying_rag.calls[9]
-    assert {dying_rag.calls.count(query) for query in answered} == {1}
+    finished, interrupted = dying_rag.calls[:9], dying_rag.calls[9]
+    assert {dying_rag.calls.count(query) for query in finished} == {1}
     assert dying_rag.calls.count(interrupted) == 2
     assert len(rows_of(here / "d.jsonl")) == len(QUERIES)
 
@@ -200,7 +198,7 @@ def test_interrupted_run_of_a_system_asks_only_for_what_is_missing(
         ({"index": None}, "needs an index"),
         ({"agents": "rag-none"}, "rag-fusion-hybrid"),
         ({"index": "docs"}, "no index"),
-        ({"agents": " , "}, "--agents: empty"),
+        ({"agents": " , "}, "--agents: no name given"),
         ({"agents": "none.toml"}, "no such file"),
         ({"agents": "parts@1"}, "a judge of grade, not an agent"),
         ({"out": Path("docs")}, "a folder"),
@@ -209,18 +207,19 @@ def test_interrupted_run_of_a_system_asks_only_for_what_is_missing(
 )
 def test_bad_input_says_what_to_do(here: Path, changed: Json, said: str) -> None:
     with pytest.raises(UserError, match=said):
-        run_answers(asked(**{"out": Path("x.jsonl"), **changed}))
+        answered(**{"out": Path("x.jsonl"), **changed})
     assert not (here / "x.jsonl").exists()
 
 
 def test_evaluate_with_agents_needs_queries(here: Path) -> None:
     with pytest.raises(UserError, match="Give --queries"):
-        answer_before(asked(queries=""), Budget())
+        evaluate(judge="parts", agents=AGENTS, index="index", unproven=True, out=Path("ev"))
+    assert not (here / "ev").exists()
 
 
 def test_query_without_a_word_is_refused_by_every_agent(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here / "odd.jsonl", [{"query_id": "smile", "query": "\U0001f642"}, {"query_id": "stop", "query": "of the"}])
-    run_answers(asked(queries="odd.jsonl", out=Path("odd_answers.jsonl")))
+    answered(queries="odd.jsonl", out=Path("odd_answers.jsonl"))
     agents = json.loads(capsys.readouterr().out)["agents"]
     assert {name: (one["refused"], one["failed"]) for name, one in agents.items()} == dict.fromkeys(
         AGENTS.split(","), (2, 0)
@@ -233,16 +232,10 @@ def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path
     known = [{**query, "answer": f"It is {query['reference']}.", "grade": 5} for query in QUERIES[:60]]
     refused = [{**query, "answer": "The documents do not say.", "grade": 1} for query in QUERIES[:60]]
     write(here / "some.jsonl", [*known, *refused])
-    report = compile_an_agent(
-        Compiling(
-            agent="rag-bm25",
-            name="some",
-            index="index",
-            queries="bare.jsonl",
-            labels="some.jsonl",
-            quiet=True,
-        )
+    found = judgec.compile_agent(
+        "rag-bm25", name="some", index="index", queries="bare.jsonl", labels="some.jsonl", progress=False
     )
+    report = found.report
     split = cast("dict[str, int]", report["split"])
     assert sum(split.values()) == 60
     assert "12 of 72 queries left out: no accepted answer is known" in cast("list[str]", report["notes"])
@@ -255,28 +248,29 @@ def test_evaluate_has_the_options_of_answer_and_passes_them_on(here: Path, monke
     assert {name: both[other.get(name, name)].default for name in options} == {
         name: alone[name].default for name in options
     }
-    seen: list[Request] = []
+    seen: list[AnswerOptions] = []
 
-    def answers_of(request: Request, caps: Budget) -> str:
+    def answers_of(options: AnswerOptions, watch: Watch, caps: Budget) -> Answers:
         assert (caps.calls, caps.usd) == (9, 0.5)
-        seen.append(request)
-        return "none"
+        seen.append(options)
+        raise UserError("none")
 
-    monkeypatch.setattr("judgec.cli.corpus.playing.answer_before", answers_of)
-    asked = Evaluating(
-        judge="parts", index="index", agents=AGENTS, queries="queries.jsonl", unproven=True, out=Path("ev"),
-        k=3, persona="be brief", citations=False, rerank="python:m:f", in_flight=7, budget=9, max_cost=0.5,
-    )  # fmt: skip
+    monkeypatch.setattr("judgec.api.evaluate.answers_within", answers_of)
+    asked = {
+        "k": 3, "persona": "be brief", "citations": False, "rerank": "python:m:f", "in_flight": 7, "variations": 2,
+    }  # fmt: skip
     with pytest.raises(UserError, match="none"):
-        run_evaluation(asked)
-    (request,) = seen
-    passed_on = ("k", "variations", "persona", "citations", "rerank", "in_flight")
-    assert [getattr(request, name) for name in passed_on] == [getattr(asked, name) for name in passed_on]
+        evaluate(
+            judge="parts", index="index", agents=AGENTS, queries="queries.jsonl", unproven=True, out=Path("ev"),
+            agents_lm="openai/x", budget=9, max_cost=0.5, columns=["a=b"], **asked,
+        )  # fmt: skip
+    (passed,) = seen
+    assert {name: getattr(passed, name) for name in asked} == asked
+    assert (passed.lm, passed.columns, passed.out) == ("openai/x", {"a": "b"}, Path("ev") / "agent_answers.jsonl")
+    assert passed.agents == tuple(AGENTS.split(","))
 
 
 def test_judge_that_is_not_there_is_refused_before_agents_answer(here: Path) -> None:
     with pytest.raises(UserError, match="no judge 'nobody'"):
-        run_evaluation(
-            Evaluating(judge="nobody", index="index", agents=AGENTS, queries="queries.jsonl", out=Path("ev"))
-        )
+        evaluate(judge="nobody", index="index", agents=AGENTS, queries="queries.jsonl", out=Path("ev"))
     assert not (here / "ev").exists()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from judgec.api.evaluation_notes import notes_of
+from judgec.api.options.evaluate import EvaluateOptions
 from judgec.cli.app import main
-from judgec.cli.tournament.evaluate import Request
-from judgec.cli.tournament.telling import notes_of
 from judgec.records.game import Game, Games
 from judgec.store import programs
 from judgec.store.rows.items import digest
@@ -165,7 +165,7 @@ def test_bad_input_is_refused_before_anything_is_judged(
     monkeypatch.chdir(home)
     monkeypatch.setattr(sys, "argv", ["judgec", "evaluate", "--out", "refused", *arguments, "--home", str(home)])
     # As if the judge had learned from the tournament's second query.
-    monkeypatch.setattr("judgec.cli.tournament.evaluating.learned_queries", lambda *_: frozenset({"t1"}))
+    monkeypatch.setattr("judgec.api.evaluate.learned_queries", lambda *_: frozenset({"t1"}))
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2
@@ -211,8 +211,8 @@ def test_documents_that_no_grade_can_show_are_said_to_be_hidden(
     card = make_card(task="preference", fields=("query", "answer_a", "answer_b", *fields))
     board = make_leaderboard(Games.of([game]), tournaments=1, resamples=0)
     found = Evaluation(entries, card, board, (Played(game),), relevance=given({("q", "d"): 1}))
-    request = Request(judge="duel", threshold=threshold)
-    hidden = [note for note in notes_of(request, found, None) if "graded documents are hidden" in note]
+    options = EvaluateOptions(judge="duel", threshold=threshold)
+    hidden = [note for note in notes_of(options, found, qrels=False) if "graded documents are hidden" in note]
     assert bool(hidden) == said
 
 

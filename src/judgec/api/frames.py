@@ -1,6 +1,7 @@
 """Tables from what Python users hold: a path, a DataFrame, a list of dicts, a Hugging Face data set."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeGuard
 
@@ -43,6 +44,12 @@ def as_table(source: Source) -> Table:
         raise UserError(f"{IN_MEMORY}: there are no rows; rows are needed. Check what is passed.")
     columns = dict.fromkeys(name for row in rows for name in row)
     return Table(IN_MEMORY, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+
+
+def named_table(source: Source, name: str) -> Table:
+    """The rows of any source; those from memory go by ``name`` in messages."""
+    table = as_table(source)
+    return table if is_path(source) else replace(table, path=name)
 
 
 def as_frame(source: Source) -> pd.DataFrame:

@@ -75,6 +75,11 @@ class Judge:
     max_cost: float | None = None
 
     @property
+    def home(self) -> Path:
+        """Folder of programs/ and .judgec/."""
+        return self.workspace.home
+
+    @property
     def name(self) -> str:
         """``NAME@VERSION``."""
         return f"{self.card.name}@{self.card.version}"

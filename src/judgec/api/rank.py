@@ -1,14 +1,16 @@
 """``judgec.rank``: ratings from games that were already played."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 
 import pandas as pd
 
-from judgec.api.frames import Source, as_table, is_path
-from judgec.stats.rating.elo import Order
-from judgec.store.games import games_of, read_games
+from judgec.api.frames import named_table
+from judgec.api.options.rank import RankOptions
+from judgec.api.verb import verb
+from judgec.lm.watch import Watch
+from judgec.store.games import games_of
 from judgec.tournament.leaderboard import Leaderboard, make_leaderboard
 
 
@@ -43,35 +45,23 @@ class Ranking:
         """Their names, best first."""
         return tuple(self.board.agents[code] for code in self.board.standings.order)
 
+    @property
+    def verdict(self) -> str:
+        """The agents, best first."""
+        return f"{len(self.agents)} agents from {self.board.games} games: {' > '.join(self.agents)}"
+
     def __repr__(self) -> str:
-        return f"<Ranking of {len(self.agents)} agents from {self.board.games} games: {' > '.join(self.agents)}>"
+        return f"<Ranking of {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return str(self.ratings.to_html(float_format="{:.0f}".format))
+        return f"<p>{escape(self.verdict)}</p>{self.ratings.to_html(float_format='{:.0f}'.format)}"
 
 
-def rank(
-    games: Source,
-    *,
-    columns: Mapping[str, str] | None = None,
-    k: float = 32.0,
-    initial: float | None = None,
-    tournaments: int = 500,
-    order: Order = "shuffled",
-    ragelo_compat: bool = False,
-    seed: int = 0,
-) -> Ranking:
+@verb(RankOptions)
+def rank(options: RankOptions, watch: Watch) -> Ranking:
     """Rank agents from games: Bradley-Terry with intervals over queries, Elo, and who beat whom.
 
-    Args:
-        games: A path, a DataFrame or a list of dicts: query_id, agent_a, agent_b, winner (a, b, tie, or missing).
-        columns: judgec's names by yours.
-        k: Elo: points at stake in a game.
-        initial: Elo: rating before the first game; 500, or 1000 with ``ragelo_compat``.
-        tournaments: Elo: shuffles to average.
-        order: Elo: ``shuffled``, or ``file``.
-        ragelo_compat: Elo: start at 1000 and truncate after every game, as RAGElo does.
-        seed: Of the shuffles and resamples.
+    A missing winner is an unscored game: counted, never a loss or a tie. RAGElo's games are read as they are.
 
     Raises:
         InputError: Faulty games, each with its row.
@@ -83,15 +73,16 @@ def rank(
         >>> judgec.rank(games).agents[0]
         'new'
     """
-    read = read_games(str(games), columns or {}) if is_path(games) else games_of(as_table(games), columns or {})
+    games = named_table(options.games, "games")
+    watch.stage("rate", games.path)
     board = make_leaderboard(
-        read,
-        source=str(games) if is_path(games) else "DataFrame",
-        tournaments=tournaments,
-        k=k,
-        initial=initial,
-        seed=seed,
-        order=order,
-        ragelo_compat=ragelo_compat,
+        games_of(games, options.columns),
+        source=games.path,
+        tournaments=options.tournaments,
+        k=options.k,
+        initial=options.initial,
+        seed=options.seed,
+        order=options.order,
+        ragelo_compat=options.ragelo_compat,
     )
     return Ranking(board)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import update_wrapper
 from inspect import Parameter, Signature
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -107,6 +108,10 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
             )
             raise UserError(f"{where}={value}; a number of {valid} is valid.")
         return value
+    if one.words and value not in one.words:
+        raise UserError(f"{where}={value!r}; {' or '.join(map(str, one.words))} is valid.")
+    if one.hint is str and isinstance(value, PathLike):
+        return fspath(value)
     if one.path:
         return Path(str(value))
     if one.several:
@@ -124,9 +129,10 @@ def _many(value: object, *, commas: bool) -> tuple[object, ...]:
         return tuple(part.strip() for part in value.split(",") if part.strip())
     if isinstance(value, Mapping):
         return tuple(f"{name}={each}" for name, each in value.items())
-    if isinstance(value, str | Path) or not isinstance(value, Iterable):
+    if isinstance(value, str | Path) or not isinstance(value, Iterable) or hasattr(value, "columns"):
         value = (value,)
-    return tuple(str(each) if isinstance(each, Path | int | float) else each for each in value)
+    several = tuple(str(each) if isinstance(each, Path | int | float) else each for each in value)
+    return (list(several),) if several and isinstance(several[0], Mapping) else several  # rows are one table
 
 
 def _documented(text: str, options: tuple[Declared, ...]) -> str:

@@ -28,7 +28,7 @@ def command_of(kind: type[R]) -> Callable[[Callable[..., None]], Callable[..., N
     Returns: The decorator; the command takes all options by name.
     """
     build: Callable[..., R] = kind
-    options = {one.name: one for one in declared(kind)}
+    options = {one.name: one for one in declared(kind) if not one.option.python_only}
 
     def decorate(run: Callable[..., None]) -> Callable[..., None]:
         own = list(signature(run, eval_str=True).parameters.values())[1:]
@@ -54,8 +54,10 @@ def _derived(one: Declared) -> Parameter:
     default: Any = None if one.pairs or one.several or one.required else one.default
     if one.option.commas and isinstance(one.default, tuple) and one.default:
         default = ",".join(one.default)  # as it is typed
-    optional = not one.required and default is None
     about = one.option
+    if about.needed:
+        default = Parameter.empty
+    optional = not one.required and default is None
     said: object = (
         typer.Argument(metavar=about.metavar, help=about.help, show_default=False)
         if about.positional

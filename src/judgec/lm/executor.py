@@ -77,16 +77,18 @@ class Progress:
     """How far a run has come.
 
     Args:
-        done: Calls finished, failed ones included.
+        done: Calls (or what ``of`` says) finished, failed ones included.
         total: Calls in all, or None when nobody knows.
         unscored: Calls that failed.
         spent: What the run's meter shows.
+        of: What is counted; ``calls`` cost tokens and dollars, other things do not.
     """
 
     done: int
     total: int | None
     unscored: int
     spent: Spent
+    of: str = "calls"
 
 
 OnDone = Callable[[Progress], None]

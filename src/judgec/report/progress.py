@@ -58,7 +58,10 @@ class Bar:
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task("calls", total=progress.total, detail="")
+            self._task = self._bar.add_task(progress.of, total=progress.total, detail="")
+        if progress.of != "calls":
+            self._bar.update(self._task, completed=progress.done, total=progress.total)
+            return
         rate = (progress.done - self._before) / max(time.monotonic() - self._since, 1e-3)
         spent, known = progress.spent, "at least " * (progress.spent.unpriced > 0)
         detail = f"{rate:.0f}/s, {progress.unscored} unscored, {spent.tokens} tokens, {known}${spent.usd:.2f}"

@@ -46,6 +46,20 @@ class Table:
         return place(self.path, self.lines[index], by_line=self.by_line)
 
 
+TableSource = str | Table
+"""A file, or rows in memory under a name for messages."""
+
+
+def opened(source: TableSource) -> Table:
+    """The rows; as ``read_table``."""
+    return source if isinstance(source, Table) else read_table(source)
+
+
+def name_of(source: TableSource) -> str:
+    """What messages call it."""
+    return source.path if isinstance(source, Table) else source
+
+
 def place(path: str, line: int, *, by_line: bool = True) -> str:
     """A place in a file as messages name it."""
     return f"{path}:{line}" if by_line else f"{path}:row {line}"

@@ -1,12 +1,13 @@
 """How an option is declared, and how a verb's options are read from a dataclass."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from inspect import get_annotations
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+R = TypeVar("R")
 LAZY: dict[str, object] = dict.fromkeys(("Judge", "Labels", "Source"), object)  # types that cost an import of pandas
 
 
@@ -24,6 +25,8 @@ class Option:
         commas: Several values are typed as one, with commas; else the flag is repeated.
         off: ``--no-FLAG`` exists.
         python: What may be passed in Python, where that is more than the type of the field.
+        needed: The command line does not go without it, though Python does.
+        python_only: The command line does not have it.
     """
 
     help: str
@@ -35,6 +38,8 @@ class Option:
     commas: bool = False
     off: bool = False
     python: str = ""
+    needed: bool = False
+    python_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,11 @@ class Declared:
         return get_origin(self.hint) is tuple
 
     @property
+    def words(self) -> tuple[object, ...]:
+        """The valid values, where only some are; else nothing."""
+        return get_args(self.hint) if get_origin(self.hint) is Literal else ()
+
+    @property
     def path(self) -> bool:
         """Its value is a path."""
         return self.hint is Path
@@ -98,9 +108,24 @@ def declared(kind: type) -> Iterator[Declared]:
     yield from sorted(found, key=lambda one: not one.option.positional)
 
 
+def carried_over(kind: type[R], options: object, **changed: object) -> R:
+    """The options of another verb: as here where both have them, else its defaults.
+
+    Args:
+        kind: The other verb's record.
+        options: The record at hand.
+        changed: Those that are to be otherwise.
+    """
+    build: Callable[..., R] = kind
+    same = {one.name: getattr(options, one.name) for one in fields(kind) if hasattr(options, one.name)}  # type: ignore[arg-type]  # a dataclass
+    return build(**{**same, **changed})
+
+
 def _without_none(hint: object) -> tuple[object, bool]:
     if get_origin(hint) not in (Union, UnionType):
         return hint, False
     kinds = get_args(hint)
     rest = tuple(kind for kind in kinds if kind is not NoneType)
+    if object in rest:  # one of ``LAZY`` or a name: ``Judge | str``
+        return object, NoneType in kinds
     return Union[rest], NoneType in kinds  # noqa: UP007  # of a tuple there is no other spelling

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from judgec.api.frames import Source
 
 JudgeName = Option("A compiled judge: @champion, @latest or a number.", metavar="NAME[@VERSION]")
-IndexName = Option("What agents search: from judgec index, or postgresql://...", metavar="INDEX")
+IndexName = Option(
+    "What agents search: from judgec index, or postgresql://...",
+    metavar="INDEX",
+    python="CorpusIndex | str | Path | None",
+)
 QueriesTable = Option("Table of query, query_id?, reference?", metavar="FILE")
 
 Columns = Annotated[
@@ -31,6 +35,9 @@ Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/
 TrackingUri = Annotated[
     str | None,
     Option("An MLflow server or database; default: MLFLOW_TRACKING_URI, else mlruns/mlflow.db.", metavar="URI"),
+]
+UnusedTracking = Annotated[
+    str | None, Option("As of every verb; this one logs no run.", metavar="URI", python_only=True)
 ]
 ApiBase = Annotated[str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL")]
 CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1)]
@@ -75,6 +82,16 @@ class Places:
 
     home: Home = Path()
     tracking_uri: TrackingUri = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnusedPlaces:
+    """``Places`` of a verb that neither reads programs nor logs runs: every verb takes them."""
+
+    home: Annotated[Path, Option("As of every verb; this one neither reads nor writes there.", python_only=True)] = (
+        Path()
+    )
+    tracking_uri: UnusedTracking = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,48 +1,22 @@
 """``judgec answer``."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from judgec.cli.options import (
-    INDEX,
-    QUERIES,
-    AgentRun,
-    HomeOption,
-    JsonOption,
-    LmOption,
-    MapOption,
-    Spending,
-    command_of,
-)
+from judgec.api.options.answer import AnswerOptions
+from judgec.cli.shell import JsonOption, command_of
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request(AgentRun, Spending):
-    """The command line of ``answer``, as typed."""
-
-    queries: Annotated[str, QUERIES]
-    agents: Annotated[
-        str,
-        typer.Option(
-            "--agents",
-            metavar="A,B,...",
-            help="rag-bm25, rag-fusion-hybrid, ..., system.toml, python:module:function, NAME@V.",
-        ),
-    ]
-    out: Annotated[Path, typer.Option("--out", metavar="ANSWERS.jsonl", help="What judgec evaluate --answers reads.")]
-    index: Annotated[str | None, INDEX] = None
-    rename: MapOption = ()
-    lm: LmOption = "embedded"
-    json: JsonOption = False
-    home: HomeOption = Path()
-
-
-@command_of(Request)
-def answer(request: Request) -> None:
+@command_of(AnswerOptions)
+def answer(options: AnswerOptions, *, json: JsonOption = False) -> None:
     """Let RAG agents answer queries; an interrupted run goes on where it was."""
-    from judgec.cli.corpus.answering import run_answers
+    from judgec.api.answer import answer as answered
+    from judgec.cli.corpus.answered import require_answers, show_answers
+    from judgec.cli.output import print_json
+    from judgec.report.progress import Bar
 
-    run_answers(request)
+    bar = Bar(shown=not json)
+    found = answered.run(options, bar)
+    bar.close()
+    if json:
+        print_json({"out": str(options.out), "agents": found.report})
+    else:
+        show_answers(found)
+    require_answers(found, options)

@@ -1,66 +1,26 @@
 """``judgec compile-agent``."""
 
-from dataclasses import dataclass
-from typing import Annotated
-
-import typer
-
-from judgec.cli.options import (
-    INDEX,
-    QUERIES,
-    AcceptAtOption,
-    AgentShape,
-    JsonOption,
-    LmOption,
-    MapOption,
-    Places,
-    ReflectionOption,
-    RequireOption,
-    SeedOption,
-    Spending,
-    UnprovenOption,
-    command_of,
-)
+from judgec.api.options.compile_agent import CompileAgentOptions
+from judgec.cli.shell import JsonOption, RequireOption, command_of
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request(AgentShape, Spending, Places):
-    """The command line of ``compile-agent``, as typed."""
-
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="rag-bm25, rag-fusion-hybrid, ...")]
-    index: Annotated[str, INDEX]
-    queries: Annotated[str, QUERIES]
-    judge: Annotated[
-        str | None, typer.Option("--judge", metavar="NAME[@VERSION]", help="Compile for this judge's score.")
-    ] = None
-    labels: Annotated[
-        str | None, typer.Option("--labels", metavar="FILE", help="Compile for answers that experts accepted.")
-    ] = None
-    report_judge: Annotated[
-        str | None,
-        typer.Option("--report-judge", metavar="NAME", help="Judges head to head; default: another champion."),
-    ] = None
-    unproven: UnprovenOption = False
-    name: Annotated[str | None, typer.Option("--name", help="Name of the compiled agent; default: the agent's.")] = None
-    lm: LmOption = "embedded"
-    require_promotion: RequireOption = False
-    quiet: JsonOption = False
-    rename: MapOption = ()
-    accept_at: AcceptAtOption = None
-    optimizer: Annotated[str, typer.Option("--optimizer", help="auto, labeled, bootstrap or gepa.")] = "auto"
-    reflection_lm: ReflectionOption = None
-    seed: SeedOption = 0
-
-
-@command_of(Request)
-def compile_agent(request: Request) -> None:
+@command_of(CompileAgentOptions)
+def compile_agent(
+    options: CompileAgentOptions, *, require_promotion: RequireOption = False, json: JsonOption = False
+) -> None:
     """Optimize an agent's prompts for a compiled judge, or for answers that experts accepted."""
-    from judgec.cli.corpus.compiling import run
+    from judgec.api.compile_agent import compile_agent as compiled
+    from judgec.cli.corpus.compiled_agent import show_agent
     from judgec.cli.output import print_json
     from judgec.errors import GateError
+    from judgec.report.progress import Bar
 
-    report = run(request)
-    if request.quiet:
-        print_json(report)
-    if request.require_promotion and not report["promoted"]:
-        raise GateError(f"{request.name or request.agent}@{report['version']}: {report['reason']}")
+    bar = Bar(shown=not json)
+    found = compiled.run(options, bar)
+    bar.close()
+    if json:
+        print_json(found.report)
+    else:
+        show_agent(found, options)
+    if require_promotion and not found.promoted:
+        raise GateError(f"{found.name}: {found.reason}")

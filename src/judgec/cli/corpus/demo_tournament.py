@@ -28,10 +28,11 @@ def demo_tournament(home: Path, out: Path) -> None:
     Raises:
         UserError: When it is not run from the project's folder.
     """
-    from judgec.cli.corpus.index import Request
-    from judgec.cli.corpus.indexing import run_index
-    from judgec.cli.tournament.evaluate import Request as Evaluating
-    from judgec.cli.tournament.evaluating import run_evaluation
+    from judgec.api.evaluate import evaluate
+    from judgec.api.index import index
+    from judgec.cli.corpus.indexed import show_index
+    from judgec.cli.tournament.evaluated import show_tournament
+    from judgec.report.progress import Bar
     from judgec.store import programs
     from judgec.store.splits import write_whole
     from judgec.tournament.report.evaluation import why_unproven
@@ -40,22 +41,23 @@ def demo_tournament(home: Path, out: Path) -> None:
     began = time.monotonic()
     judge = _judge(home)
     unproven = why_unproven(programs.load(home, judge).card)
-    run_index(Request(paths=(str(SENSORS / "catalogue"),), out=out / "index"))
+    found = index(SENSORS / "catalogue", out=out / "index")
+    show_index(found)
     qrels, queries = out / "catalogue.qrels", out / "queries.jsonl"
     write_whole(qrels, "".join(_qrels(out / "index")))
     write_whole(queries, "".join(json.dumps(query, ensure_ascii=False) + "\n" for query in _queries()))
-    run_evaluation(
-        Evaluating(
-            judge=judge,
-            out=out / "tournament",
-            unproven=bool(unproven),
-            queries=str(queries),
-            index=str(out / "index"),
-            agents=SIX,
-            qrels=str(qrels),
-            home=home,
-        )
+    board = evaluate(
+        judge=judge,
+        out=out / "tournament",
+        unproven=bool(unproven),
+        queries=queries,
+        index=found,
+        agents=SIX,
+        qrels=qrels,
+        home=home,
+        progress=Bar(shown=True),
     )
+    show_tournament(board)
     say(
         "Labels, questions and relevance are constructed and the engine quotes passages: this shows the machinery, not "
         "which agent is better on your documents.",

@@ -10,9 +10,9 @@ from judgec.agents.answer import Answer
 from judgec.agents.bulk import answer_queries
 from judgec.agents.compiled import load_agent
 from judgec.agents.rag import RAG, AgentSettings
-from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate, AgentTask, demonstrated
+from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate, AgentTask
 from judgec.compiler.agents.metric import Metric, ScoredAnswer
-from judgec.compiler.agents.reflection import rewritten
+from judgec.compiler.agents.registry import AgentOptimizer, find_agent_optimizer
 from judgec.compiler.promote import MIN_TEST_QUERIES
 from judgec.compiler.rivals import Standing
 from judgec.errors import BudgetError, UserError
@@ -27,8 +27,8 @@ from judgec.store import programs
 from judgec.store.splits import SPLITS, SplitName, read_family, split_of
 from judgec.store.tournament.queries import Query
 
-COMPILED, CHAMPION = "compiled", "champion"
-OPTIMIZERS = ("auto", "labeled", "bootstrap", "gepa")
+COMPILED: str = "compiled"
+CHAMPION: str = "champion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class AgentCompile:
         home: Folder that holds ``programs/``.
         agent: Its kind and retriever, ``rag-fusion-hybrid``.
         settings: How it works.
-        optimizer: Of ``OPTIMIZERS``.
+        optimizer: Of ``registry.OPTIMIZERS``.
         seed: Of the search and the intervals; never of the split.
         resamples: Of each interval.
     """
@@ -134,7 +134,8 @@ def compile_agent(
         ServiceError: When the LM fails for good.
     """
     parts = _split(queries, settings)
-    _check(parts, settings, session)
+    optimizer = find_agent_optimizer(settings.optimizer, reflection=session.reflection is not None)
+    _check(parts)
     watch.stage("split", ", ".join(f"{name} {len(part)} queries" for name, part in parts.items()))
 
     def trial(module: RAG, queries: Sequence[Query]) -> tuple[list[Answer], list[ScoredAnswer]]:
@@ -148,7 +149,7 @@ def compile_agent(
     kept = len(parts["test"]) * 3 * (len(module.predictors()) + 2)
     notes: list[str] = []
     with session.keeping_back(kept, _price(session, kept)):
-        chosen, dev = _search(task, settings, notes)
+        chosen, dev = _search(task, optimizer, notes)
     watch.stage("verify", f"{len(parts['test'])} test queries, prompt {chosen.name}")
     standing = standing_of(settings)
     entrants = {UNCOMPILED: module, COMPILED: chosen.module}
@@ -202,7 +203,7 @@ def standing_of(settings: AgentCompile) -> Standing:
     return Standing(max(looks, newest) + 1, champion)
 
 
-def _search(task: AgentTask, settings: AgentCompile, notes: list[str]) -> tuple[AgentCandidate, dict[str, float]]:
+def _search(task: AgentTask, optimizer: AgentOptimizer, notes: list[str]) -> tuple[AgentCandidate, dict[str, float]]:
     """The candidate with the highest mean on dev; of equals the one tried first, the uncompiled agent before all."""
     uncompiled = AgentCandidate(UNCOMPILED, task.module)
     noting = Noting(task.watch)
@@ -213,15 +214,7 @@ def _search(task: AgentTask, settings: AgentCompile, notes: list[str]) -> tuple[
         answers, scores = task.trial(task.module, task.train)
         _, first = task.trial(task.module, task.dev)
         dev[UNCOMPILED] = float(_values(first).mean())
-        candidates: list[AgentCandidate] = []
-        if settings.optimizer in {"auto", "labeled"} and task.accepted:
-            candidates += demonstrated(task, answers, scores, accepted=True)
-        if settings.optimizer in {"auto", "bootstrap"}:
-            candidates += demonstrated(task, answers, scores, accepted=False)
-        if settings.optimizer in {"auto", "gepa"} and task.reflection is not None:
-            task.watch.stage("rewrite", "instructions")
-            candidates += rewritten(task)
-        for candidate in candidates:
+        for candidate in optimizer.search(task, answers, scores):
             task.watch.stage("dev", candidate.name)
             _, found = task.trial(candidate.module, task.dev)
             dev[candidate.name] = float(_values(found).mean())
@@ -240,16 +233,7 @@ def _split(queries: Sequence[Query], settings: AgentCompile) -> dict[SplitName, 
     return {name: tuple(query for query in queries if split_of(query.query_id, salt) == name) for name in SPLITS}
 
 
-def _check(parts: Mapping[SplitName, Sequence[Query]], settings: AgentCompile, session: Session) -> None:
-    if settings.optimizer not in OPTIMIZERS:
-        raise UserError(
-            f"--optimizer: there is no {settings.optimizer!r}; there are {', '.join(OPTIMIZERS)}. Name one of these."
-        )
-    if settings.optimizer == "gepa" and session.reflection is None:
-        raise UserError(
-            "--optimizer gepa: it rewrites instructions, and there is no reflection model. "
-            "Give --lm a language model, or --reflection-lm."
-        )
+def _check(parts: Mapping[SplitName, Sequence[Query]]) -> None:
     empty = [name for name, part in parts.items() if not part]
     if empty:
         total = sum(map(len, parts.values()))

@@ -22,17 +22,21 @@ class WorkingJudge:
         name: With its version.
         judge: The judge.
         card: Its card.
+        spec: Another model than that of its card, with its endpoint.
     """
 
     name: str
     judge: CompiledJudge
     card: ProgramCard
+    spec: LMSpec | None = None
 
     def ask(self, session: Session) -> Ask:
         """The way to the judge's own model: its endpoint is never taken from the card."""
-        model = str(self.card.lm.get("model"))
-        same = model.partition("/")[0] == session.spec.provider
-        spec = LMSpec.from_card(self.card.lm, api_base=session.spec.api_base if same else None)
+        spec = self.spec
+        if spec is None:
+            model = str(self.card.lm.get("model"))
+            same = model.partition("/")[0] == session.spec.provider
+            spec = LMSpec.from_card(self.card.lm, api_base=session.spec.api_base if same else None)
         return session.ask if spec.describe() == session.spec.describe() else session.other(spec)
 
 

@@ -9,22 +9,22 @@ from judgec.store.programs import Program
 from judgec.store.rows.cells import as_text, is_missing
 from judgec.store.rows.columns import named_here
 from judgec.store.rows.items import digest
-from judgec.store.tables import read_table
+from judgec.store.tables import TableSource, opened
 
 RANDOM = "random"  # the stratum of ``judgec labels --next`` that is a random sample
 
 
-def read_preferences(path: str, rename: Mapping[str, str] | None = None) -> Games:
+def read_preferences(source: TableSource, rename: Mapping[str, str] | None = None) -> Games:
     """Games with ``query_id, agent_a, agent_b, preference`` (a, b, tie, or empty), a row an expert.
 
     Args:
-        path: Any file that ``read_table`` reads.
+        source: Any file that ``read_table`` reads, or its rows.
         rename: Our column names by theirs, for all files of a tournament: those that are not here are of another.
 
     Raises:
         InputError: As ``read_games``; and rows of a stratum that was chosen, not drawn.
     """
-    table = read_table(path)
+    table = opened(source)
     chosen = [
         f"{table.where(index)}: stratum {as_text(row['stratum'])!r}; only games that were drawn at random can correct "
         "win rates. Leave the others out."

@@ -7,7 +7,7 @@ from judgec.errors import InputError
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.columns import listed, renamed
 from judgec.store.rows.items import ALTERNATIVES, digest
-from judgec.store.tables import read_table
+from judgec.store.tables import TableSource, name_of, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,20 @@ class Query:
     reference: str = ""
 
 
-def read_queries(path: str, rename: Mapping[str, str]) -> tuple[Query, ...]:
+def read_queries(source: TableSource, rename: Mapping[str, str]) -> tuple[Query, ...]:
     """The queries of a table of ``query`` and optionally ``query_id`` (or ``qid``) and ``reference``, in order.
 
     The same query twice is one.
 
+    Args:
+        source: A file, or its rows.
+        rename: Our column names by theirs.
+
     Raises:
         InputError: All faults: no such column, an empty query, two texts of one id; each with its line.
     """
-    table = read_table(path)
+    table = opened(source)
+    path = name_of(source)
     table = renamed(table, {theirs: ours for theirs, ours in rename.items() if theirs in table.columns})
     if "qid" in table.columns and "query_id" not in table.columns:
         table = renamed(table, {"qid": "query_id"})

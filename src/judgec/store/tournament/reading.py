@@ -13,7 +13,7 @@ from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.columns import as_rename, listed, named_here, renamed
 from judgec.store.rows.items import ALTERNATIVES, digest
 from judgec.store.scenarios.safe_yaml import load_yaml
-from judgec.store.tables import Row, Table, inside, read_table
+from judgec.store.tables import Row, Table, TableSource, inside, name_of, opened
 from judgec.store.tournament.costs import context_ids, cost_of
 from judgec.store.tournament.entries import AnswerCost, Entries
 from judgec.store.tournament.runs import is_table, read_run
@@ -34,7 +34,7 @@ class _Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files of a tournament.
+    """The tables of a tournament.
 
     Args:
         queries: Table of query_id, query, and optionally reference; None when the answers carry them.
@@ -46,11 +46,11 @@ class Sources:
         rename: Our column names by theirs.
     """
 
-    queries: str | None = None
-    answers: tuple[tuple[str, str], ...] = ()
-    documents: str | None = None
+    queries: TableSource | None = None
+    answers: tuple[tuple[TableSource, str], ...] = ()
+    documents: TableSource | None = None
     runs: tuple[str, ...] = ()
-    qrels: str | None = None
+    qrels: TableSource | None = None
     rename: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -96,7 +96,7 @@ def read_manifest(path: str) -> Sources:
     )
 
 
-def read_entries(sources: Sources, others: Sequence[str] = ()) -> Entries:
+def read_entries(sources: Sources, others: Sequence[TableSource] = ()) -> Entries:
     """Read a tournament.
 
     The same row twice is one answer. Agents may lack answers; that is in ``Entries.missing``.
@@ -113,16 +113,16 @@ def read_entries(sources: Sources, others: Sequence[str] = ()) -> Entries:
     if not sources.answers:
         raise UserError("evaluate: no answers; a file of query_id, agent, answer is needed. Give --answers.")
     reader = _Reader(dict(sources.rename))
-    if sources.queries:
+    if sources.queries is not None:
         reader.read_queries(sources.queries)
-    for path, agent in sources.answers:
-        reader.read_answers(path, agent, has_queries=sources.queries is not None)
-    if sources.documents:
+    for table, agent in sources.answers:
+        reader.read_answers(table, agent, has_queries=sources.queries is not None)
+    if sources.documents is not None:
         reader.read_documents(sources.documents)
     for path in sources.runs:
         reader.read_run(path)
-    qrels = [sources.qrels] if sources.qrels and is_table(sources.qrels) else []
-    return reader.finish(sources.answers[0][0], [*others, *qrels])
+    qrels = [sources.qrels] if sources.qrels is not None and is_table(sources.qrels) else []
+    return reader.finish(name_of(sources.answers[0][0]), [*others, *qrels])
 
 
 class _Reader:
@@ -143,13 +143,13 @@ class _Reader:
         self._costs: dict[tuple[str, str], AnswerCost] = {}
         self._own_ids: dict[str, str] = {}
 
-    def read_queries(self, path: str) -> None:
-        for where, row in self._rows(path, ("query_id", "query")):
+    def read_queries(self, source: TableSource) -> None:
+        for where, row in self._rows(source, ("query_id", "query")):
             self._query(where, as_id(row["query_id"]), row)
 
-    def read_answers(self, path: str, agent: str, *, has_queries: bool) -> None:
+    def read_answers(self, source: TableSource, agent: str, *, has_queries: bool) -> None:
         needed = ("query_id", "answer") if has_queries else ("query_id", "query", "answer")
-        for where, row in self._rows(path, needed if agent else (*needed, "agent")):
+        for where, row in self._rows(source, needed if agent else (*needed, "agent")):
             query_id = "" if is_missing(row.get("query_id")) else as_id(row["query_id"])
             name = agent or ("" if is_missing(row.get("agent")) else as_id(row["agent"]))
             if not name or not query_id:
@@ -196,8 +196,8 @@ class _Reader:
         self._documents[name], self._own_ids[name] = text, doc_id
         return name
 
-    def read_documents(self, path: str) -> None:
-        rows = list(self._rows(path, ("doc_id", "document")))
+    def read_documents(self, source: TableSource) -> None:
+        rows = list(self._rows(source, ("doc_id", "document")))
         texts: dict[str, set[str]] = {}
         for _, row in rows:
             texts.setdefault(as_id(row.get("doc_id", "")), set()).add(as_text(row.get("document") or ""))
@@ -238,9 +238,9 @@ class _Reader:
         if unknown:
             self._notes.append(f"{path}: {len(unknown)} queries are not in this tournament and were left out.")
 
-    def finish(self, path: str, others: Sequence[str]) -> Entries:
+    def finish(self, path: str, others: Sequence[TableSource]) -> Entries:
         for other in others if self._unused else ():
-            self._unused -= set(read_table(other).columns)
+            self._unused -= set(opened(other).columns)
         if self._unused and not self._faults:
             name = min(self._unused)
             self._faults.append(f"--map: no file has a column {name!r}. Correct the name.")
@@ -278,8 +278,8 @@ class _Reader:
         if not is_missing(row.get("reference")):
             self._references.setdefault(query_id, _reference(row["reference"]))
 
-    def _rows(self, path: str, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
-        table = self._table(path)
+    def _rows(self, source: TableSource, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
+        table, path = self._table(source), name_of(source)
         missing = [name for name in needed if name not in table.columns]
         if missing:
             self._faults.append(
@@ -290,13 +290,13 @@ class _Reader:
         for index, row in enumerate(table.rows):
             yield table.where(index), row
 
-    def _table(self, path: str) -> Table:
-        table = read_table(path)
+    def _table(self, source: TableSource) -> Table:
+        table = opened(source)
         own = named_here(table, self._rename)
         self._unused -= set(own)
         table = renamed(table, own)
         theirs = {old: new for old, new in RAGELO.items() if old in table.columns and new not in table.columns}
-        return replace(renamed(table, theirs), path=path)
+        return replace(renamed(table, theirs), path=name_of(source))
 
 
 def _reference(value: object) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from judgec.errors import InputError
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import listed, named_here, renamed
-from judgec.store.tables import read_table
+from judgec.store.tables import Table, TableSource, name_of, opened
 
 Qrels = Mapping[tuple[str, str], int]
 """Grade by (query id, document id); a document that nobody judged is absent."""
@@ -45,22 +45,22 @@ def read_run(path: str) -> dict[tuple[str, str], tuple[str, ...]]:
     return {key: tuple(sorted(docs, key=lambda doc_id: docs[doc_id])) for key, docs in found.items()}
 
 
-def is_table(path: str) -> bool:
-    """Whether a file of qrels is a table with a header, by its name."""
-    return Path(path).suffix.lower() in TABLES
+def is_table(source: TableSource) -> bool:
+    """Whether qrels are a table with a header: rows, or a file by its name."""
+    return isinstance(source, Table) or Path(source).suffix.lower() in TABLES
 
 
-def read_qrels(path: str, rename: Mapping[str, str] | None = None) -> dict[tuple[str, str], int]:
+def read_qrels(source: TableSource, rename: Mapping[str, str] | None = None) -> dict[tuple[str, str], int]:
     """Relevance grades: TREC's ``query_id 0 doc_id grade``, or a table with query_id, doc_id, grade.
 
     Args:
-        path: The file.
+        source: The file, or rows of such a table.
         rename: Our column names by theirs, for all files of a tournament.
 
     Raises:
         InputError: Broken lines, missing columns, two grades of one document; each with its line.
     """
-    rows = _table_rows(path, rename or {}) if is_table(path) else _trec_rows(path)
+    rows = _table_rows(source, rename or {}) if is_table(source) else _trec_rows(name_of(source))
     found: dict[tuple[str, str], int] = {}
     faults: list[str] = []
     for where, query_id, doc_id, grade in rows:
@@ -82,8 +82,8 @@ def _trec_rows(path: str) -> Iterator[tuple[str, str, str, str]]:
         yield f"{path}:{line}", cells[0], cells[2], cells[3]
 
 
-def _table_rows(path: str, rename: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
-    table = read_table(path)
+def _table_rows(source: TableSource, rename: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    table, path = opened(source), name_of(source)
     table = renamed(table, named_here(table, rename))
     name = {COLUMNS.get(column, column): column for column in table.columns}
     missing = [column for column in ("query_id", "doc_id", "grade") if column not in name]

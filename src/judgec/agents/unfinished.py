@@ -1,4 +1,4 @@
-"""Answers of systems under test that an interrupted run had finished.
+"""Keeps the answers of systems under test that an interrupted run had finished.
 
 Calls of language models are in the journal for good. A system under test is different: its next version must be
 asked anew, so its answers are kept only until the run is finished.
@@ -17,15 +17,15 @@ class Unfinished:
     """The file beside ``out`` that holds them.
 
     Args:
-        out: Where all answers will be written.
+        out: Where all answers will be written; None where they are not, and nothing is kept.
     """
 
-    def __init__(self, out: Path) -> None:
-        self._path = out.with_name(f".{out.name}.unfinished")
+    def __init__(self, out: Path | None) -> None:
+        self._path = None if out is None else out.with_name(f".{out.name}.unfinished")
 
     def answers(self, system: System, pairs: Sequence[tuple[str, str]]) -> dict[str, Answer]:
         """The answers, not the failures, of this very system to these queries, by query id."""
-        if not self._path.is_file():
+        if self._path is None or not self._path.is_file():
             return {}
         texts = dict(pairs)
         found: dict[str, Answer] = {}
@@ -43,7 +43,7 @@ class Unfinished:
 
     def keep(self, system: System, query: str, answer: Answer) -> None:
         """Write one down at once."""
-        if answer.text is None:
+        if answer.text is None or self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         row = {"system": system.identity, "query": query, "answer": asdict(answer)}
@@ -52,4 +52,5 @@ class Unfinished:
 
     def done(self) -> None:
         """All answers are written."""
-        self._path.unlink(missing_ok=True)
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)

@@ -1,0 +1,364 @@
+"""``judgec.evaluate``: what agents answered in, a leaderboard out."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from judgec.api.answer import answers_within
+from judgec.api.evaluation_notes import notes_of, seen_note
+from judgec.api.frames import Source, is_path, named_table
+from judgec.api.judge import Judge
+from judgec.api.options.answer import AnswerOptions
+from judgec.api.options.evaluate import EvaluateOptions
+from judgec.api.options.option import carried_over
+from judgec.api.tournament import Tournament
+from judgec.api.verb import verb
+from judgec.errors import UserError
+from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.judges.tasks.preference import weighing
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget
+from judgec.lm.watch import Watch
+from judgec.records.card import ProgramCard
+from judgec.records.game import Games
+from judgec.store import programs
+from judgec.store.programs import Program
+from judgec.store.tables import TableSource, name_of
+from judgec.store.tournament.entries import Entries
+from judgec.store.tournament.folder import write_folder
+from judgec.store.tournament.preferences import learned_queries, read_preferences
+from judgec.store.tournament.reading import Sources, read_entries, read_manifest
+from judgec.store.tournament.runs import read_qrels
+from judgec.tournament.gate import held, parse_gate
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.play import GamePlan, PairPlayer, Player, ScorePlayer, as_games, compares, play_tournament
+from judgec.tournament.pooling import Relevance, Showing, by_document, judge_pool
+from judgec.tournament.report.aspects import aspect_tests
+from judgec.tournament.report.evaluation import Evaluation, why_unproven
+from judgec.tournament.report.page import page
+from judgec.tournament.report.rates import Corrected, correct, equal_lengths
+from judgec.tournament.report.run import run_of
+from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines, sample_sheet
+from judgec.tournament.retrieval import retrieval_table
+from judgec.tournament.tie_band import half_a_grade
+from judgec.tracking.background import Tracker
+from judgec.tracking.store import tracking_store
+
+
+@dataclass(frozen=True, slots=True)
+class _Umpire:
+    """A judge in a tournament.
+
+    Args:
+        program: What was saved of it.
+        unproven: Why it is not proven, or empty.
+        given: The judge that Python passed, with its own model; None where it was named.
+    """
+
+    program: Program
+    unproven: str
+    given: Judge | None = None
+
+    def spec(self, options: EvaluateOptions) -> LMSpec:
+        """The model that it asks here."""
+        if self.given is not None and options.lm is None and options.api_base is None:
+            return self.given.spec
+        return LMSpec.from_card(self.program.card.lm, model=options.lm, api_base=options.api_base)
+
+    def judge(self) -> CompiledJudge:
+        """Prompt, evidence and calibration."""
+        return load_judge(self.program) if self.given is None else self.given.compiled
+
+
+@verb(EvaluateOptions)
+def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
+    """Rank RAG agents from their answers with a compiled judge; an interrupted run goes on where it was.
+
+    Queries, answers, documents, qrels and preferences are paths, DataFrames or lists of dicts; several tables of
+    answers are a list of them. The report is written to ``out`` and logged to MLflow. A gate that did not open is in
+    ``gate``; nothing is raised for it. ``home`` is that of the judge where the judge is an object.
+
+    Raises:
+        UserError: Faulty options; a judge that is not proven, without ``unproven``.
+        InputError: Faulty tables, all faults together, each with its row.
+        BudgetError: The caps do not suffice.
+        ServiceError: No game has a verdict.
+
+    Example:
+        >>> asked = [{"query_id": str(n), "query": f"How wide is range {n}?", "reference": f"{n} m"} for n in range(8)]
+        >>> answers = [
+        ...     {"query_id": one["query_id"], "agent": agent, "answer": one["reference"] if agent == "new" else "no"}
+        ...     for one in asked
+        ...     for agent in ("new", "old")
+        ... ]
+        >>> board = judgec.evaluate(queries=asked, answers=answers, judge="sensors@latest", unproven=True)
+        >>> board.ratings.index.tolist()
+        ['new', 'old']
+    """
+    started = time.time()
+    given = options.judge if isinstance(options.judge, Judge) else None
+    if given is not None and options.home == Path():
+        options = replace(options, home=given.home)
+    _check(options)
+    umpire = _umpire(options, "--judge", options.judge)
+    caps = _caps(options, given)  # of agents, relevance and games together
+    sources = _sources(options, caps, watch)
+    preferences = _tables(options.preferences, "preferences")
+    entries = read_entries(sources, preferences)
+    gate = parse_gate(options.gate, entries.agents) if options.gate else None
+    watch.stage(
+        "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
+    )
+    out = options.out
+    store = tracking_store(options.home, options.tracking_uri, os.environ)
+    with Tracker(store, os.environ) as tracker:
+        found = _evaluated(options, umpire, entries, sources, next(iter(preferences), None), caps, watch)
+        if gate is not None:
+            found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
+        ended = time.time()
+        _write(options, found, datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"))
+        watch.stage("track", store.shown)
+        logged = tracker.log_tournament(run_of(found, folder=out, started=started, ended=ended))
+    report = found.to_json(logged.run_id)
+    write_folder(out, {}, {"report.json": json.dumps(report, ensure_ascii=False, indent=1) + "\n"})
+    return Tournament(found, report, out, options.home)
+
+
+def _check(options: EvaluateOptions) -> None:
+    out = options.out
+    if options.adaptive and (options.preferences is not None or options.sample):
+        raise UserError(
+            "--preferences, --sample: not with --adaptive, whose games are chosen by their results; a random sample of "
+            "all games is needed. Leave --adaptive out."
+        )
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out}: a file; a folder to write to is needed. Name another.")
+    if options.sample and (out / "sample.csv").exists():
+        raise UserError(f"--sample: {out / 'sample.csv'} is there and may hold labels. Move it, or name another --out.")
+
+
+def _caps(options: EvaluateOptions, judge: Judge | None) -> Budget:
+    """The options'; where they say nothing, those that the judge was loaded with."""
+    calls, usd = options.budget, options.max_cost
+    if judge is not None:
+        calls = judge.budget if calls is None else calls
+        usd = judge.max_cost if usd is None else usd
+    return Budget(calls=calls, usd=usd)
+
+
+def _umpire(options: EvaluateOptions, option: str, judge: Judge | str) -> _Umpire:
+    """The judge, and why it is not proven; where there is no champion the newest, which is not."""
+    given = judge if isinstance(judge, Judge) else None
+    reference, home = (judge, options.home) if isinstance(judge, str) else (judge.name, judge.home)
+    name, _, wanted = reference.partition("@")
+    if not wanted and programs.CHAMPION not in programs.aliases(home, name) and programs.versions(home, name):
+        wanted = programs.LATEST
+    program = programs.load(home, f"{name}@{wanted}" if wanted else name)
+    unproven = why_unproven(program.card)
+    if unproven and not options.unproven:
+        raise UserError(f"{option} {reference}: {unproven}. Compile a better one, or pass --unproven.")
+    return _Umpire(program, unproven, given)
+
+
+def _sources(options: EvaluateOptions, caps: Budget, watch: Watch) -> Sources:
+    """The tables of the tournament; what the options name goes before what the tournament file does.
+
+    Agents that answer first have answered when it returns, within ``caps``.
+    """
+    answers = [table for source in options.answers for table in _tables(source, "answers")]
+    if options.agents or options.index is not None:
+        answers.append(_answered(options, caps, watch))
+    named = Sources() if options.manifest is None else read_manifest(options.manifest)
+    return Sources(
+        queries=next(iter(_tables(options.queries, "queries")), named.queries),
+        answers=tuple((table, "") for table in answers) or named.answers,
+        documents=next(iter(_tables(options.documents, "documents")), named.documents),
+        runs=options.runs or named.runs,
+        qrels=next(iter(_tables(options.qrels, "qrels")), named.qrels),
+        rename={**named.rename, **options.columns},
+    )
+
+
+def _answered(options: EvaluateOptions, caps: Budget, watch: Watch) -> str:
+    """The file of the agents' answers, in the tournament's folder."""
+    if options.queries is None:
+        raise UserError("--agents: no queries to answer; a table of query_id, query is needed. Give --queries.")
+    out = options.out / "agent_answers.jsonl"
+    asked = carried_over(AnswerOptions, options, out=out, lm=options.agents_lm, budget=None, max_cost=None)
+    answers_within(asked, watch, caps)
+    return str(out)
+
+
+def _tables(source: Source | None, name: str) -> list[TableSource]:
+    """The table that was given, if one was; a file is left to its reader."""
+    if source is None:
+        return []
+    return [str(source) if is_path(source) else named_table(source, name)]
+
+
+def _plan(options: EvaluateOptions) -> GamePlan:
+    """All games; with ``games`` a balanced subset; adaptive ones, at most ``games``."""
+    return GamePlan(
+        "adaptive" if options.adaptive else "balanced" if options.games else "all",
+        options.games,
+        options.resolution,
+        options.seed,
+    )
+
+
+def _evaluated(
+    options: EvaluateOptions,
+    umpire: _Umpire,
+    entries: Entries,
+    sources: Sources,
+    preferences: TableSource | None,
+    caps: Budget,
+    watch: Watch,
+) -> Evaluation:
+    card, plan = umpire.program.card, _plan(options)
+    seen = learned_queries(umpire.program, entries.queries)
+    labelled = None if preferences is None else _labelled(preferences, seen, sources.rename)
+    with ExitStack() as stack:
+
+        def opened(judging: _Umpire) -> tuple[CompiledJudge, Session]:
+            """A judge and its way to the LM."""
+            session = stack.enter_context(
+                Session(judging.spec(options), options.home, caps=caps, on_done=watch.progress)
+            )
+            judge = judging.judge()
+            if judge.asks_lm:
+                session.preflight()
+            return judge, session
+
+        relevance = _relevance(options, entries, sources, watch, opened)
+        judge, session = opened(umpire)
+        player = _player(options, card, judge, session, entries, relevance)
+        watch.stage("play", f"{plan.kind} games, judged by {card.name}@{card.version}")
+        played, proposal = play_tournament(entries, player, plan)
+    watch.stage("rate", f"{len(played)} games")
+    marks = player.marks if isinstance(player, ScorePlayer) else {}
+    games, seed = as_games(played, entries), options.seed
+    found = Evaluation(
+        entries=entries,
+        card=card,
+        board=make_leaderboard(games, source="evaluate", seed=seed),
+        played=played,
+        unproven=umpire.unproven,
+        marks=marks,
+        tie_band=_tie_band(card) if marks else "",
+        retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),
+        relevance=relevance,
+        aspects=aspect_tests(marks, entries.agents),
+        proposal=proposal,
+        corrected=None
+        if labelled is None or preferences is None
+        else _corrected(options, games, labelled, name_of(preferences), seen),
+        learned=seen,
+    )
+    model = umpire.spec(options).model
+    asked = replace(options, lm=options.lm or (None if model == card.lm.get("model") else model))
+    notes = (*notes_of(asked, found, qrels=sources.qrels is not None), *seen_note(seen, entries))
+    if options.length_control:
+        lengths, why_not = equal_lengths(games, entries)
+        found, notes = replace(found, lengths=lengths), (*notes, *why_not)
+    return replace(found, notes=notes)
+
+
+def _labelled(preferences: TableSource, seen: frozenset[str], rename: Mapping[str, str]) -> Games:
+    """The experts' games, read before anything is judged.
+
+    Raises:
+        UserError: When the judge has learned from labels of their queries.
+    """
+    labelled = read_preferences(preferences, rename)
+    learned = sorted(seen & set(labelled.queries))
+    if learned:
+        raise UserError(
+            f"{name_of(preferences)}: {len(learned)} of its queries were in the judge's train or dev labels "
+            f"({', '.join(learned[:3])}{', ...' if len(learned) > 3 else ''}); only games that the judge has not "
+            "learned from can correct it. Leave those rows out."
+        )
+    return labelled
+
+
+def _corrected(options: EvaluateOptions, games: Games, labelled: Games, source: str, seen: frozenset[str]) -> Corrected:
+    fresh = np.array([query not in seen for query in games.queries])
+    return correct(games.only(fresh[games.query]), labelled, source, claimed=options.random_sample, seed=options.seed)
+
+
+def _write(options: EvaluateOptions, found: Evaluation, created: str) -> None:
+    """The folder but for report.json, which names the MLflow run."""
+    out = options.out
+    title = f"{out.name}: {len(found.entries.agents)} agents judged by {found.card.name}@{found.card.version}"
+    tables = csv_tables(found)
+    if options.sample is not None:
+        tables["sample"] = sample_sheet(found, options.sample)
+    texts = {"report.html": page(found, title=title, created=created)}
+    texts |= {"relevance.qrels": lines} if (lines := qrels_lines(found)) else {}
+    write_folder(out, tables, texts, stale=FILES)
+
+
+def _relevance(
+    options: EvaluateOptions,
+    entries: Entries,
+    sources: Sources,
+    watch: Watch,
+    opened: Callable[[_Umpire], tuple[CompiledJudge, Session]],
+) -> Relevance | None:
+    if sources.qrels is not None:
+        return by_document(read_qrels(sources.qrels, sources.rename), entries, name_of(sources.qrels))
+    if options.relevance_judge is None:
+        return None
+    umpire = _umpire(options, "--relevance-judge", options.relevance_judge)
+    card = umpire.program.card
+    if card.task != "relevance":
+        raise UserError(
+            f"--relevance-judge {options.relevance_judge}: a judge of {card.task}; one of relevance is "
+            "needed. Name another."
+        )
+    judge, session = opened(umpire)
+    watch.stage("relevance", f"pooled documents, judged by {card.name}@{card.version}")
+    return judge_pool(entries, judge, session.ask)
+
+
+def _player(
+    options: EvaluateOptions,
+    card: ProgramCard,
+    judge: CompiledJudge,
+    session: Session,
+    entries: Entries,
+    relevance: Relevance | None,
+) -> Player:
+    if compares(judge):
+        if options.factors or options.has_citations:
+            module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
+            judge = replace(judge, module=module)
+        showing = Showing(
+            entries,
+            relevance,
+            options.threshold,
+            raw=options.raw_documents,
+            annotations=options.annotations,
+        )
+        return PairPlayer(entries, judge, session.ask, showing, one_order=options.one_order)
+    if "answer" not in card.fields or card.scale.level == "nominal":
+        raise UserError(
+            f"--judge {card.name}@{card.version}: a judge of {card.task}; one of answer, grade or preference can judge "
+            "answers. Name another."
+        )
+    band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
+    return ScorePlayer(entries, judge, session.ask, band)
+
+
+def _tie_band(card: ProgramCard) -> str:
+    if card.tie_band is None:
+        return f"{half_a_grade(card.scale).width:.3g} (half a grade: nothing to fit it on)"
+    return f"{card.tie_band:.3g} (fitted on the judge's dev labels)"

@@ -1,0 +1,43 @@
+"""Options of ``judgec.answer``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.api.options.option import Option
+from judgec.api.options.shared import (
+    AgentRun,
+    Columns,
+    Home,
+    IndexName,
+    Lm,
+    QueriesTable,
+    Spending,
+    UnusedTracking,
+)
+
+if TYPE_CHECKING:
+    from judgec.api.frames import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerOptions(AgentRun, Spending):
+    """What decides answers."""
+
+    queries: Annotated["Source", QueriesTable]
+    agents: Annotated[
+        tuple[str, ...],
+        Option(
+            "rag-bm25, rag-fusion-hybrid, ..., system.toml, python:module:function, NAME@V.",
+            metavar="A,B,...",
+            commas=True,
+        ),
+    ]
+    out: Annotated[
+        Path | None, Option("What judgec evaluate --answers reads.", metavar="ANSWERS.jsonl", needed=True)
+    ] = None
+    index: Annotated[str | None, IndexName] = None
+    columns: Columns = field(default_factory=dict)
+    lm: Lm = "embedded"
+    home: Home = Path()
+    tracking_uri: UnusedTracking = None

@@ -1,0 +1,76 @@
+"""Options of ``judgec.evaluate``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.api.options.option import Option
+from judgec.api.options.shared import (
+    AgentRun,
+    Columns,
+    Factors,
+    HasCitations,
+    IndexName,
+    JudgeName,
+    OtherLm,
+    Places,
+    QueriesTable,
+    Seed,
+    Spending,
+    Unproven,
+)
+
+if TYPE_CHECKING:
+    from judgec.api.frames import Source
+    from judgec.api.judge import Judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(Spending, Places, AgentRun):
+    """What decides a tournament."""
+
+    manifest: Annotated[
+        str | None,
+        Option(
+            "Names the files: queries, answers, documents, runs, qrels, map.",
+            metavar="[TOURNAMENT.yaml]",
+            positional=True,
+        ),
+    ] = None
+    judge: Annotated["Judge | str", JudgeName]
+    relevance_judge: Annotated[str | None, Option("Grades the retrieved documents.", metavar="NAME")] = None
+    out: Annotated[Path, Option("report.html, report.json and CSV files.", metavar="DIR")] = Path("evaluation")
+    unproven: Unproven = False
+    gate: Annotated[str | None, Option("Exit 1 unless shown; margin in Elo points.", metavar="'NEW>=OLD-30'")] = None
+    queries: Annotated["Source | None", QueriesTable] = None
+    answers: Annotated["tuple[Source, ...]", Option("query_id, agent, answer; repeatable.")] = ()
+    documents: Annotated["Source | None", Option("doc_id, document, query_id?, agent?")] = None
+    runs: Annotated[tuple[str, ...], Option("TREC run file; its tag is the agent.", flag="--run")] = ()
+    qrels: Annotated["Source | None", Option("Relevance grades, instead of a relevance judge.")] = None
+    columns: Columns = field(default_factory=dict)
+    cutoff: Annotated[int, Option("k of MRR@k, nDCG@k, P@k.", least=1)] = 5
+    games: Annotated[int | None, Option("Play a balanced subset.", least=1)] = None
+    adaptive: Annotated[bool, Option("Play where the order is unsure.")] = False
+    resolution: Annotated[float, Option("Elo points that need no order.", least=0.0)] = 20.0
+    seed: Seed = 0
+    one_order: Annotated[bool, Option("Ask each pair in one order only.")] = False
+    threshold: Annotated[int, Option("Hide documents graded lower.")] = 2
+    raw_documents: Annotated[bool, Option("Show document texts.", off=True)] = True
+    annotations: Annotated[bool, Option("Show grades and reasons.", off=True)] = True
+    factors: Factors = ""
+    has_citations: HasCitations = False
+    length_control: Annotated[bool, Option("Also rate at equal length of answers.")] = False
+    preferences: Annotated[
+        "Source | None",
+        Option("Experts' query_id, agent_a, agent_b, preference of sampled games: corrects win rates.", metavar="FILE"),
+    ] = None
+    sample: Annotated[int | None, Option("Write N games for experts to label.", metavar="N", least=1)] = None
+    random_sample: Annotated[
+        bool, Option("My word that --preferences were drawn at random, though not by --sample.")
+    ] = False
+    lm: OtherLm = None
+    index: Annotated[str | None, IndexName] = None
+    agents: Annotated[
+        tuple[str, ...], Option("Agents that answer first, as in judgec answer.", metavar="A,B,...", commas=True)
+    ] = ()
+    agents_lm: Annotated[str, Option("The agents' model.")] = "embedded"

@@ -1,0 +1,31 @@
+"""Options of ``judgec.index``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from judgec.api.options.option import Option
+from judgec.api.options.shared import ApiBase, Columns, Seed, UnusedPlaces
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions(UnusedPlaces):
+    """What decides an index."""
+
+    paths: Annotated[
+        tuple[str, ...],
+        Option(
+            "Folders or files: PDF, HTML, Markdown, text, DOCX; JSONL, CSV, Parquet of doc_id, text.",
+            metavar="PATH...",
+            positional=True,
+            python="str | Path | Sequence[str | Path]",
+        ),
+    ]
+    out: Annotated[Path, Option("The index's folder; again: only changes.", metavar="INDEX")]
+    chunk: Annotated[str | None, Option("1000/250 (default), 3000/150, 2000t.", metavar="SIZE/OVERLAP")] = None
+    embedder: Annotated[str | None, Option("lsa, provider/model, sentence-transformers/MODEL.", metavar="NAME")] = None
+    language: Annotated[str | None, Option("Of stems and stop words.")] = None
+    columns: Columns = field(default_factory=dict)
+    seed: Seed = 0
+    postgres: Annotated[str | None, Option("Publish the index to PostgreSQL with pgvector, too.", metavar="URL")] = None
+    api_base: ApiBase = None

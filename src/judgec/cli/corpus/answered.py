@@ -1,0 +1,36 @@
+"""What ``judgec answer`` prints."""
+
+from judgec.api.answered import Answers, failed_path
+from judgec.api.options.answer import AnswerOptions
+from judgec.cli.output import judgec_here, print_table, say
+from judgec.errors import ServiceError
+
+MOST_REASONS = 5
+
+
+def show_answers(found: Answers) -> None:
+    """Print counts by agent, why some failed, and the next command."""
+    assert found.out is not None  # the command does not go without --out
+    columns = ("agent", "answers", "failed", "refused", "cite", "median s", "tokens", "$ an answer")
+    rows = [(agent, *map(_text, row.values())) for agent, row in found.report.items()]
+    print_table(str(found.out), columns, rows)
+    reasons = dict.fromkeys(f"{row['agent']}: {row['error']}" for row in found.failed)
+    shown = list(reasons)[:MOST_REASONS]
+    failures = [f"Failures are in {failed_path(found.out)}; they are no answers."] if reasons else []
+    say(*shown, *failures, f"Next: {judgec_here()} evaluate --answers {found.out} --judge NAME")
+
+
+def require_answers(found: Answers, options: AnswerOptions) -> None:
+    """Fail where nobody answered anything.
+
+    Raises:
+        ServiceError: Every query failed; everything is written all the same.
+    """
+    if not found.rows and found.out is not None:
+        raise ServiceError(
+            f"--agents {','.join(options.agents)}: no query was answered; the reasons are in {failed_path(found.out)}."
+        )
+
+
+def _text(value: object) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,54 @@
+"""What ``judgec compile-agent`` prints."""
+
+from judgec.api.agent_compilation import AgentCompilation
+from judgec.api.options.compile_agent import CompileAgentOptions
+from judgec.cli.output import command, print_table, say
+from judgec.lm.spec import EMBEDDED
+from judgec.retrieval.manifest import location_shown
+from judgec.store import programs
+
+
+def show_agent(compilation: AgentCompilation, options: CompileAgentOptions) -> None:
+    """Print mean scores, the head to head, the verdict and the next command."""
+    saved, met, settings = compilation.saved, compilation.duel, compilation.settings
+    card, found = saved.card, saved.compiled
+    rows = []
+    for name in found.scores:
+        one = found.mean_score(name, resamples=settings.resamples, seed=settings.seed)
+        bounds = "-" if one.low is None or one.high is None else f"{one.low:.3f} .. {one.high:.3f}"
+        rows.append((name, "-" if one.value is None else f"{one.value:.3f}", bounds))
+    title = f"{card.name}@{card.version} on {len(found.parts['test'])} test queries: {card.settings['metric']}"
+    print_table(title, ("agent", "mean score", "95 % interval"), rows)
+    heads = []
+    if met is not None:
+        net = met.net
+        bounds = "" if net.low is None or net.high is None else f" [{net.low:+.2f}, {net.high:+.2f}]"
+        whose = "" if met.independent else ", the judge it was compiled for: optimistic"
+        missing = f", {met.unscored} unscored" if met.unscored else ""
+        games = f"{met.wins} wins, {met.losses} losses, {met.ties} ties{missing}"
+        heads = [f"head to head by {met.judge}{whose}: {games}; net {net.value or 0:+.2f}{bounds}"]
+    verdict = "promoted to champion" if card.promoted else "saved as challenger"
+    compiled = f"{card.name}@{programs.CHAMPION if card.promoted else card.version}"
+    say(
+        *heads,
+        f"{card.name}@{card.version} {verdict}: {card.reason}",
+        f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s",
+        *[f"note: {note}" for note in found.notes],
+        f"report: {saved.report['report_html']}",
+        f"Next: {_next(options, compiled)}",
+    )
+
+
+def _next(options: CompileAgentOptions, compiled: str) -> str:
+    """The command that lets the agent answer beside the uncompiled one."""
+    shown = {
+        "--index": location_shown(options.index),
+        "--queries": str(options.queries),
+        "--agents": f"{options.agent},{compiled}",
+        "--lm": None if options.lm == EMBEDDED else options.lm,
+        "--api-base": options.api_base,
+        "--out": "answers.jsonl",
+    }
+    given = [part for option, value in shown.items() if value is not None for part in (option, value)]
+    renamed = [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
+    return command("answer", *given, *renamed, home=options.home)

@@ -1,0 +1,32 @@
+"""What ``judgec evaluate`` prints."""
+
+from pathlib import Path
+
+from judgec.api.tournament import Tournament
+from judgec.cli.output import command, print_table, say
+from judgec.cli.tournament.board import show_board
+from judgec.tournament.render import retrieval_rows
+from judgec.tournament.report.costs import agent_costs
+from judgec.tournament.report.rates import length_rows, rate_rows
+
+
+def show_tournament(tournament: Tournament) -> None:
+    """Print the tables and the notes."""
+    found, out = tournament.found, tournament.folder
+    board = found.board
+    again = command("rank", str(out / "games.csv"), home=Path())
+    show_board(board, agent_costs(found.entries), fold=False)
+    if found.lengths is not None:
+        print_table("At equal length", *length_rows(found.lengths))
+    if found.corrected is not None:
+        print_table("Points per game, as judged and as experts correct them", *rate_rows(found.corrected.rates))
+    if found.retrieval is not None:
+        print_table("Retrieval", *retrieval_rows(found.retrieval))
+    say(
+        *([f"UNPROVEN JUDGE: {found.unproven}."] if found.unproven else []),
+        "Agents that share a letter are not separable at 5 % (all pairs, Holm).",
+        *board.notes,
+        *found.notes,
+        *(found.retrieval.notes if found.retrieval else ()),
+        f"Next: open {out / 'report.html'}; {again}; {command('ui', home=tournament.home)}",
+    )

@@ -1,0 +1,46 @@
+"""``judgec.rank`` from Python."""
+
+import asyncio
+import inspect
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import judgec
+from judgec.errors import InputError, UserError
+
+GAMES = [{"query_id": str(q), "agent_a": "new", "agent_b": "old", "winner": "ab"[q % 4 == 0]} for q in range(40)]
+
+
+def test_rank_takes_a_frame_a_path_and_other_column_names_alike(tmp_path: Path) -> None:
+    ranking = judgec.rank(GAMES)
+    assert ranking.agents == ("new", "old")
+    frame = pd.DataFrame(GAMES).rename(columns={"winner": "said"})
+    pd.testing.assert_frame_equal(judgec.rank(frame, columns={"said": "winner"}).ratings, ranking.ratings)
+    frame.to_parquet(tmp_path / "games.parquet")
+    of_file = judgec.rank(tmp_path / "games.parquet", columns={"said": "winner"}, home=tmp_path, tracking_uri=None)
+    pd.testing.assert_frame_equal(of_file.ratings, ranking.ratings)
+    assert "new > old" in repr(ranking)
+    shown = ranking._repr_html_()
+    assert "40 games" in shown
+    assert "<table" in shown
+
+
+def test_rank_passes_its_options_on_and_refuses_what_is_not_valid() -> None:
+    by_file = judgec.rank(GAMES, order="file", k=16.0, tournaments=1)
+    assert by_file.ratings["elo"].tolist() != judgec.rank(GAMES).ratings["elo"].tolist()
+    with pytest.raises(UserError, match="order='best'; file or shuffled is valid"):
+        judgec.rank(GAMES, order="best")  # type: ignore[arg-type]  # what is refused
+    with pytest.raises(UserError, match="seed=-1"):
+        judgec.rank(GAMES, seed=-1)
+    with pytest.raises(InputError, match="games:row 1: agent 'new' plays against itself"):
+        judgec.rank([{**GAMES[0], "agent_b": "new"}])
+    assert "ragelo_compat" in inspect.signature(judgec.rank).parameters
+
+
+def test_rank_inside_a_running_event_loop() -> None:
+    async def inside() -> judgec.Ranking:
+        return judgec.rank(GAMES)
+
+    assert asyncio.run(inside()).agents == ("new", "old")
