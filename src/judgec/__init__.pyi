@@ -1,3 +1,9 @@
+from judgec.api.agreement import MeasuredAgreement as MeasuredAgreement
+from judgec.api.agreement import agreement as agreement
+from judgec.api.audit import JudgeAudit as JudgeAudit
+from judgec.api.audit import audit as audit
+from judgec.api.compare import JudgeComparison as JudgeComparison
+from judgec.api.compare import compare as compare
 from judgec.api.compilation import Compilation as Compilation
 from judgec.api.compile_judge import compile_judge as compile_judge
 from judgec.api.judging import Judge as Judge
@@ -12,10 +18,16 @@ __version__: str
 __all__ = [
     "Compilation",
     "Judge",
+    "JudgeAudit",
+    "JudgeComparison",
     "Judgment",
     "Labels",
+    "MeasuredAgreement",
     "Ranking",
     "__version__",
+    "agreement",
+    "audit",
+    "compare",
     "compile_judge",
     "load_judge",
     "rank",

@@ -75,7 +75,8 @@ class verb(Generic[O]):  # noqa: N801  # a decorator
 
 def _parameter(one: Declared) -> Parameter:
     hint = one.hint | None if one.optional else one.hint
-    kind = Parameter.POSITIONAL_OR_KEYWORD if one.option.positional else Parameter.KEYWORD_ONLY
+    nameless = one.option.positional or one.option.leading
+    kind = Parameter.POSITIONAL_OR_KEYWORD if nameless else Parameter.KEYWORD_ONLY
     return Parameter(one.name, kind, default=Parameter.empty if one.required else one.default, annotation=hint)
 
 

@@ -21,6 +21,7 @@ class Option:
         least: The smallest valid number.
         most: The largest valid number.
         positional: It is given without its name.
+        leading: It has a flag on the command line, and may be given without its name in Python.
         commas: Several values are typed as one, with commas; else the flag is repeated.
         off: ``--no-FLAG`` exists.
     """
@@ -31,6 +32,7 @@ class Option:
     least: float | None = None
     most: float | None = None
     positional: bool = False
+    leading: bool = False
     commas: bool = False
     off: bool = False
 
@@ -101,4 +103,6 @@ def _without_none(hint: object) -> tuple[object, bool]:
         return hint, False
     kinds = get_args(hint)
     rest = tuple(kind for kind in kinds if kind is not NoneType)
+    if object in rest:  # a name or a table beside what is LAZY
+        return object, NoneType in kinds
     return Union[rest], NoneType in kinds  # noqa: UP007  # of a tuple there is no other spelling

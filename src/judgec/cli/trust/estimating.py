@@ -1,15 +1,16 @@
 """What ``judgec judge --estimate accept_rate --labels L`` adds: the judge's rate, corrected by experts' labels."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from judgec.api.options.shared import HeldOutLabels
+from judgec.api.source import read_held_out
 from judgec.cli.judge.judge import Request
-from judgec.cli.options import HeldOutLabels
 from judgec.cli.output import print_table, say
-from judgec.cli.trust.held_out import held_out
 from judgec.compiler.abstain import abstain, agreement_of
 from judgec.errors import UserError
 from judgec.held_out import HeldOut, unlearned
@@ -26,7 +27,7 @@ from judgec.stats.correction.support import missing_kinds, out_of_range
 from judgec.store import programs
 from judgec.store.labels import item_digest, read_item_file
 from judgec.store.programs import Program
-from judgec.store.rows.columns import as_rename
+from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.stream.judged import item_id_in, judged_rows, number_in
 from judgec.store.tables import Row
 
@@ -147,11 +148,7 @@ def estimate(request: Request, labels: str, columns: object) -> dict[str, object
         "notes": [
             ASSUMED,
             *_learned_note(program, items),
-            *(
-                [f"{labelled.learned} labelled items were left out: the judge has learned from their queries."]
-                if labelled.learned
-                else []
-            ),
+            *labelled.notes,
         ],
     }
 
@@ -188,8 +185,14 @@ def _shown(estimate: object) -> str:
 
 
 def _labelled(request: Request, labels: str, program: Program) -> HeldOut:
-    wanted = HeldOutLabels(labels=labels, rename=request.rename, annotators=request.annotators, home=request.home)
-    return held_out(program, wanted, out_of_fold=False)  # it corrects what the judge says as it ships
+    wanted = HeldOutLabels(
+        labels=labels,
+        columns=as_rename(request.rename),
+        annotators=as_names(request.annotators),
+        home=request.home,
+    )
+    # It corrects what the judge says as it ships.
+    return read_held_out(wanted, program, environ=os.environ, out_of_fold=False)
 
 
 def _of_aspect(
