@@ -29,8 +29,8 @@ def test_agreement_of_a_frame_equals_scipy_and_the_file_of_the_same_rows(tmp_pat
     assert found.estimates["tau_b"].value == pytest.approx(stats.kendalltau(scored.human, scored.gpt4).statistic)
     assert found.agreement.unscored == 12
     assert found.table.columns.tolist() == ["value", "low", "high"]
-    low, value, high = found.table.loc["tau_b", ["low", "value", "high"]]
-    assert low < value < high
+    tau = found.table.loc["tau_b"].to_dict()
+    assert tau["low"] < tau["value"] < tau["high"]
     frame.to_csv(tmp_path / "graded.csv")
     of_file = judgec.agreement(tmp_path / "graded.csv", expert="human", judge="gpt4", cluster="ticket")
     pd.testing.assert_frame_equal(of_file.table, found.table)

@@ -1,6 +1,7 @@
 """``judgec.compare`` and ``judgec.audit``: judges held against labels that they have not learned from."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
+from judgec.store import programs
 from tests.api.test_gate import rows
 from tests.compiler.small import compiled_from, write
 
@@ -38,7 +40,7 @@ def test_compare_on_a_frame_leaves_out_what_was_learned_and_reads_the_judges_sca
     assert 0 < left_out < 120  # the test items of both stay
     assert found.comparison.a.n == len(few) - left_out > fresh
     assert found.comparison.a.estimates["accept_agreement"].value is not None
-    file = write(tmp_path / "few.jsonl", few.to_dict("records"))
+    file = write(tmp_path / "few.jsonl", [{str(k): v for k, v in row.items()} for row in few.to_dict("records")])
     judges = [judgec.load_judge(name, home=home) for name in ("e@1", "e@2")]
     again = judgec.compare(judges[0], judges[1], labels=file, columns={"Frage": "query"})
     pd.testing.assert_frame_equal(again.table, found.table)
@@ -65,12 +67,14 @@ def test_audit_of_a_judge_on_a_frame_gives_findings_verdict_and_report(home: Pat
     assert "length" in found._repr_html_()
 
 
-def test_compare_of_judges_that_learned_everything_says_what_is_needed(home: Path, few: pd.DataFrame) -> None:
-    known = few[few["query_id"].str.startswith("c")]
-    tested = judgec.compare("e@1", "e@2", home=home)  # their own test items
-    split = tested.comparison.a.n
-    assert 0 < split < len(known)
-    learned = judgec.compare("e@1", "e@2", labels=known, columns={"Frage": "query"}, home=home)
-    assert learned.comparison.a.n == split  # the rest was left out
+def test_labels_that_were_learned_or_are_nowhere_are_refused(home: Path, few: pd.DataFrame) -> None:
+    sides = programs.load(home, "e@1").split["queries"]
+    known = few[few["query_id"].map(sides).isin(["train", "dev"])]
+    assert 0 < len(known) < 120
+    for verb in (judgec.audit, partial(judgec.compare, "e@2")):
+        with pytest.raises(UserError, match=rf"has learned from all {len(known)} labelled items"):
+            verb("e@1", labels=known, columns={"Frage": "query"}, home=home)
+        with pytest.raises(UserError, match="report does not say where its labels are"):  # they were in memory
+            verb("e@1", home=home)
     with pytest.raises(UserError, match="nobody"):
         judgec.compare("e@1", "nobody", home=home)
