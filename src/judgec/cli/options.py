@@ -41,14 +41,6 @@ AnnotatorsOption = Annotated[
 AcceptAtOption = Annotated[
     str | None, typer.Option("--accept-at", metavar="GRADE", help="The lowest grade that counts as accepted.")
 ]
-TaskOption = Annotated[
-    str | None,
-    typer.Option("--task", help="answer, grade, preference, rejection, relevance, reliability; default: by columns."),
-]
-LabelsOption = Annotated[
-    str | None,
-    typer.Option("--labels", metavar="FILE", help="Labelled items; default: the test items of the judge, or of both."),
-]
 ApiBaseOption = Annotated[
     str | None,
     typer.Option("--api-base", metavar="URL", help="An OpenAI-compatible endpoint (vLLM, a gateway)."),
@@ -83,15 +75,6 @@ HasCitationsOption = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelColumns:
-    """How a label file is read."""
-
-    rename: MapOption = ()
-    annotators: AnnotatorsOption = None
-    accept_at: AcceptAtOption = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Spending:
     """Which endpoint is asked, and how much at most."""
 
@@ -106,13 +89,6 @@ class Places:
 
     home: HomeOption = Path()
     tracking_uri: TrackingOption = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeldOutLabels(LabelColumns, Places):
-    """Labels that a judge has not learned from; None means its own test items."""
-
-    labels: LabelsOption = None
 
 
 @dataclass(frozen=True, kw_only=True)
