@@ -94,7 +94,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         True
     """
     graded = graded_of(
-        as_table(options.table),
+        as_table(options.file),
         expert=options.expert,
         judge=options.judge,
         score=options.score,
@@ -108,7 +108,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         found,
         options.expert,
         options.judge,
-        str(options.table) if is_path(options.table) else IN_MEMORY,
+        str(options.file) if is_path(options.file) else IN_MEMORY,
         (*graded.notes, *notes({options.judge: found})),
         graded.learned,
         graded.out_of_fold,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class AgreementOptions:
     """Which columns of a table are compared."""
 
-    table: Annotated[
+    file: Annotated[
         "Source", Option("A table with the experts' and a judge's grades.", metavar="FILE", positional=True)
     ]
     expert: Annotated[str, Option("The experts' grades.", metavar="COLUMN")]
