@@ -11,6 +11,7 @@ from judgec.errors import InputError, UserError
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.store import programs
+from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.grading_world import KEY_PHRASE, MILD_PHRASE, stubborn, teachable
@@ -153,7 +154,7 @@ def test_align_where_a_gain_has_to_be_shown_goes_by_its_interval(
     from judgec import mlflow_align
 
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr(mlflow_align, "log_compile", lambda *_: Logged(run_id="r", experiment_id="e"))
+    monkeypatch.setattr(Tracker, "log_compile", lambda *_: Logged(run_id="r", experiment_id="e"))
     gain = Estimate(value=0.1, low=low, high=None if low is None else 0.2, note="")
     monkeypatch.setattr(mlflow_align, "_raw_gain", lambda *_: gain)
     judge = make()

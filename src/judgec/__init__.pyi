@@ -3,7 +3,10 @@ from pathlib import Path
 from typing import Literal
 
 from judgec.api.agent_compilation import AgentCompilation as AgentCompilation
+from judgec.api.agreement import MeasuredAgreement as MeasuredAgreement
 from judgec.api.answered import Answers as Answers
+from judgec.api.audit import JudgeAudit as JudgeAudit
+from judgec.api.compare import JudgeComparison as JudgeComparison
 from judgec.api.compare_probes import ComparedProbes as ComparedProbes
 from judgec.api.compare_probes import compare_probes as compare_probes
 from judgec.api.compilation import Compilation as Compilation
@@ -34,8 +37,11 @@ __all__ = [
     "FileJudgments",
     "GeneratedQueries",
     "Judge",
+    "JudgeAudit",
+    "JudgeComparison",
     "Judgment",
     "Labels",
+    "MeasuredAgreement",
     "ProbeReport",
     "QueryCompilation",
     "Ranking",
@@ -43,7 +49,10 @@ __all__ = [
     "Tournament",
     "Workspace",
     "__version__",
+    "agreement",
     "answer",
+    "audit",
+    "compare",
     "compare_probes",
     "compile_agent",
     "compile_judge",
@@ -59,6 +68,18 @@ __all__ = [
     "read_labels",
 ]
 
+def agreement(
+    file: Source,
+    *,
+    expert: str,
+    judge: str,
+    score: str | None = None,
+    cluster: str | None = None,
+    accept_at: str | None = None,
+    all: bool = False,
+    home: str | Path = ".",
+    progress: bool | Watch | None = None,
+) -> MeasuredAgreement: ...
 def answer(
     *,
     queries: Source,
@@ -80,6 +101,44 @@ def answer(
     max_cost: float | None = None,
     progress: bool | Watch | None = None,
 ) -> Answers: ...
+def audit(
+    judge: Judge | str,
+    *,
+    only: str | Sequence[str] = (),
+    items: int = 60,
+    anchor: str | Path | None = None,
+    max_flips: float = 0.1,
+    max_shift: float = 0.05,
+    lm: str | None = None,
+    seed: int = 0,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+    labels: Source | None = None,
+    columns: Mapping[str, str] | None = None,
+    annotators: str | Sequence[str] = (),
+    accept_at: str | None = None,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+    progress: bool | Watch | None = None,
+) -> JudgeAudit: ...
+def compare(
+    a: Judge | str,
+    b: Judge | str,
+    *,
+    out: str | Path | None = None,
+    task: str | None = None,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+    labels: Source | None = None,
+    columns: Mapping[str, str] | None = None,
+    annotators: str | Sequence[str] = (),
+    accept_at: str | None = None,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+    progress: bool | Watch | None = None,
+) -> JudgeComparison: ...
 def compile_agent(
     agent: str,
     *,

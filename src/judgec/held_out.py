@@ -12,13 +12,12 @@ from judgec.records.card import ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, Experts, Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
-from judgec.store.datasheet import Datasheet, read_datasheet
+from judgec.store.datasheet import Datasheet
 from judgec.store.experts import experts_of
-from judgec.store.labels import item_digest, label_file
+from judgec.store.labels import item_digest
 from judgec.store.programs import Program
 from judgec.store.sides.learned import LearnedItems, LearnedQueries
 from judgec.store.sides.mirrors import with_mirrors_together
-from judgec.store.tables import read_table
 
 NOT_SAVED = "not judged when this version was compiled"
 
@@ -41,33 +40,11 @@ class HeldOut:
     learned: int
     accept_only: bool
 
-
-def labels_for(
-    card: ProgramCard,
-    path: str,
-    *,
-    task: str | None = None,
-    rename: Mapping[str, str] | None = None,
-    annotators: Sequence[str] = (),
-    accept_at: str | None = None,
-) -> LabelSet:
-    """Read labels for a judge; parameters and errors as ``read_labels``, the scale as ``on_scale_of``.
-
-    Args:
-        card: The judge's.
-        path: The file.
-        task: As ``read_labels``; the judge's when None.
-        rename: As ``read_labels``.
-        annotators: As ``read_labels``.
-        accept_at: The lowest accepted grade, where it is not the judge's.
-
-    Raises:
-        InputError: As ``read_labels``.
-    """
-    sheet = on_scale_of(card, read_datasheet(path))
-    return label_file(
-        read_table(path), sheet, task=task or card.task, rename=rename, annotators=annotators, accept_at=accept_at
-    ).labels
+    @property
+    def notes(self) -> list[str]:
+        """A sentence on what was left out, where something was."""
+        said = f"{self.learned} labelled items were left out: the judge has learned from their queries."
+        return [said] if self.learned else []
 
 
 def on_scale_of(card: ProgramCard, sheet: Datasheet) -> Datasheet:

@@ -3,9 +3,7 @@
 import logging
 import os
 import re
-import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -14,15 +12,13 @@ from mlflow.entities import Trace
 from mlflow.genai.judges import make_judge
 from mlflow.genai.judges.base import AlignmentOptimizer, Judge
 
-from judgec.compiler.compile import Compiled, compile_judge
-from judgec.compiler.report import Saved, save, with_run
+from judgec.api.compilation import compile_and_save
+from judgec.compiler.compile import Compiled
 from judgec.compiler.search.candidates import UNCOMPILED, first_predictor
 from judgec.compiler.settings import CompileSettings, reflection_spec
-from judgec.compiler.track import run_of
 from judgec.errors import UserError
 from judgec.judges.fencing import unfence
 from judgec.judges.signatures import REASON, grade_fields, rubric
-from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.records.estimate import Estimate
@@ -34,8 +30,6 @@ from judgec.store.datasheet import Datasheet
 from judgec.store.labels import label_file
 from judgec.store.rows.cells import as_accept, as_grade
 from judgec.store.rows.feedback import feedback_table
-from judgec.tracking.compile_run import log_compile
-from judgec.tracking.runs import Logged
 from judgec.tracking.store import tracking_store
 from judgec.tracking.traces import feedback_of
 
@@ -106,30 +100,18 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
             InputError: When no trace has human feedback named as the judge, or the values fit no scale.
             ServiceError: When the model fails for good.
         """
-        started = time.time()
         labels = labels_of(judge, traces)
         start = _instructions(judge, labels)
         settings = self._settings(judge, labels, start)
-        with Session(
-            settings.lm, self._home, reflection=settings.reflection, budget=self._budget, max_cost=self._max_cost
-        ) as session:
-            compiled = compile_judge(labels, settings, session, Silent())
-            ended = time.time()
-            created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
-            logged: list[Logged] = []
-
-            def track(saved: Saved) -> None:
-                store = tracking_store(self._home, mlflow.get_tracking_uri(), {})
-                source = f"traces of {judge.name}"
-                run = run_of(saved.compiled, saved, settings, source=source, started=started, ended=ended)
-                logged.append(log_compile(store, run))
-
-            saved = save(compiled, settings, session.spent, created=created, seconds=ended - started, track=track)
+        store = tracking_store(self._home, mlflow.get_tracking_uri(), {})
+        source = f"traces of {judge.name}"
+        found = compile_and_save(labels, settings, store, os.environ, source=source, watch=Silent())
+        compiled = found.saved.compiled
         gain = _raw_gain(compiled, settings)
         aligned = compiled.chosen.name != UNCOMPILED and (gain.value or 0) > 0
         if self._require_shown:
             aligned = aligned and gain.low is not None and gain.low >= 0
-        self.report = {**with_run(saved, logged[0].run_id), "aligned": aligned, "raw_gain": gain.to_json()}
+        self.report = {**found.report, "aligned": aligned, "raw_gain": gain.to_json()}
         _logger.info("%s: %s", judge.name, "aligned" if aligned else "no prompt agreed better on test: left as it was")
         if not aligned:
             return judge

@@ -12,7 +12,7 @@
 
 A test that fails says ``GATE FAILED`` (the contrary of a demand is shown) or ``GATE NOT SHOWN`` (neither is: label
 more), with the numbers; ``judgec_outcome.sentence`` has the same of a gate that passed.
-The arguments are those of ``judgec.compiler.gate.Gate``. Paths are relative to ``home``, which is the folder of
+The arguments are those of ``judgec.api.gate.AgreementGate``. Paths are relative to ``home``, which is the folder of
 pytest's configuration unless it is given. Nothing of judgec is imported until a marked test runs.
 """
 
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from judgec.compiler.gate import GateOutcome
+    from judgec.api.gate import GateOutcome
 
 MARKER = "judgec"
 _OUTCOMES = pytest.StashKey[list["GateOutcome"]]()
@@ -68,7 +68,7 @@ def _outcomes(item: pytest.Item) -> list["GateOutcome"]:
 
 
 def _checked(item: pytest.Item, marker: pytest.Mark) -> "GateOutcome":
-    from judgec.compiler.gate import AgreementGate, check
+    from judgec.api.gate import AgreementGate, check
     from judgec.errors import JudgecError
 
     given = {**dict(zip(("judge",), marker.args, strict=False)), **marker.kwargs}

@@ -33,8 +33,8 @@ def stub() -> str:
 def _verb(name: str, verb: "Verb[Any, Any]") -> str:  # Any: whatever its options and result are
     written = _written(verb.kind)
     types = {one.name: _type(one, written[one.name]) for one in verb.options}
-    positional = [one for one in verb.options if one.option.positional]
-    rest = [one for one in verb.options if not one.option.positional]
+    positional = [one for one in verb.options if one.option.positional or one.option.leading]
+    rest = [one for one in verb.options if one not in positional]
     shown = [_parameter(one, types[one.name]) for one in positional]
     shown += ["*", *(_parameter(one, types[one.name]) for one in rest), "progress: bool | Watch | None = None"]
     result = inspect.get_annotations(verb.run)["return"]

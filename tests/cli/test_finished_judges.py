@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 import pytest
 
+from judgec.api.next_labels import datasheet
 from judgec.cli.app import main
-from judgec.cli.labels.next import datasheet
 from judgec.compiler.abstain import EXACT, graded_rows
 from judgec.compiler.report import Saved
 from judgec.compiler.settings import CompileSettings

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from judgec.cli.labels.labels import Request
-from judgec.cli.labels.review import grade, opened
+from judgec.api.label_sheets import ExportedSheets, export_labels, import_labels, open_labels
+from judgec.api.options.labels import LabelsOptions
 from judgec.errors import InputError, UserError
 from judgec.review.desk import Desk
 from judgec.store.labels import read_labels
@@ -102,13 +102,13 @@ def test_server_that_is_killed_keeps_every_grade_it_confirmed(tmp_path: Path) ->
 
 def test_sheets_go_out_for_each_annotator_and_come_back(items: Path) -> None:
     folder = items.parent
-    out = grade(Request(file=str(items), annotators="ann,bob b", export=str(folder / "s.csv")))
-    assert out == {"items": 3, "blank": {str(folder / "s.ann.csv"): 3, str(folder / "s.bob-b.csv"): 3}}
+    out = export_labels(LabelsOptions(file=str(items), annotators=("ann", "bob b"), export=str(folder / "s.csv")))
+    assert out.to_json() == {"items": 3, "blank": {str(folder / "s.ann.csv"): 3, str(folder / "s.bob-b.csv"): 3}}
     for name, given in (("ann", "5"), ("bob-b", "2")):
         sheet = folder / f"s.{name}.csv"
         sheet.write_text(sheet.read_text(encoding="utf-8-sig").replace(",,,", f",{given},,"))
-        back = grade(Request(file=str(items), import_=str(sheet)))
-    assert back["graded"] == {"ann": 3, "bob b": 3}
+        back = import_labels(LabelsOptions(file=str(items), import_=str(sheet)))
+    assert back.graded == {"ann": 3, "bob b": 3}
     labels = read_labels(str(items))
     assert {(label.annotator, label.grades["grade"]) for label in labels.labels} == {("ann", 4), ("bob b", 1)}
 
@@ -117,7 +117,7 @@ def test_sheet_that_is_there_is_not_written_over_and_none_of_the_others_is_writt
     filled = items.parent / "s.bob.csv"
     filled.write_text("item_id,grade\ni0,5\n")
     with pytest.raises(UserError, match=r"--export: .*s\.bob\.csv is there and may hold labels\. Move it"):
-        grade(Request(file=str(items), annotators="ann,bob", export=str(items.parent / "s.csv")))
+        export_labels(LabelsOptions(file=str(items), annotators=("ann", "bob"), export=str(items.parent / "s.csv")))
     assert filled.read_text() == "item_id,grade\ni0,5\n"
     assert not (items.parent / "s.ann.csv").exists()
 
@@ -148,8 +148,8 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
     else:
         file.write_text(WIDE)
     before = file.read_bytes()
-    request = Request(file=str(file), annotators="ann,bob,new")
-    sheet, notes = opened(request)
+    request = LabelsOptions(file=str(file), annotators=("ann", "bob", "new"))
+    sheet, notes = open_labels(request)
     assert sheet.annotators() == {"ann": 4, "bob": 2}
     assert any("4 by ann, 2 by bob" in note for note in notes)
     said = Desk(sheet, ("ann", "bob", "new")).labels("ann")["labels"]
@@ -158,18 +158,17 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
     assert sheet.path == tmp_path / "wide.labels.jsonl"
     assert file.read_bytes() == before
     sheet.save(sheet.items[4].item_id, "bob", Given({"grade": 0}))
-    assert opened(request)[0].annotators() == {"ann": 4, "bob": 3}  # what was given since is kept
-    done = grade(Request(file=str(file), annotators="ann,bob", export=str(tmp_path / "s.csv")))
-    assert done["blank"] == {str(tmp_path / "s.ann.csv"): 2, str(tmp_path / "s.bob.csv"): 3}
+    assert open_labels(request)[0].annotators() == {"ann": 4, "bob": 3}  # what was given since is kept
+    done = export_labels(LabelsOptions(file=str(file), annotators=("ann", "bob"), export=str(tmp_path / "s.csv")))
+    assert isinstance(done, ExportedSheets)
+    assert done.blank == {str(tmp_path / "s.ann.csv"): 2, str(tmp_path / "s.bob.csv"): 3}
 
 
-def test_sheet_comes_back_with_the_same_annotators_and_is_read_with_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sheet_comes_back_with_the_same_annotators_and_is_read_with_them(tmp_path: Path) -> None:
     file = tmp_path / "my wide.csv"
     file.write_text(WIDE)
-    grade(Request(file=str(file), annotators="ann,bob", export=str(tmp_path / "s.csv")))
-    step = shlex.split(next(line for line in capsys.readouterr().err.splitlines() if line.startswith("Next: ")))[2:]
+    done = judgec(tmp_path, "labels", str(file), "--annotators", "ann,bob", "--export", str(tmp_path / "s.csv"))
+    step = shlex.split(next(line for line in done.stderr.splitlines() if line.startswith("Next: ")))[2:]
     assert step == ["labels", str(file), "--annotators", "ann,bob", "--import", str(tmp_path / "s.ann.csv")]
     exported = tmp_path / "s.ann.csv"
     with exported.open(encoding="utf-8-sig", newline="") as handle:
@@ -189,14 +188,14 @@ def test_sheet_comes_back_with_the_same_annotators_and_is_read_with_them(
         assert Counter(label.annotator for label in labels) == found
     assert Counter(one.annotator for one in read_labels(str(exported), annotators=("ann", "bob")).labels) == {"ann": 6}
     with pytest.raises(InputError, match="annotator ann; --annotators names bob, cem"):
-        grade(Request(file=str(file), annotators="bob,cem", import_=str(exported)))
+        import_labels(LabelsOptions(file=str(file), annotators=("bob", "cem"), import_=str(exported)))
 
 
 def test_grades_in_raters_columns_come_into_a_copy_that_was_made_without_them(tmp_path: Path) -> None:
     file = tmp_path / "wide.csv"
     file.write_text(WIDE)
-    assert opened(Request(file=str(file)))[0].annotators() == {}
-    assert opened(Request(file=str(file), annotators="ann,bob"))[0].annotators() == {"ann": 4, "bob": 2}
+    assert open_labels(LabelsOptions(file=str(file)))[0].annotators() == {}
+    assert open_labels(LabelsOptions(file=str(file), annotators=("ann", "bob")))[0].annotators() == {"ann": 4, "bob": 2}
 
 
 @pytest.mark.parametrize("labelled", [True, False])
@@ -209,7 +208,7 @@ def test_pairs_for_a_reliability_judge_are_graded_by_aspect(tmp_path: Path, labe
         rows = [{**row, **{f"grade.{name}": n % 2 for name in names}} for n, row in enumerate(rows)]
     file = tmp_path / "pairs.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    sheet, _ = opened(Request(file=str(file)))
+    sheet, _ = open_labels(LabelsOptions(file=str(file)))
     desk = Desk(sheet)
     about = desk.about()
     assert (about["task"], about["grades"], about["aspects"]) == ("reliability", ["0", "1"], names)
@@ -219,5 +218,6 @@ def test_pairs_for_a_reliability_judge_are_graded_by_aspect(tmp_path: Path, labe
     for number in range(4):
         desk.save(number, "ann", {name: (number + k) % 2 for k, name in enumerate(names)}, "")
     assert read_labels(str(file), task="reliability").aspects == tuple(names)
-    done = grade(Request(file=str(file), annotators="ann", export=str(tmp_path / "s.csv")))
-    assert done["blank"] == {str(tmp_path / "s.csv"): 0}
+    done = export_labels(LabelsOptions(file=str(file), annotators=("ann",), export=str(tmp_path / "s.csv")))
+    assert isinstance(done, ExportedSheets)
+    assert done.blank == {str(tmp_path / "s.csv"): 0}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from judgec.cli.labels.labels import Request
-from judgec.cli.labels.review import grade
+from judgec.api.label_sheets import FilledQueue, export_labels, import_labels
+from judgec.api.options.labels import LabelsOptions
 from judgec.errors import InputError
 from judgec.store.review.sheet import Given, open_sheet
 from judgec.tracking.store import tracking_store
@@ -57,24 +57,27 @@ def answer(uri: str, experiment: str, grades: dict[str, str]) -> dict[str, Any]:
 def test_answers_given_in_a_review_queue_become_labels_of_their_items(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    request = Request(file=str(path), annotators="ann", home=tmp_path, export="mlflow:review")
+    request = LabelsOptions(file=str(path), annotators=("ann",), home=tmp_path, export="mlflow:review")
     back = replace(request, export=None, import_="mlflow:review")
-    assert grade(request)["sent"] == 3
-    again = grade(request)
-    assert (again["items"], again["sent"]) == (3, 0)
+    first = export_labels(request)
+    assert isinstance(first, FilledQueue)
+    assert first.sent == 3
+    again = export_labels(request)
+    assert isinstance(again, FilledQueue)
+    assert (again.items, again.sent) == (3, 0)
     with pytest.raises(
         InputError, match=r"no human feedback 'grade'; there is none at all\. Answer the questions of the queue"
     ):
-        grade(back)
+        import_labels(back)
     with environment():
         seen = answer(tracking_store(tmp_path, None, {}).uri, "review", {"i0": "5", "i2": "1"})
     assert seen["questions"][:2] == ("grade", ["1", "2", "3", "4", "5"])
     assert "2: honestly admits" in seen["questions"][2]
     assert seen["users"] == ["ann"]
     assert json.loads(seen["shown"]["i1"]) == [{"query": "Q1", "contexts": ["one"]}, "A1"]  # not the agent
-    done = grade(back)
-    assert done["imported"] == {"ann": 2}
+    done = import_labels(back)
+    assert done.imported == {"ann": 2}
     sheet, _ = open_sheet(str(path))
     assert sheet.given("ann") == {"i0": Given({"grade": 4}, "because"), "i2": Given({"grade": 0}, "because")}
     with pytest.raises(InputError, match="no such experiment"):
-        grade(replace(back, import_="mlflow:other"))
+        import_labels(replace(back, import_="mlflow:other"))

@@ -1,18 +1,21 @@
 """Where labels come from: a file, the Hub, or the human feedback on an MLflow experiment's traces."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from judgec.api.options.shared import LabelColumns
+from judgec.api.frames import IN_MEMORY, as_table, is_path
+from judgec.api.options.shared import HeldOutLabels, LabelColumns
 from judgec.errors import InputError, UserError
-from judgec.held_out import labels_for, on_scale_of
+from judgec.held_out import HeldOut, held_out, on_scale_of
 from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import NAME, Datasheet, read_datasheet
-from judgec.store.labels import label_file, read_labels
+from judgec.store.labels import label_file
+from judgec.store.programs import Program
 from judgec.store.rows.feedback import LABEL, feedback_table
-from judgec.tracking.store import TrackingStore
+from judgec.store.tables import read_table
+from judgec.tracking.store import TrackingStore, tracking_store
 from judgec.tracking.traces import MLFLOW_PREFIX, read_feedback
 
 
@@ -42,6 +45,19 @@ class LabelSource:
         return {**asdict(self), "rename": dict(self.rename), "annotators": list(self.annotators)}
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeLabels:
+    """Labels to hold a judge against, on its scale.
+
+    Args:
+        label_set: All that was read, with what the judge has learned from.
+        source: From where.
+    """
+
+    label_set: LabelSet
+    source: str
+
+
 def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource:
     """The source that options name."""
     least = None if columns.accept_at is None else str(columns.accept_at)
@@ -68,23 +84,16 @@ def read_source(
         wanted = "names the human feedback to read" if mlflow else "is for mlflow:EXPERIMENT"
         advice = "Add --assessment NAME" if mlflow else "Drop it"
         raise UserError(f"{source.path}: --assessment {source.assessment or 'is missing'}; it {wanted}. {advice}.")
-    if source.assessment is None and card is not None:
-        return labels_for(
-            card,
-            source.path,
-            task=source.task,
-            rename=source.rename,
-            annotators=source.annotators,
-            accept_at=source.accept_at,
-        )
     if source.assessment is None:
-        return read_labels(
-            source.path,
-            task=source.task,
+        sheet = read_datasheet(source.path)
+        return label_file(
+            read_table(source.path),
+            sheet if card is None else on_scale_of(card, sheet),
+            task=source.task if card is None else source.task or card.task,
             rename=source.rename,
             annotators=source.annotators,
             accept_at=source.accept_at,
-        )
+        ).labels
     sheet = _datasheet(source.assessment)
     if card is not None:
         sheet = on_scale_of(card, sheet)
@@ -104,6 +113,81 @@ def read_source(
             raise
         hint = f"{source.path}: its datasheet would be {source.assessment}.{NAME} in the current folder; there is none."
         raise InputError([*error.faults, hint]) from error
+
+
+def read_held_out(
+    wanted: HeldOutLabels,
+    *judges: Program,
+    environ: Mapping[str, str],
+    folder: Path | None = None,
+    out_of_fold: bool = True,
+) -> HeldOut:
+    """Read labels and leave out what any of the judges has learned from.
+
+    Args:
+        wanted: Where they are; None for those that the first judge was compiled on.
+        judges: At least one; the scale is the first one's.
+        environ: The environment of the process that reads feedback.
+        folder: As ``labels_for``.
+        out_of_fold: As ``held_out.held_out``.
+
+    Raises:
+        UserError: When nobody says where labels are, they are on another scale, or none is left.
+        InputError: Faulty labels.
+    """
+    found = labels_for(wanted, judges[0], environ, folder=folder)
+    return held_out(found.label_set, found.source, *judges, out_of_fold=out_of_fold)
+
+
+def labels_for(
+    wanted: HeldOutLabels,
+    judge: Program,
+    environ: Mapping[str, str],
+    *,
+    task: str | None = None,
+    folder: Path | None = None,
+) -> JudgeLabels:
+    """Read all labels that a judge can be held against, on its scale, unless their datasheet declares another.
+
+    Args:
+        wanted: Where they are: a file, a table in memory; None for those that the judge was compiled on.
+        judge: As saved.
+        environ: As ``read_source``.
+        task: The judge's when None.
+        folder: Where the path of the judge's own labels is looked for first; it is relative to where it was compiled.
+
+    Raises:
+        UserError: When the judge's report does not say where its labels are.
+        InputError: As ``read_source``.
+    """
+    card, given = judge.card, wanted.labels
+    if given is not None and not is_path(given):
+        columns = source_of(IN_MEMORY, wanted, task or card.task)
+        read = label_file(
+            as_table(given),
+            on_scale_of(card, Datasheet()),
+            task=columns.task,
+            rename=columns.rename,
+            annotators=columns.annotators,
+            accept_at=columns.accept_at,
+        )
+        return JudgeLabels(read.labels, IN_MEMORY)
+    source = _recorded(judge, folder) if given is None else source_of(str(given), wanted, task or card.task)
+    store = tracking_store(wanted.home, wanted.tracking_uri, environ)
+    return JudgeLabels(read_source(source, store, environ, card), source.path)
+
+
+def _recorded(judge: Program, folder: Path | None) -> LabelSource:
+    """Where the labels are that a judge was compiled on."""
+    recorded = judge.report.get("source")
+    if not isinstance(recorded, dict) or not recorded.get("path"):
+        raise UserError(
+            f"{judge.card.name}@{judge.card.version}: its report does not say where its labels are. "
+            "Give labels with --labels FILE."
+        )
+    source = LabelSource(**recorded | {"annotators": tuple(recorded["annotators"] or ())})
+    here = None if folder is None or ":" in source.path else folder / source.path
+    return source if here is None or not here.exists() else replace(source, path=str(here))
 
 
 def _datasheet(assessment: str) -> Datasheet:

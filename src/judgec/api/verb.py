@@ -87,7 +87,8 @@ def watching(progress: bool | Watch | None) -> Iterator[Watch]:
 
 def _parameter(one: Declared) -> Parameter:
     hint = one.hint | None if one.optional else one.hint
-    kind = Parameter.POSITIONAL_OR_KEYWORD if one.option.positional else Parameter.KEYWORD_ONLY
+    nameless = one.option.positional or one.option.leading
+    kind = Parameter.POSITIONAL_OR_KEYWORD if nameless else Parameter.KEYWORD_ONLY
     return Parameter(one.name, kind, default=Parameter.empty if one.required else one.default, annotation=hint)
 
 

@@ -14,8 +14,6 @@ from typing import Annotated, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
-from judgec.tasks.built_in import BUILT_IN
-
 R = TypeVar("R")
 
 JUDGE = typer.Option("--judge", metavar="NAME[@VERSION]", help="A compiled judge: @champion, @latest or a number.")
@@ -43,14 +41,6 @@ AnnotatorsOption = Annotated[
 AcceptAtOption = Annotated[
     str | None, typer.Option("--accept-at", metavar="GRADE", help="The lowest grade that counts as accepted.")
 ]
-TaskOption = Annotated[
-    str | None,
-    typer.Option("--task", help=f"{', '.join(sorted(BUILT_IN))}; default: by columns."),
-]
-LabelsOption = Annotated[
-    str | None,
-    typer.Option("--labels", metavar="FILE", help="Labelled items; default: the test items of the judge, or of both."),
-]
 ApiBaseOption = Annotated[
     str | None,
     typer.Option("--api-base", metavar="URL", help="An OpenAI-compatible endpoint (vLLM, a gateway)."),
@@ -76,15 +66,6 @@ HasCitationsOption = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelColumns:
-    """How a label file is read."""
-
-    rename: MapOption = ()
-    annotators: AnnotatorsOption = None
-    accept_at: AcceptAtOption = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Spending:
     """Which endpoint is asked, and how much at most."""
 
@@ -99,13 +80,6 @@ class Places:
 
     home: HomeOption = Path()
     tracking_uri: TrackingOption = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeldOutLabels(LabelColumns, Places):
-    """Labels that a judge has not learned from; None means its own test items."""
-
-    labels: LabelsOption = None
 
 
 @dataclass(frozen=True, kw_only=True)

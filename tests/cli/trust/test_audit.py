@@ -5,10 +5,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from judgec.cli.trust.audit import Request
-from judgec.cli.trust.auditing import run
+import judgec as face
 from judgec.errors import ArtifactError, ServiceError, UserError
 from judgec.store import programs
 from tests.cli.process import CANARY, Shared, judgec
@@ -44,10 +44,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def audited(home: Path, policy: Policy | str, **options: Any) -> Any:  # Any: any field; a report
+def audited(home: Path, policy: Policy | str, **options: Any) -> Any:  # Any: any option; a report has any values
     with FakeOpenAI(policy) as server:
-        given = {"only": ",".join(QUICK), "labels": str(home / "fresh.jsonl"), "quiet": True, **options}
-        return run(Request(judge="w@latest", home=home, api_base=server.base_url, **given))
+        given = {"only": QUICK, "labels": home / "fresh.jsonl", **options}
+        return face.audit("w@latest", home=home, api_base=server.base_url, **given)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,8 @@ def test_audit_lands_on_card_report_and_mlflow_and_only_what_was_run_is_replaced
     injection = first.report["audits"]["injection"]
     assert injection["status"] == "fail"
     assert injection["effect"]["low"] > injection["bound"]
-    assert "injection" in first.refused
+    assert first.verdict != "passed"
+    assert "injection" in first.sentence
     second = audited(world, obedient, only="injection")
     assert second.report["audits"]["injection"]["status"] == "pass"
     card = programs.load(world, "w@latest").card
@@ -92,18 +93,11 @@ def test_audit_lands_on_card_report_and_mlflow_and_only_what_was_run_is_replaced
 @pytest.mark.full
 def test_audit_run_again_asks_the_model_nothing_new(world: Path) -> None:
     with FakeOpenAI(obedient) as server:
-        request = Request(
-            judge="w@latest",
-            home=world,
-            api_base=server.base_url,
-            only="length,repeat",
-            labels=str(world / "fresh.jsonl"),
-            items=12,
-            quiet=True,
-        )
-        first = run(request)
+        judge = face.load_judge("w@latest", home=world, api_base=server.base_url)
+        labels = pd.read_json(world / "fresh.jsonl", lines=True)
+        first = face.audit(judge, only="length,repeat", labels=labels, items=12)
         calls = server.calls
-        again = run(request)
+        again = face.audit(judge, only="length,repeat", labels=labels, items=12)
         assert server.calls - calls == 0
     assert first.report["audits"] == again.report["audits"]
     # 12 items once, padded, cut in half, five times anew; and the preflight.
@@ -112,9 +106,8 @@ def test_audit_run_again_asks_the_model_nothing_new(world: Path) -> None:
 
 def test_audit_refuses_before_it_asks(world: Path) -> None:
     with FakeOpenAI(obedient) as server:
-        request = Request(judge="w@latest", home=world, api_base=server.base_url, only="lenght", quiet=True)
         with pytest.raises(UserError, match="there is no audit 'lenght'"):
-            run(request)
+            face.audit("w@latest", home=world, api_base=server.base_url, only="lenght")
         assert server.calls == 0
 
 
@@ -122,7 +115,7 @@ def test_audit_without_a_model_behind_it_fails_as_a_service(world: Path) -> None
     labels = str(world / "fresh.jsonl")
     dead = "http://127.0.0.1:9/v1"
     with pytest.raises(ServiceError):
-        run(Request(judge="w@latest", home=world, api_base=dead, only="length", labels=labels, quiet=True))
+        face.audit("w@latest", home=world, api_base=dead, only="length", labels=labels)
 
 
 def shifted(call: Call) -> Outcome:
@@ -139,7 +132,7 @@ def test_anchor_freezes_once_and_sees_a_model_that_changed(world: Path, tmp_path
     before = anchor.read_bytes()
     same = audited(world, obedient, anchor=anchor)
     drift = same.report["drift"]
-    assert (drift["status"], same.refused, drift["flips"]["effect"]["value"]) == ("pass", "", 0.0)
+    assert (drift["status"], same.verdict, drift["flips"]["effect"]["value"]) == ("pass", "passed", 0.0)
     assert same.report["lm_calls"] >= 30  # asked anew, whatever the journal has
     changed = audited(world, shifted, anchor=anchor)
     drift = changed.report["drift"]
@@ -148,7 +141,7 @@ def test_anchor_freezes_once_and_sees_a_model_that_changed(world: Path, tmp_path
     assert -0.25 <= drift["shift"]["effect"]["value"] < -0.1  # a grade of 1-5 is a quarter; a 1 stays one
     assert drift["shift"]["effect"]["high"] < 0
     assert drift["agreement"]["exact"]["value"] == pytest.approx(1 - drift["flips"]["effect"]["value"])
-    assert changed.refused
+    assert changed.verdict == "failed"
     assert anchor.read_bytes() == before
 
 
@@ -158,7 +151,7 @@ def test_anchor_counts_a_verdict_that_is_gone_as_changed(world: Path, tmp_path: 
     lost = audited(world, "malformed", anchor=anchor)
     assert lost.report["drift"]["lost"] == 10
     assert lost.report["drift"]["flips"]["effect"]["value"] == 1.0
-    assert lost.refused
+    assert lost.verdict == "failed"
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,7 @@ from pathlib import Path
 import pytest
 
 import judgec
-from judgec.cli.judge.compare import Request as Comparing
-from judgec.cli.judge.comparing import run as compare
-from judgec.cli.trust.audit import Request as Auditing
-from judgec.cli.trust.auditing import run as audit
-from judgec.compiler.gate import AgreementGate, check
+from judgec.api.gate import AgreementGate, check
 from judgec.errors import UserError
 from tests.compiler.small import compiled_from, write
 
@@ -55,7 +51,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_compare_reads_labels_without_the_best_grade_on_the_judges_scale(home: Path) -> None:
-    report = compare(Comparing(a="e@1", b="e@2", labels=str(home / "few.jsonl"), home=home, quiet=True))
+    report = judgec.compare("e@1", "e@2", labels=home / "few.jsonl", home=home).report
     test = report["test"]
     assert isinstance(test, dict)
     assert test["a"]["n"] == len((home / "few.jsonl").read_text().splitlines())
@@ -63,14 +59,14 @@ def test_compare_reads_labels_without_the_best_grade_on_the_judges_scale(home: P
 
 
 def test_compare_takes_accepts_alone(home: Path) -> None:
-    report = compare(Comparing(a="e@1", b="e@2", labels=str(home / "accepts.jsonl"), home=home, quiet=True))
+    report = judgec.compare("e@1", "e@2", labels=home / "accepts.jsonl", home=home).report
     test = report["test"]
     assert isinstance(test, dict)
     assert test["a"]["accept_agreement"]["value"] is not None
 
 
 def test_audit_and_gate_read_the_same_labels(home: Path) -> None:
-    found = audit(Auditing(judge="e@1", labels=str(home / "few.jsonl"), only="length", home=home, quiet=True))
+    found = judgec.audit("e@1", labels=home / "few.jsonl", only=["length"], home=home)
     assert found.report["items"]
     opened = check(
         AgreementGate(judge="e@1", home=home, labels="few.jsonl", min_tau_b=-1.0, not_worse_than="e@2", margin=2.0)
@@ -81,7 +77,7 @@ def test_audit_and_gate_read_the_same_labels(home: Path) -> None:
 
 def test_grade_off_the_judges_scale_is_an_error_that_says_what_to_do(home: Path) -> None:
     with pytest.raises(UserError, match=r"grade 3 is not on scale grade \(0, 1, 2\)\. .*name a judge of their scale"):
-        compare(Comparing(a="e@1", b="e@2", labels=str(home / "three.jsonl"), home=home, quiet=True))
+        judgec.compare("e@1", "e@2", labels=home / "three.jsonl", home=home)
 
 
 def test_estimate_takes_one_column_a_rater_on_the_judges_scale(home: Path) -> None:

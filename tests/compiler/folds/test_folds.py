@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from judgec.api.gate import AgreementGate, check
 from judgec.compiler.folds.parts import make_parts
-from judgec.compiler.gate import AgreementGate, check
 from judgec.errors import UserError
 from judgec.held_out import held_out, judged_unlearned, unlearned
 from judgec.judges.judge import load_judge

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from judgec.errors import InputError, UserError
-from judgec.store.rows.graded import Graded, read_graded
+from judgec.store.rows.graded import Graded, graded_of
+from judgec.store.tables import read_table
 
 
 def graded(
@@ -14,7 +15,9 @@ def graded(
 ) -> Graded:
     (folder / name).write_text(text, encoding="utf-8")
     cluster = "q" if text.splitlines()[0].endswith("q") else None
-    return read_graded(str(folder / name), expert="e", judge="j", score=score, cluster=cluster, accept_at=accept_at)
+    return graded_of(
+        read_table(str(folder / name)), expert="e", judge="j", score=score, cluster=cluster, accept_at=accept_at
+    )
 
 
 def test_grades_on_one_to_five_have_the_threshold_four_and_empty_judge_cells_are_unscored(tmp_path: Path) -> None:
@@ -129,7 +132,7 @@ def test_other_scales_have_no_threshold_until_one_is_named(tmp_path: Path) -> No
 def test_missing_column_and_file_without_grades_name_what_there_is(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     with pytest.raises(UserError, match="--judge x: no such column; there are a, b"):
-        read_graded(str(tmp_path / "t.csv"), expert="a", judge="x", score=None, cluster=None, accept_at=None)
+        graded_of(read_table(str(tmp_path / "t.csv")), expert="a", judge="x", score=None, cluster=None, accept_at=None)
     with pytest.raises(InputError, match="no row has a grade in e"):
         graded(tmp_path, "e,j\n,1\n,2\n")
 

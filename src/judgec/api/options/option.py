@@ -22,6 +22,7 @@ class Option:
         least: The smallest valid number.
         most: The largest valid number.
         positional: It is given without its name.
+        leading: It has a flag on the command line, and may be given without its name in Python.
         commas: Several values are typed as one, with commas; else the flag is repeated.
         off: ``--no-FLAG`` exists.
         python: What may be passed in Python, where that is more than the type of the field.
@@ -35,6 +36,7 @@ class Option:
     least: float | None = None
     most: float | None = None
     positional: bool = False
+    leading: bool = False
     commas: bool = False
     off: bool = False
     python: str = ""

@@ -1,33 +1,23 @@
 """``judgec compare``."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from judgec.cli.options import HeldOutLabels, JsonOption, Spending, TaskOption, command_of
+from judgec.api.options.compare import CompareOptions
+from judgec.cli.shell import JsonOption, command_of
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request(Spending, HeldOutLabels):
-    """The command line of ``compare``, as typed."""
-
-    a: Annotated[str, typer.Argument(metavar="A", help="NAME[@VERSION]: @champion, @latest or a number.")]
-    b: Annotated[str, typer.Argument(metavar="B", help="The other judge.")]
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="OUT.jsonl", help="Where the items go on which they differ.")
-    ] = None
-    task: TaskOption = None
-    quiet: JsonOption = False
-
-
-@command_of(Request)
-def compare(request: Request) -> None:
+@command_of(CompareOptions)
+def compare(options: CompareOptions, *, json: JsonOption = False) -> None:
     """Compare two judges on items that neither was compiled on: paired differences, and where they differ."""
-    from judgec.cli.judge.comparing import run
+    from judgec.api.compare import compare as compared
+    from judgec.cli.judge.compared import show_compared
     from judgec.cli.output import print_json
+    from judgec.report.progress import Bar
 
-    report = run(request)
-    if request.quiet:
-        print_json(report)
+    bar = Bar(shown=not json)
+    try:
+        found = compared.run(options, bar)
+    finally:
+        bar.close()
+    if json:
+        print_json(found.report)
+    else:
+        show_compared(found, options)

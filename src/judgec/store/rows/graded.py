@@ -11,7 +11,7 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.tables import Row, Table
 
 VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is known
 VRAG_ACCEPT_AT = 4.0
@@ -61,8 +61,8 @@ InPlace = Callable[[Table, Sequence[int], str], StandIns]
 """Looks for stand-ins: in a table, for rows that the judge has learned from; with the prefix of the added columns."""
 
 
-def read_graded(
-    path: str,
+def graded_of(
+    table: Table,
     *,
     expert: str,
     judge: str,
@@ -72,7 +72,7 @@ def read_graded(
     every: bool = False,
     in_place: InPlace | None = None,
 ) -> Graded:
-    """Read expert and judge columns of any table.
+    """The grades in the expert and judge columns of any table.
 
     Numbers are ordered grades; where all words say accept or reject (true / false, yes / no, pass / fail) they are
     1 and 0, and grades in the other column are held against the threshold; any other word makes the grades classes
@@ -82,7 +82,7 @@ def read_graded(
     better on what it learned from than on anything new. Where ``in_place`` knows what it said before, that is measured.
 
     Args:
-        path: Any file that ``read_table`` reads.
+        table: A file as read, or rows in memory.
         expert: Column of the experts' grades.
         judge: Column of the judge's.
         score: Column of the judge's continuous score; the judge's own number when None.
@@ -97,11 +97,11 @@ def read_graded(
         UserError: When a column is missing, the judge has learned from every row, ``accept_at`` is no number or beyond
             the grades, or they are classes, or grades meet accepts without a threshold.
     """
-    table = read_table(path)
     for option, column in (("--expert", expert), ("--judge", judge), ("--score", score), ("--cluster", cluster)):
         if column is not None and column not in table.columns:
             raise UserError(
-                f"{path}: {option} {column}: no such column; there are {', '.join(table.columns)}. Name one of these."
+                f"{table.path}: {option} {column}: no such column; there are {', '.join(table.columns)}. "
+                "Name one of these."
             )
     notes = [*table.notes]
     table, learned, out_of_fold = _not_learned(table, judge, notes, every=every, in_place=in_place)

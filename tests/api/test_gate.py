@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judgec.compiler.gate import AgreementGate, check
+from judgec.api.gate import AgreementGate, check
 from judgec.errors import UserError
 from judgec.held_out import spread
 from judgec.records.label import Item

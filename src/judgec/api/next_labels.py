@@ -1,26 +1,24 @@
-"""What ``judgec labels --next`` does: judge what is unlabelled, choose, write a sheet to fill in."""
+"""Chooses the unlabelled items that are worth a label next, and writes them as a sheet to fill in."""
 
 import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from judgec.cli.labels.labels import Request
-from judgec.cli.output import command, say
+from judgec.api.given_judge import given_judge
+from judgec.api.options.labels import LabelsOptions
 from judgec.compiler.next_labels import UNCERTAIN, Pick, next_labels, uncertainty
 from judgec.errors import UserError
-from judgec.judges.judge import load_judge
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.label import FloatArray, Item
 from judgec.records.scale import ACCEPT_SCALE
-from judgec.report.progress import Bar
-from judgec.store import programs
 from judgec.store.datasheet import NAME as DATASHEET
 from judgec.store.rows.cells import is_missing
-from judgec.store.rows.columns import as_names, as_rename
 from judgec.store.rows.unlabelled import read_unlabelled
 from judgec.store.sides.draw import trainable
 from judgec.store.sides.memory import read_memory
@@ -31,72 +29,101 @@ from judgec.tasks.preference import PREFERENCE_SCALE
 from judgec.tasks.registry import TASKS
 
 
-def run(request: Request) -> dict[str, object]:
-    """Choose items and write the sheet; returns the counts of ``--json``.
+@dataclass(frozen=True)
+class ChosenItems:
+    """Items to label next; they are in ``out``.
+
+    Args:
+        card: Of the judge whose doubts decided.
+        picks: The items, with why and how likely each was chosen.
+        out: The sheet.
+        datasheet: What its labels mean, beside it.
+        unlabelled: Items to choose from.
+        labelled: Items of the file that have a label.
+        calls: LM calls that were made.
+    """
+
+    card: ProgramCard
+    picks: tuple[Pick, ...]
+    out: Path
+    datasheet: Path
+    unlabelled: int
+    labelled: int
+    calls: int
+
+    @property
+    def strata(self) -> Mapping[str, int]:
+        """How many were drawn at random, and how many are those that the judge is unsure of."""
+        return Counter(pick.stratum for pick in self.picks)
+
+    @property
+    def columns(self) -> list[str]:
+        """What the experts fill in."""
+        return label_columns(self.card)
+
+    def to_json(self) -> dict[str, object]:
+        """What ``labels --next --json`` prints."""
+        return {
+            "out": str(self.out),
+            "datasheet": str(self.datasheet),
+            "judge": {"program": self.card.name, "version": self.card.version},
+            "unlabelled": self.unlabelled,
+            "labelled": self.labelled,
+            "picked": len(self.picks),
+            "strata": dict(self.strata),
+            "item_ids": [pick.item.item_id for pick in self.picks],
+            "lm_calls": self.calls,
+        }
+
+
+def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
+    """Judge what is unlabelled, choose ``options.next`` items and write the sheet.
 
     Raises:
         UserError: When there is no such judge, its task is a plugin's, or every item has a label.
+        ServiceError: When the judge's model fails.
     """
-    if request.next is None or request.judge is None:
+    if options.next is None or options.judge is None:
         raise UserError("--next N and --judge NAME belong together; one of them is missing. Give both.")
-    bar = Bar(shown=not request.quiet)
-    program = programs.load(request.home, request.judge)
-    card, judge = program.card, load_judge(program)
+    judge = given_judge(options.judge, home=options.home, api_base=options.api_base)
+    card, out = judge.program.card, options.out
     if card.task not in TASKS:
-        raise UserError(f"--judge {request.judge}: its task {card.task} has no label columns. Name another judge.")
-    out, filled = request.out, label_columns(card)
+        raise UserError(f"--judge {options.judge}: its task {card.task} has no label columns. Name another judge.")
     if not out.parent.is_dir():
         raise UserError(f"--out {out}: no such folder {out.parent}; create it, or name another.")
+    filled = label_columns(card)
     if out.exists() and any(not is_missing(row.get(name)) for row in read_table(str(out)).rows for name in filled):
         raise UserError(f"--out {out}: it holds labels, which would be lost. Move it, or name another.")
-    found = read_unlabelled(
-        request.file, task=card.task, rename=as_rename(request.rename), annotators=as_names(request.annotators)
-    )
+    found = read_unlabelled(options.file, task=card.task, rename=options.columns, annotators=options.annotators)
     if not found.items:
         raise UserError(
-            f"{request.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
+            f"{options.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
         )
-    bar.stage("judge", f"{len(found.items)} unlabelled items by {card.name}@{card.version}")
-    spec = LMSpec.from_card(card.lm, api_base=request.api_base)
-    with Session(spec, request.home, budget=request.budget, max_cost=request.max_cost, on_done=bar.progress) as session:
-        judgments = judge.judge(found.items, session.ask)
+    watch.stage("judge", f"{len(found.items)} unlabelled items by {judge.name}")
+    with Session(
+        judge.judge.spec, options.home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress
+    ) as session:
+        judgments = judge.judge.compiled.judge(found.items, session.ask)
         calls = session.spent.calls
-    bar.close()
-    picks = _picked(request, card, found.items, uncertainty(judgments, card.scale))
+    picks = _picked(options, options.next, card, found.items, uncertainty(judgments, card.scale))
     write_whole(out, sheet(picks, card))
     beside = out.with_name(f"{out.stem}.{DATASHEET}")
     write_whole(beside, datasheet(card))
-    strata = Counter(pick.stratum for pick in picks)
-    if not request.quiet:
-        say(
-            f"{out}: {len(picks)} of {len(found.items)} unlabelled items to grade, {strata['uncertain']} that "
-            f"{card.name}@{card.version} is unsure of and {strata['random']} at random",
-            f"{calls} LM calls",
-            f"Next: fill in {', '.join(filled)}, then {command('labels', str(out), home=request.home)}",
-        )
-    return {
-        "out": str(out),
-        "datasheet": str(beside),
-        "judge": {"program": card.name, "version": card.version},
-        "unlabelled": len(found.items),
-        "labelled": found.labelled,
-        "picked": len(picks),
-        "strata": dict(strata),
-        "item_ids": [pick.item.item_id for pick in picks],
-        "lm_calls": calls,
-    }
+    return ChosenItems(card, picks, out, beside, len(found.items), found.labelled, calls)
 
 
-def _picked(request: Request, card: ProgramCard, items: Sequence[Item], uncertain: FloatArray) -> tuple[Pick, ...]:
+def _picked(
+    options: LabelsOptions, n: int, card: ProgramCard, items: Sequence[Item], uncertain: FloatArray
+) -> tuple[Pick, ...]:
     """The items to grade; the home remembers which were chosen for being hard: these never become test items."""
-    memory = read_memory(request.home, card.name)
-    picks = next_labels(items, uncertain, request.next or 0, trainable=trainable(items, memory), seed=request.seed)
+    memory = read_memory(options.home, card.name)
+    picks = next_labels(items, uncertain, n, trainable=trainable(items, memory), seed=options.seed)
     key_of = {item.item_id: key for item, key in zip(items, queries_of(items, memory.keys).key_of, strict=True)}
     hard = {key_of[pick.item.item_id] for pick in picks if pick.stratum == UNCERTAIN}
-    with locked_family(request.home, card.name):
-        family = read_family(request.home, card.name)
+    with locked_family(options.home, card.name):
+        family = read_family(options.home, card.name)
         if not hard <= set(family.hard):
-            write_family(request.home, family.model_copy(update={"hard": tuple(sorted({*family.hard, *hard}))}))
+            write_family(options.home, family.model_copy(update={"hard": tuple(sorted({*family.hard, *hard}))}))
     return picks
 
 

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from judgec.api.options.shared import HeldOutLabels
+from judgec.api.source import read_held_out
 from judgec.errors import UserError
-from judgec.held_out import HeldOut, held_out, judged_unlearned, labels_for
+from judgec.held_out import HeldOut, judged_unlearned
 from judgec.judges.judge import load_judge
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -206,28 +208,11 @@ def _difference(
 
 
 def _labels(gate: AgreementGate, program: Program, *others: Program) -> HeldOut:
-    card = program.card
-    if gate.labels is not None:
-        where = gate.labels if ":" in gate.labels else str(gate.home / gate.labels)
-        return held_out(labels_for(card, where), where, program, *others)
-    recorded = program.report.get("source")
-    if not isinstance(recorded, dict) or not recorded.get("path") or recorded.get("assessment"):
-        raise UserError(f"{gate.judge}: its report names no label file. Give one with labels=.")
-    path = str(recorded["path"])
-    here = str(gate.home / path)
-    where = here if ":" not in path and Path(here).exists() else path  # recorded relative to where it was compiled
-    labels = labels_for(
-        card,
-        where,
-        rename=_mapping(recorded["rename"]),
-        annotators=[str(name) for name in recorded["annotators"] or ()],
-        accept_at=recorded["accept_at"],
+    given = gate.labels
+    path = given if given is None or ":" in given else str(gate.home / given)
+    return read_held_out(
+        HeldOutLabels(labels=path, home=gate.home), program, *others, environ=os.environ, folder=gate.home
     )
-    return held_out(labels, where, program, *others)
-
-
-def _mapping(value: object) -> Mapping[str, str]:
-    return value if isinstance(value, dict) else {}
 
 
 def _judged(gate: AgreementGate, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:

@@ -1,0 +1,293 @@
+"""``judgec.audit``: whether a judge is moved by what must not count, and looks at what must."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from judgec.api.given_judge import GivenJudge, given_judge
+from judgec.api.options.audit import AuditOptions
+from judgec.api.source import read_held_out
+from judgec.api.verb import verb
+from judgec.audits import drift
+from judgec.audits.drift import Anchor, Drift
+from judgec.audits.registry import audits_named, run_audits
+from judgec.audits.subject import AuditSubject, subject_of
+from judgec.compiler.judge_page import page_path, put_audits
+from judgec.errors import UserError
+from judgec.held_out import HeldOut, judged_unlearned, spread
+from judgec.lm.session import Session
+from judgec.lm.spec import EMBEDDED
+from judgec.lm.watch import Watch
+from judgec.records.audit import AuditReport, Finding, Status
+from judgec.records.card import ProgramCard
+from judgec.stats.intervals.gate import GateVerdict, announced, worst
+from judgec.store import programs
+from judgec.store.splits import write_whole
+from judgec.tasks.registry import TASKS
+from judgec.tracking.background import Tracker
+from judgec.tracking.runs import AuditRun
+from judgec.tracking.store import tracking_store
+
+Report = dict[str, object]
+
+
+@dataclass(frozen=True)
+class JudgeAudit:
+    """What an audit found, or what a comparison with an anchor did.
+
+    Args:
+        judge: ``NAME@VERSION``.
+        home: Where it is saved.
+        card: Its card, with the audit on it.
+        report: What ``audit --json`` prints.
+        verdict: ``passed``, ``failed`` or ``not shown``; a new anchor has passed.
+        sentence: The numbers behind it.
+        audit: The findings; None where an anchor was given.
+        anchor: The frozen items, where an anchor was given.
+        drift: What became of them; None of a new anchor.
+    """
+
+    judge: str
+    home: Path
+    card: ProgramCard
+    report: Mapping[str, object]
+    verdict: GateVerdict
+    sentence: str
+    audit: AuditReport | None = None
+    anchor: Anchor | None = None
+    drift: Drift | None = None
+
+    @property
+    def announced(self) -> str:
+        """``GATE NOT SHOWN: ...``."""
+        return announced(self.verdict, self.sentence)
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """Audits with status, effect, low, high, bound and a sentence; of a comparison flips and shift."""
+        found: dict[str, Finding] = {}
+        if self.audit is not None:
+            found = {one.audit: one for one in self.audit.findings}
+        if self.drift is not None:
+            found = {"flips": self.drift.flips, "shift": self.drift.shift}
+        rows = {
+            name: {
+                "status": one.status,
+                "effect": one.effect.value,
+                "low": one.effect.low,
+                "high": one.effect.high,
+                "bound": one.bound,
+                "sentence": one.sentence,
+            }
+            for name, one in found.items()
+        }
+        columns = ["status", "effect", "low", "high", "bound", "sentence"]
+        frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        return frame.astype({"effect": float, "low": float, "high": float, "bound": float})
+
+    @property
+    def report_path(self) -> Path:
+        """The judge's HTML report, which has the findings."""
+        return page_path(self.home, self.card)
+
+    def __repr__(self) -> str:
+        return f"<JudgeAudit of {self.judge}, {self.verdict}: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        said = f"<p><b>{escape(self.judge)}: {self.verdict}</b></p>"
+        return said + str(self.findings.to_html(float_format="{:.2f}".format))
+
+
+@verb(AuditOptions)
+def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
+    """Try to move a judge's verdicts by what must not count, and see whether it looks at what must.
+
+    The findings go on the judge's card, into its report and to MLflow. With ``anchor`` nothing is audited: a new file
+    keeps items and verdicts, one that exists is compared with what the judge says now.
+
+    Raises:
+        UserError: There is no such judge, audit or file, or no item is left to audit it on.
+        InputError: Faulty labels.
+        ServiceError: The judge's model fails.
+
+    Example:
+        >>> found = judgec.audit("sensors@1", only=["length"])
+        >>> found.findings.index.tolist()
+        ['length']
+    """
+    judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base)
+    if options.anchor is None:
+        return _audited(options, judge, watch)
+    if options.anchor.exists():
+        return _compared(options, judge, options.anchor, watch)
+    return _frozen(options, judge, options.anchor, watch)
+
+
+def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAudit:
+    started = time.time()
+    audits_named(options.only)  # a wrong name shows before anything is paid for
+    found = read_held_out(options, judge.program, environ=os.environ)
+    watch.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from")
+    store = tracking_store(judge.home, options.tracking_uri, os.environ)
+    with Tracker(store, os.environ) as tracker, _asking(options, judge, watch) as (subject, session):
+        everything = replace(subject, items=found.items, experts=found.experts)
+        sample = _sample(everything, options.items)
+        findings = run_audits(sample, everything, options.only, lambda name: watch.stage("audit", name))
+        spent = session.spent
+        made = AuditReport(
+            findings=findings,
+            created=_now(),
+            lm=everything.model,
+            items=len(sample.items),
+            queries=len({item.query_id for item in sample.items}),
+            source=found.source,
+            seed=options.seed,
+        )
+        card = programs.record_audit(judge.home, judge.name, made)
+        put_audits(judge.home, card, made.findings if card.audit is None else card.audit.findings)
+        watch.stage("track", store.shown)
+        logged = tracker.log_audit(_run_of(card, made, judge.home, started))
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        **made.to_json(),
+        "lm_calls": spent.calls,
+        "journaled": spent.journaled,
+        "cost_usd": None if spent.unpriced else spent.usd,
+        "mlflow_run_id": logged.run_id,
+        "notes": _notes(found, card),
+    }
+    return JudgeAudit(judge.name, judge.home, card, report, _held(made), _demanded(card, made), audit=made)
+
+
+def _held(found: AuditReport) -> GateVerdict:
+    """What a gate says: an audit that does not apply asks nothing, but one has to apply."""
+    verdicts: dict[Status, GateVerdict] = {"fail": "failed", "not shown": "not shown", "pass": "passed"}
+    known = [verdicts[finding.status] for finding in found.findings if finding.status in verdicts]
+    return worst(known) if known else "not shown"
+
+
+def _demanded(card: ProgramCard, found: AuditReport) -> str:
+    """The audits that did not pass, with their numbers; or that all did."""
+    shut = [finding for finding in found.findings if finding.status in {"fail", "not shown"}]
+    told = " ".join(f"{finding.audit}: {finding.sentence}" for finding in shut) or f"{found.summary}."
+    return f"{card.name}@{card.version}: {told}"
+
+
+def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) -> JudgeAudit:
+    if not path.parent.is_dir():
+        raise UserError(f"--anchor {path}: no such folder {path.parent}; create it, or name another.")
+    found = read_held_out(options, judge.program, environ=os.environ)
+    card = judge.program.card
+    with _asking(options, judge, watch) as (subject, session):
+        sample = _sample(replace(subject, items=found.items, experts=found.experts), options.items)
+        watch.stage("freeze", f"{len(sample.items)} items of {found.source}")
+        anchor = drift.freeze(sample, judge=judge.name, aspects=card.aspects, created=_now())
+        calls = session.spent.calls
+    write_whole(path, anchor.model_dump_json(indent=1) + "\n")
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        "anchor": str(path),
+        "frozen": len(anchor.items),
+        "noise": anchor.noise,
+        "lm_calls": calls,
+    }
+    noise = "" if anchor.noise is None else f"; asked twice, {anchor.noise:.1%} of verdicts differ"
+    said = f"{path}: a new file, {len(anchor.items)} items frozen with the verdicts of {judge.name}{noise}"
+    return JudgeAudit(judge.name, judge.home, card, report, "passed", said, anchor=anchor)
+
+
+def _compared(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) -> JudgeAudit:
+    anchor, card = drift.read_anchor(path), judge.program.card
+    if (anchor.scale.grades, anchor.aspects) != (card.scale.grades, card.aspects):
+        raise UserError(
+            f"--anchor {path}: verdicts of {anchor.judge} with grades "
+            f"{', '.join(map(str, anchor.scale.grades))}; {judge.name} has another scale or other aspects. "
+            "Name the judge that was frozen, or a new file."
+        )
+    with _asking(options, judge, watch) as (subject, session):
+        frozen = f"frozen {anchor.created} by {anchor.judge}, {anchor.lm}"
+        watch.stage("compare", f"{len(anchor.items)} items of {path}, {frozen}")
+        found = drift.compare(
+            anchor,
+            subject.judging,
+            run=time.time_ns() // 1_000_000,  # nothing of an earlier run may answer for today's model
+            pairwise=subject.pairwise,
+            max_flips=options.max_flips,
+            max_shift=options.max_shift,
+        )
+        calls, model = session.spent.calls, subject.model
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        "anchor": str(path),
+        "frozen": {"judge": anchor.judge, "lm": anchor.lm, "created": anchor.created, "items": len(anchor.items)},
+        "lm": model,
+        "drift": found.to_json(),
+        "lm_calls": calls,
+    }
+    said = f"{path}: {found.flips.sentence} {found.shift.sentence}"
+    verdict: GateVerdict = "failed" if found.beyond else "passed"
+    return JudgeAudit(judge.name, judge.home, card, report, verdict, said, anchor=anchor, drift=found)
+
+
+@contextmanager
+def _asking(options: AuditOptions, given: GivenJudge, watch: Watch) -> Iterator[tuple[AuditSubject, Session]]:
+    """The judge as a subject without items, and its way to the model."""
+    judge, spec, program = given.judge.compiled, given.judge.spec, given.program
+    with Session(spec, given.home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress) as session:
+        if judge.asks_lm:
+            session.preflight()
+        subject = subject_of(
+            judge,
+            (),
+            session.ask,
+            fields=program.card.fields,
+            model=spec.model if judge.asks_lm else EMBEDDED,
+            experts=None,
+            seed=options.seed,
+            graded=TASKS[program.card.task].graded,
+        )
+        fair = partial(judged_unlearned, program=program, judge=judge, ask=session.ask)
+        yield replace(subject, unlearned=fair if "folds" in program.split else None), session
+
+
+def _sample(everything: AuditSubject, n: int) -> AuditSubject:
+    rows = spread(everything.items, n, [everything.draw(item, "sample") for item in everything.items])
+    experts = None if everything.experts is None else everything.experts.rows(rows)
+    return replace(everything, items=tuple(everything.items[i] for i in rows), experts=experts)
+
+
+def _run_of(card: ProgramCard, found: AuditReport, home: Path, started: float) -> AuditRun:
+    version = f"{card.version:04d}"
+    folder = home / "programs" / card.name / version
+    outcome = {f"audit.{finding.audit}": finding.status for finding in found.findings}
+    return AuditRun(
+        name=f"audit of {card.name} {version}",
+        params={"program": card.name, "version": version, "lm": found.lm, "items": found.items, "seed": found.seed},
+        metrics={f"audit.{finding.audit}": finding.effect for finding in found.findings}
+        | {f"audit.{finding.audit}.bound": finding.bound for finding in found.findings},
+        artifacts={path.name: path for path in (folder / "card.json", page_path(home, card)) if path.exists()},
+        tags={"judgec.judge": f"{card.name}@{card.version}", "audit": found.status, **outcome},
+        started=started,
+        ended=time.time(),
+        description="\n\n".join(f"**{one.audit}: {one.status}.** {one.sentence}" for one in found.findings),
+        judge=card.name,
+        judge_version=card.version,
+        version_tags={"audit": card.audit.status if card.audit else found.status, **outcome},
+    )
+
+
+def _notes(found: HeldOut, card: ProgramCard) -> list[str]:
+    unproven = "This version was not shown to be better than its baselines."
+    return [*found.notes, *([] if card.promoted else [unproven])]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

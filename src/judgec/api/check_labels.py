@@ -1,0 +1,31 @@
+"""Checks a label file: what it holds, how the experts grade, and how far they agree."""
+
+from typing import TYPE_CHECKING
+
+from judgec.api.options.labels import LabelsOptions
+from judgec.store.labels import read_label_file
+from judgec.store.sides.memory import read_memory
+from judgec.store.splits import as_family, default_family
+
+if TYPE_CHECKING:
+    from judgec.report.label_report import LabelReport
+
+
+def check_labels(options: LabelsOptions) -> "LabelReport":
+    """What ``judgec labels --json`` prints.
+
+    Raises:
+        InputError: All faults of the file.
+        UserError: An unknown task, a threshold off the scale, a name that no judge can have.
+    """
+    family = default_family(options.file) if options.name is None else as_family(options.name)
+    content = read_label_file(
+        options.file,
+        task=options.task,
+        rename=options.columns,
+        annotators=options.annotators,
+        accept_at=options.accept_at,
+    )
+    from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
+
+    return label_report(content, family, memory=read_memory(options.home, family))

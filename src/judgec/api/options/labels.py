@@ -1,0 +1,38 @@
+"""Options of what is done with a label file: check it, grade it, choose what to label next."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from judgec.api.options.option import Option
+from judgec.api.options.shared import LabelColumns, Places, Seed, Spending, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsOptions(LabelColumns, Spending, Places):
+    """A label file, how it is read, and what is wanted of it."""
+
+    file: Annotated[
+        str,
+        Option(
+            "CSV, TSV, JSONL, Parquet, an Arrow folder or hf:owner/name@split.",
+            metavar="FILE",
+            positional=True,
+        ),
+    ]
+    task: Task = None
+    name: Annotated[str | None, Option("The judge family whose split is shown; default: the file's name.")] = None
+    next: Annotated[int | None, Option("Choose N unlabelled items to grade.", metavar="N", least=1)] = None
+    judge: Annotated[str | None, Option("Whose doubts to go by with --next.", metavar="NAME[@VERSION]")] = None
+    out: Annotated[Path, Option("Where the items of --next go.", metavar="OUT.csv")] = Path("next.csv")
+    seed: Seed = 0
+    export: Annotated[
+        str | None,
+        Option(
+            "A sheet for each annotator, or a review queue in MLflow.", metavar="OUT.csv|OUT.xlsx|mlflow:EXPERIMENT"
+        ),
+    ] = None
+    import_: Annotated[
+        str | None,
+        Option("Put the labels that came back into FILE.", flag="--import", metavar="IN.csv|IN.xlsx|mlflow:EXPERIMENT"),
+    ] = None

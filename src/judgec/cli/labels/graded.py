@@ -1,0 +1,70 @@
+"""What ``judgec labels`` prints when items are graded: in sheets, in MLflow, on the page; and which come next."""
+
+import contextlib
+import signal
+import threading
+
+from judgec.api.label_sheets import ExportedSheets, FilledQueue, ImportedLabels, open_labels
+from judgec.api.next_labels import ChosenItems
+from judgec.api.options.labels import LabelsOptions
+from judgec.cli.labels.typed import as_typed
+from judgec.cli.output import command, judgec_here, say
+from judgec.review.desk import Desk
+from judgec.review.server import serving
+
+
+def show_exported(found: ExportedSheets | FilledQueue, options: LabelsOptions) -> None:
+    """Say what went out, and the command that brings it back."""
+    say(*(f"note: {note}" for note in found.notes))
+    if isinstance(found, FilledQueue):
+        here = judgec_here()
+        say(
+            f"queue {found.queue} of experiment {found.experiment}: {found.items} items, {found.sent} of them new",
+            f"Next: {here} ui, experiment -> Review; then {here} labels FILE --import mlflow:{found.experiment}",
+        )
+        return
+    for path, blank in found.blank.items():
+        say(f"{path}: {found.items} items for {found.annotators[path]}, {blank} of them to grade")
+    judge = () if options.judge is None else ("--judge", options.judge)
+    first = next(iter(found.blank))
+    typed = (*as_typed(options), *judge, "--import", first)
+    say(f"Next: {command('labels', options.file, *typed, home=options.home)}")
+
+
+def show_imported(found: ImportedLabels, options: LabelsOptions) -> None:
+    """Say whose labels came back."""
+    say(
+        *(f"note: {note}" for note in found.notes),
+        *(f"{count} labels by {name}" for name, count in found.imported.items()),
+        f"Next: {command('labels', str(found.out), home=options.home)}",
+    )
+
+
+def show_chosen(found: ChosenItems, options: LabelsOptions) -> None:
+    """Say which items were chosen, and what to do with them."""
+    card = found.card
+    say(
+        f"{found.out}: {len(found.picks)} of {found.unlabelled} unlabelled items to grade, "
+        f"{found.strata['uncertain']} that {card.name}@{card.version} is unsure of and {found.strata['random']} at "
+        "random",
+        f"{found.calls} LM calls",
+        f"Next: fill in {', '.join(found.columns)}, then {command('labels', str(found.out), home=options.home)}",
+    )
+
+
+def serve_page(options: LabelsOptions, port: int) -> dict[str, object]:
+    """Serve the page on which experts grade, until Ctrl-C; returns what ``--json`` prints."""
+    sheet, notes = open_labels(options)
+    with serving(Desk(sheet, options.annotators), port) as server:
+        say(
+            *(f"note: {note}" for note in notes),
+            f"{sheet.path.name}: {len(sheet.items)} items, scale {', '.join(map(str, sheet.form.scale.grades))}",
+            f"open {server.url}  (this machine only; Ctrl-C stops it)",
+        )
+        for signum in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.default_int_handler)  # stop like Ctrl-C, after what is being saved
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+    progress = sheet.annotators()
+    say("stopped.", f"Next: {command('labels', str(sheet.path), home=options.home)}")
+    return {"out": str(sheet.path), "items": len(sheet.items), "graded": progress}
