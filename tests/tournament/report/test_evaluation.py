@@ -84,8 +84,8 @@ def test_page_and_json_say_how_agents_differ_in_retrieval(found: Evaluation) -> 
     rows = {agent: {"nDCG@5": gap, "MAP(rel=1)": gap} for agent in ("best+v2", EVIL)}
     ranked = replace(found, retrieval=RetrievalTable(rows, tuple(pairs), ("2 of 9 documents are graded.",)))
     html = page(ranked, title="t", created="")
-    cell = "<b>+0.25</b> <span class=quiet>[+0.12, +0.50]</span>"
-    assert f"<td>{cell}<br><span class=quiet>p &lt; .001</span><td>{cell}<br><span class=quiet>p 0.250</span>" in html
+    cell = "<b>+.25</b> <span class=quiet>[+.12, +.50]</span>"
+    assert f"<td>{cell}<br><span class=quiet>p &lt; .001</span><td>{cell}<br><span class=quiet>p .250</span>" in html
     assert f"<td>best+v2 – {escape(EVIL)}<td>" in html
     assert "2 of 9 documents are graded." in ranked.to_json(None)["notes"]  # type: ignore[operator]  # JSON
     assert "more pairs" not in html

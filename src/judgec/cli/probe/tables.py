@@ -6,8 +6,8 @@ from judgec.api.probe import ProbeReport
 from judgec.cli.output import judgec_here, print_table, say
 from judgec.probes.compare import Compared, ProbeComparison
 from judgec.probes.render import matrix_rows, rate_rows, scenario_rows
-from judgec.probes.report.page import shown
 from judgec.records.estimate import Estimate
+from judgec.report.numbers import UNKNOWN, brackets, p_value, show_percent, signed
 
 FEW = 3  # systems up to which the screen shows intervals; the report always does
 
@@ -82,20 +82,15 @@ def show_comparison(found: ProbeComparison) -> None:
 def _row(row: Compared) -> list[str]:
     p = row.mcnemar.p if row.mcnemar else row.wilcoxon.p if row.wilcoxon else None
     smallest = row.mcnemar.smallest_p if row.mcnemar else row.wilcoxon.smallest_p if row.wilcoxon else None
-    return [row.scenario, shown(row.a), shown(row.b), _signed(row.difference), _p(p), _p(smallest)]
+    rates = (show_percent(row.a), show_percent(row.b))
+    return [row.scenario, *rates, _points(row.difference), p_value(p), p_value(smallest)]
 
 
-def _signed(difference: Estimate) -> str:
+def _points(difference: Estimate) -> str:
     if difference.value is None:
-        return "–"
-    value = f"{100 * difference.value:+.0f} points"
-    if difference.low is None or difference.high is None:
-        return value
-    return f"{value} [{100 * difference.low:+.0f}, {100 * difference.high:+.0f}]"
-
-
-def _p(p: float | None) -> str:
-    return "–" if p is None else f"{p:.3g}"
+        return UNKNOWN
+    low, high = (None if bound is None else 100 * bound for bound in (difference.low, difference.high))
+    return f"{signed(100 * difference.value, 0)} points {brackets(low, high, 0, sign=True)}".rstrip()
 
 
 def _counts(dropped: dict[str, int]) -> str:
