@@ -118,9 +118,7 @@ def span(numbers: Sequence[float]) -> str:
 def _written(value: float | None, form: str) -> str:
     if value is None or math.isnan(value):
         return UNKNOWN
-    text = f"{value:{form}}"
-    if not text.strip("+-0."):
-        text = text.replace("-", "+" if form.startswith("+") else "")  # there is no -0
+    text = f"{value + 0.0:{form}}"  # -0.0 is 0; what is less than 0 keeps its sign, however little it is
     return text.replace("0.", ".", 1) if text.lstrip("+-").startswith("0.") else text
 
 

@@ -21,6 +21,7 @@ from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.scale import ACCEPT_SCALE
+from judgec.report.numbers import UNKNOWN, brackets, number, show
 from judgec.report.progress import Bar
 from judgec.retrieval.index import open_index
 from judgec.retrieval.manifest import location_shown
@@ -167,18 +168,15 @@ def _show(saved: SavedAgent, met: Duel | None, settings: AgentCompile, request: 
     rows = []
     for name in found.scores:
         one = found.mean_score(name, resamples=settings.resamples, seed=settings.seed)
-        bounds = "-" if one.low is None or one.high is None else f"{one.low:.3f} .. {one.high:.3f}"
-        rows.append((name, "-" if one.value is None else f"{one.value:.3f}", bounds))
+        rows.append((name, number(one.value, 3), brackets(one.low, one.high, 3) or UNKNOWN))
     title = f"{card.name}@{card.version} on {len(found.parts['test'])} test queries: {card.settings['metric']}"
     print_table(title, ("agent", "mean score", "95 % interval"), rows)
     heads = []
     if met is not None:
-        net = met.net
-        bounds = "" if net.low is None or net.high is None else f" [{net.low:+.2f}, {net.high:+.2f}]"
         whose = "" if met.independent else ", the judge it was compiled for: optimistic"
         missing = f", {met.unscored} unscored" if met.unscored else ""
         games = f"{met.wins} wins, {met.losses} losses, {met.ties} ties{missing}"
-        heads = [f"head to head by {met.judge}{whose}: {games}; net {net.value or 0:+.2f}{bounds}"]
+        heads = [f"head to head by {met.judge}{whose}: {games}; net {show(met.net, sign=True)}"]
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     compiled = f"{card.name}@{programs.CHAMPION if card.promoted else card.version}"
     say(

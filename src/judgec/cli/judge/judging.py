@@ -22,6 +22,7 @@ from judgec.judges.stream.jury import Jury
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
+from judgec.report.numbers import number
 from judgec.report.progress import Bar
 from judgec.store import programs
 from judgec.store.programs import Program
@@ -276,7 +277,7 @@ def _show(counts: dict[str, object], tally: _Tally, cards: list[ProgramCard]) ->
         f"{tally.items} items: {'; '.join(shown)}; {tally.unscored} unscored",
         *[f"unscored {count}: {reason}" for reason, count in tally.reasons.most_common(MOST_REASONS)],
         f"{counts['lm_calls']} LM calls, {counts['journaled']} from the journal",
-        *([f"the verdicts among themselves: Fleiss' kappa {kappa:.2f}"] if isinstance(kappa, float) else []),
+        *([f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []),
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
         *_unproven(cards),
     )

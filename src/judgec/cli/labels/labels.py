@@ -225,11 +225,15 @@ def _hidden(rows: Sequence[object]) -> str:
 
 
 def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    from judgec.report.numbers import number
+
+    return number(value, 3)
 
 
 def _with_limits(estimate: dict[str, float | str | None]) -> str:
     value, low, high = (estimate[name] for name in ("value", "low", "high"))
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
-        return f"{value:.3f} [{low:.3f}, {high:.3f}]"
+        from judgec.report.numbers import brackets
+
+        return f"{_shown(value)} {brackets(low, high, 3)}"
     return _shown(value if isinstance(value, float) else None)

@@ -7,7 +7,7 @@ from judgec.cli.output import judgec_here, print_table, say
 from judgec.probes.compare import Compared, ProbeComparison
 from judgec.probes.render import matrix_rows, rate_rows, scenario_rows
 from judgec.records.estimate import Estimate
-from judgec.report.numbers import UNKNOWN, brackets, p_value, show_percent, signed
+from judgec.report.numbers import UNKNOWN, brackets, number, p_value, show_percent, signed
 
 FEW = 3  # systems up to which the screen shows intervals; the report always does
 
@@ -30,7 +30,7 @@ def show_generated(found: GeneratedQueries) -> None:
     near = diversity["closeness"] if isinstance(diversity, dict) else None
     if near and near["likeness"] is not None:
         names = ("likeness", "length_ks", "type_jsd", "novelty", "embedding_distance")
-        print_table("Beside the experts' queries", list(names), [[f"{near[name]:.2f}" for name in names]])
+        print_table("Beside the experts' queries", list(names), [[number(near[name]) for name in names]])
     probing = f"{judgec_here()} probe --questions {out} --system SYSTEM"
     if not found.options.references:
         probing = f"with --references, {judgec_here()} probe"
@@ -41,14 +41,14 @@ def show_compiled_queries(found: QueryCompilation) -> None:
     """The candidates, the winner beside the uncompiled generator, and the next command."""
     compiled, name = found.compiled, found.name
     rows = [
-        [one.candidate.name, f"{one.value:.3f}", f"{one.accepted.mean():.2f}", str(len(one.tried))]
+        [one.candidate.name, number(one.value, 3), number(float(one.accepted.mean())), str(len(one.tried))]
         for one in compiled.dev
     ]
     print_table("Candidates on dev", ["generator", "value", "accepted", "queries"], rows)
     sides = []
     for side in SIDES:
         estimates = [compiled.estimates[f"{side}.{what}"] for what in MEASURED]
-        sides.append([side, *("–" if one.value is None else f"{one.value:.3f}" for one in estimates)])
+        sides.append([side, *(number(one.value, 3) for one in estimates)])
     print_table(f"{name} on test", ["generator", *MEASURED], sides)
     verdict = "promoted to champion" if compiled.promoted else "saved as challenger"
     say(

@@ -23,6 +23,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.records.audit import AuditReport, Status
 from judgec.records.card import ProgramCard
+from judgec.report.numbers import show
 from judgec.report.progress import Bar
 from judgec.stats.intervals.gate import GateVerdict, announced, worst
 from judgec.store import programs
@@ -193,9 +194,8 @@ def _compare(request: Request, program: Program) -> Outcome:
     if not request.quiet:
         agreed = found.agreement.estimates["exact"]
         print(f"{named} against {anchor.judge} of {anchor.created}\n{found.flips.sentence}\n{found.shift.sentence}")
-        same = "-" if agreed.value is None else f"{agreed.value:.3f}"
-        same += "" if agreed.low is None or agreed.high is None else f" [{agreed.low:.3f}, {agreed.high:.3f}]"
-        say(f"equal grades: {same}; {found.lost} verdicts lost; noise when frozen: {anchor.noise}; {calls} LM calls")
+        lost = f"{found.lost} verdicts lost; noise when frozen: {anchor.noise}; {calls} LM calls"
+        say(f"exact: {show(agreed, 3)}; {lost}")
     said = f"{request.anchor}: {found.flips.sentence} {found.shift.sentence}"
     if not request.quiet and not found.beyond:
         say(announced("passed", said))
