@@ -65,7 +65,7 @@ def test_gate_on_the_lower_bound_of_tau_b_opens_below_it_and_stays_shut_above(ho
     assert not shut.passed
     assert "its lower bound has to be at least" in shut.reasons[0]
     assert shut.reasons[0].startswith("GATE NOT SHOWN: tau-b +.")
-    assert check(gate(home, min_tau_b=0.999)).reasons[0].startswith("GATE FAILED: tau-b +0.")
+    assert check(gate(home, min_tau_b=0.999)).reasons[0].startswith("GATE FAILED: tau-b +.")
     assert check(gate(home, min_tau_b=0.999, max_failure_rate=0.0)).verdict == "failed"
     assert check(gate(home, min_tau_b=low - 1e-9)).passed
 
