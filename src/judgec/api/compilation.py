@@ -16,7 +16,7 @@ from judgec.compiler.track import run_of
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
-from judgec.report.page.notebook import notebook_part
+from judgec.report.page.notebook import judges_part
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
 from judgec.tracking.store import TrackingStore
@@ -90,7 +90,7 @@ class Compilation:
         return f"<Compilation {self.name}, {'promoted' if self.promoted else 'not promoted'}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return notebook_part(self.name, self.verdict, self.saved.compiled.verification.agreements)
+        return judges_part(self.name, self.verdict, self.saved.compiled.verification.agreements)
 
 
 def compile_and_save(
