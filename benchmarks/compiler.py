@@ -48,7 +48,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
-from judgec.report.render import show
+from judgec.report.numbers import show
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.labels import read_labels

@@ -13,9 +13,9 @@ from html import escape
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 
-from judgec.report.page.skeleton import document
-from judgec.report.page.style import STYLE
+from judgec.report.kit import document
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "judgec"
@@ -96,7 +96,8 @@ def _linked(body: str) -> str:
 
 def _write(path: Path, title: str, body: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    page = document(title, STYLE + MORE, [body]).replace("default-src 'none'", "default-src 'none'; img-src 'self'")
+    parts = Markup(body), Markup(MORE)  # noqa: S704 -- our own documents and style
+    page = document(title, *parts).replace("default-src 'none'", "default-src 'none'; img-src 'self'")
     path.write_text(page, encoding="utf-8")
 
 

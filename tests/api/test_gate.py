@@ -64,8 +64,8 @@ def test_gate_on_the_lower_bound_of_tau_b_opens_below_it_and_stays_shut_above(ho
     shut = check(gate(home, min_tau_b=(low + value) / 2))  # the value would do, its lower bound does not
     assert not shut.passed
     assert "its lower bound has to be at least" in shut.reasons[0]
-    assert shut.reasons[0].startswith("GATE NOT SHOWN: tau-b +0.")
-    assert check(gate(home, min_tau_b=0.999)).reasons[0].startswith("GATE FAILED: tau-b +0.")
+    assert shut.reasons[0].startswith("GATE NOT SHOWN: tau-b +.")
+    assert check(gate(home, min_tau_b=0.999)).reasons[0].startswith("GATE FAILED: tau-b +.")
     assert check(gate(home, min_tau_b=0.999, max_failure_rate=0.0)).verdict == "failed"
     assert check(gate(home, min_tau_b=low - 1e-9)).passed
 
@@ -100,7 +100,7 @@ def test_gate_on_another_judge_stays_shut_where_few_labels_show_nothing(home: Pa
     assert unsure.difference.value == 0.0
     assert unsure.difference.low == pytest.approx(-2.5706 * 2 / 10, rel=1e-4)  # t(5) at .975, 2 / (6 + 4)
     assert unsure.verdict == "not shown"
-    assert unsure.reasons[0].startswith("GATE NOT SHOWN: tau_b, e@1 minus e@2: +0.000 [-0.514, +0.514]")
+    assert unsure.reasons[0].startswith("GATE NOT SHOWN: tau_b, e@1 minus e@2: +.000 [-.514, +.514]")
     wide = check(gate(home, **demanded, margin=0.6))
     assert wide.passed, wide.sentence
     assert wide.sentence.startswith("GATE PASSED: tau_b, e@1 minus e@2: ")
@@ -153,7 +153,7 @@ def test_plugin_fails_marked_tests_whose_bounds_are_not_met(home: Path, pytester
     pytester.makepyfile(MARKED.format(home=str(home)))
     done = pytester.runpytest_inprocess(*PLUGIN, "--strict-markers", "-p", "no:cacheprovider")
     done.assert_outcomes(passed=2, failed=3)
-    done.stdout.fnmatch_lines(["*GATE FAILED: tau-b *its lower bound has to be at least 0.999*"])
+    done.stdout.fnmatch_lines(["*GATE FAILED: tau-b *its lower bound has to be at least .999*"])
     done.stdout.fnmatch_lines(["*there is no judge 'nobody'*"])
     done.stdout.fnmatch_lines(["*min_tau unknown; judge is needed, valid are judge, home, labels*"])
     assert "the body must not run" not in done.stdout.str()

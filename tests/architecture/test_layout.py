@@ -36,6 +36,7 @@ DOORS = {
     "rich": ("cli/", "report/", "render.py"),
     "dspy": ("lm/", "judges/", "queries/", "agents/", "compiler/", "store/programs.py", "retrieval/embed.py"),
     "gepa": ("compiler/",),
+    "jinja2": ("report/kit.py",),
     "optuna": ("compiler/",),
     "aiohttp": ("lm/endpoint/",),
     "ray": ("lm/cluster/ray.py",),

@@ -9,6 +9,7 @@ from scipy.stats import kendalltau
 from judgec.compiler.promote import Decision, decide
 from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs
+from judgec.report.numbers import number
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_look
@@ -58,7 +59,7 @@ def test_equal_judges_are_not_promoted_and_the_smallest_detectable_difference_is
     assert not decision.promoted
     assert decision.detectable is not None
     assert decision.detectable > 0
-    assert f"this test set could have shown {decision.detectable:.2f}" in decision.reason
+    assert f"this test set could have shown {number(decision.detectable)}" in decision.reason
 
 
 def test_worse_judge_is_not_promoted_however_sure_the_difference_is() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from judgec.report.render import agreement_table, comparison_table, notes, number, print_tables
+from judgec.report.numbers import number
+from judgec.report.render import agreement_table, comparison_table, notes, print_tables
 from judgec.stats.agreement.measure import Resampling, measure
 from tests.stats.agreement.test_measure import ratings, replaced
 

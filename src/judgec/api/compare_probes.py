@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
+from judgec.api.frames import frame_part
 from judgec.api.probe import ProbeReport
 from judgec.probes.compare import ProbeComparison, compare, read_side
 from judgec.records.estimate import Estimate
@@ -61,7 +61,7 @@ class ComparedProbes:
         return f"<ComparedProbes, {TITLES[self.comparison.kind]}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.verdict)}</p>{self.results.to_html(float_format='{:.2f}'.format)}"
+        return frame_part(self.verdict, self.results)
 
 
 def compare_probes(a: str | Path | ProbeReport, b: str | Path | ProbeReport, *, seed: int = 0) -> ComparedProbes:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from judgec.compiler.track import run_of
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
+from judgec.report.page.notebook import judges_part
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
 from judgec.tracking.store import TrackingStore
@@ -90,9 +90,7 @@ class Compilation:
         return f"<Compilation {self.name}, {'promoted' if self.promoted else 'not promoted'}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        shown = [name for name in self.table.columns if "." not in name and self.table[name].notna().any()]
-        table = self.table[shown].to_html(float_format="{:.2f}".format)
-        return f"<p><b>{escape(self.name)}</b>: {escape(self.verdict)}</p>{table}"
+        return judges_part(self.name, self.verdict, self.saved.compiled.verification.agreements)
 
 
 def compile_and_save(

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from html import escape
 
 import pandas as pd
 
 from judgec.api.compile_judge import compile_judge
 from judgec.api.expert_queries import expert_queries
+from judgec.api.frames import frame_part
 from judgec.api.options.compile_queries import CompileQueriesOptions
 from judgec.api.query_models import ask_of, open_reliability, writer_spec
 from judgec.api.verb import verb
@@ -91,8 +91,7 @@ class QueryCompilation:
         return f"<QueryCompilation {self.name}, {self._verdict}>"
 
     def _repr_html_(self) -> str:
-        table = self.table[list(MEASURED)].to_html(float_format="{:.2f}".format)
-        return f"<p><b>{escape(self.name)}</b>: {escape(self._verdict)}</p>{table}"
+        return frame_part(self._verdict, self.table[list(MEASURED)], name=self.name)
 
     @property
     def _verdict(self) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from judgec.errors import UserError
+from judgec.report.numbers import number
+from judgec.report.page.notebook import notebook_part
 from judgec.store.tables import Row, Table, read_table
 
 
@@ -83,3 +85,17 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         value = value.item()
     return None if value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value)) else value
+
+
+def frame_part(sentence: str, frame: pd.DataFrame, *, name: str = "") -> str:
+    """A sentence and a table for ``_repr_html_``: numbers as everywhere, every text escaped."""
+    index = ["" if each is None else str(each) for each in frame.index.names]
+    rows = [
+        [*map(str, key if isinstance(key, tuple) else (key,)), *map(_written, values)]
+        for key, values in zip(frame.index, frame.itertuples(index=False, name=None), strict=True)
+    ]
+    return notebook_part(sentence, [*index, *map(str, frame.columns)], rows, name=name)
+
+
+def _written(value: object) -> str:
+    return number(value) if isinstance(value, float) else str(value)

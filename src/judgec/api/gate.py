@@ -17,6 +17,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.ratings import pair
+from judgec.report.numbers import short, show
 from judgec.stats.agreement.compare import compare
 from judgec.stats.agreement.measure import measure
 from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with_unseen, worst
@@ -163,7 +164,7 @@ def _agreeing(tau_b: Estimate, least: float) -> Demand:
     # Nothing was seen of a perfect judge's spread.
     verdict = "passed" if tau_b.value == 1.0 and least <= 1.0 else verdict_of(tau_b, least)
     seen = _shown(tau_b) + (f" has no interval ({tau_b.note})" if tau_b.low is None else "")
-    return Demand(verdict, f"tau-b {seen}; its lower bound has to be at least {least:g}")
+    return Demand(verdict, f"tau-b {seen}; its lower bound has to be at least {short(least)}")
 
 
 def _failure(gate: AgreementGate, program: Program, judged: Judgments | None, most: float) -> tuple[float, Demand]:
@@ -204,7 +205,7 @@ def _difference(
         note = f" ({shown.note})" if shown.note else ""
         verdict = verdict_of(shown, -gate.margin)
     said = f"{name}, {gate.judge} minus {gate.not_worse_than}: {_shown(shown)}{note}"
-    return shown, Demand(verdict, f"{said}; its lower bound has to be at least {-gate.margin:g}")
+    return shown, Demand(verdict, f"{said}; its lower bound has to be at least {short(-gate.margin)}")
 
 
 def _labels(gate: AgreementGate, program: Program, *others: Program) -> HeldOut:
@@ -223,5 +224,4 @@ def _judged(gate: AgreementGate, program: Program, items: tuple[Item, ...], *, l
 
 
 def _shown(estimate: Estimate) -> str:
-    text = "undefined" if estimate.value is None else f"{estimate.value:+.3f}"
-    return text if estimate.low is None else f"{text} [{estimate.low:+.3f}, {estimate.high:+.3f}]"
+    return "undefined" if estimate.value is None else show(estimate, 3, sign=True)

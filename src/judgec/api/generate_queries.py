@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
 from judgec.api.expert_queries import expert_queries
+from judgec.api.frames import frame_part
 from judgec.api.options.generate_queries import GenerateQueriesOptions
 from judgec.api.query_models import ask_of, open_reliability, writer_spec
 from judgec.api.verb import verb
@@ -81,7 +81,7 @@ class GeneratedQueries:
         return f"<GeneratedQueries {self._verdict}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self._verdict)}</p>{self.counts.to_html()}"
+        return frame_part(self._verdict, self.counts)
 
     @property
     def _verdict(self) -> str:

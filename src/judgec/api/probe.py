@@ -8,13 +8,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
 from judgec.agents.rag import AgentSettings
-from judgec.api.frames import as_table, is_path
+from judgec.api.frames import as_table, frame_part, is_path
 from judgec.api.options.probe import ProbeOptions
 from judgec.api.query_models import ask_of, open_panel, open_reliability, writer_spec
 from judgec.api.verb import verb
@@ -142,7 +141,7 @@ class ProbeReport:
         return f"<ProbeReport {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.verdict)}</p>{self.results.to_html(float_format='{:.2f}'.format)}"
+        return frame_part(self.verdict, self.results)
 
 
 @verb(ProbeOptions)

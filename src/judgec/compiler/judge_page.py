@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from markupsafe import Markup
 
 from judgec.compiler.compile import Compiled
 from judgec.compiler.page_groups import by_group
@@ -16,6 +17,7 @@ from judgec.judges.judge import acceptability
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
+from judgec.report.numbers import count, dollars, number, show, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
 from judgec.report.page.confusion import confusion_table
@@ -24,7 +26,6 @@ from judgec.report.page.page import judge_page as rendered
 from judgec.report.page.prompt import prompt_lines
 from judgec.report.page.verdict import JudgeVerdict, beside_experts, headline, judge_verdict
 from judgec.report.page.worst import worst_disagreements
-from judgec.report.render import NAMES, number, show
 from judgec.stats.agreement.ceiling import expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling
 from judgec.store import programs
@@ -135,31 +136,32 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     return facts
 
 
-def _charts(compiled: Compiled, j: int) -> str:
+def _charts(compiled: Compiled, j: int) -> Markup:
     labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
     scale, judged = labels.scale, compiled.verification.judgments["compiled"]
     only_accepts = labels.accept_only
     expert = (experts.accept if only_accepts else experts.grade)[:, j]
     judge = (judged.accept if only_accepts else judged.grade)[:, j]
     grades = [str(grade) for grade in scale.grades]
-    figures = [charts.figure(confusion_table(expert, judge, grades), "Confusion: shares of the row are shaded.")]
+    drawings = [(confusion_table(expert, judge, grades), "Confusion: shares of the row are shaded.")]
     chances, happened, words = _stated(compiled, j)
-    svg = charts.reliability_chart(chances, happened, words=words)
-    figures += [charts.figure(svg, "Reliability: dots on the dashed line are calibrated.")] if svg else []
+    reliability = charts.reliability_chart(chances, happened, words=words)
+    drawings.append((reliability, "Reliability: dots on the dashed line are calibrated."))
     measured = compiled.verification.agreements["compiled"]
     limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
     if scale.level == "ordinal":
-        svg = charts.bland_altman_chart(_values(expert, scale.values), _values(judge, scale.values), limits)
-        figures += [charts.figure(svg, "Bland-Altman: bias and 95 % limits of agreement.")] if svg else []
+        plot = charts.bland_altman_chart(_values(expert, scale.values), _values(judge, scale.values), limits)
+        drawings.append((plot, "Bland-Altman: bias and 95 % limits of agreement."))
     raters = experts.accept_by if only_accepts else experts.grade_by
     named = [(name, raters[n, :, j]) for n, name in enumerate(experts.annotators[:MOST_RATERS])]
-    svg = charts.histogram_chart([*named, ("judge", judge)], grades)
-    figures.append(charts.figure(svg, "Grades by rater: annotators grey, the judge in colour."))
-    curve = [(p.coverage, p.agreement.value) for p in compiled.abstention.curve]
-    svg = charts.coverage_chart([(x, y) for x, y in curve if y is not None]) if j == 0 else ""
-    of = NAMES.get(compiled.abstention.of, compiled.abstention.of)
-    figures += [charts.figure(svg, f"Leaving the least sure items to a human: {of} of the rest.")] if svg else []
-    return f"<div class=charts>{''.join(figures)}</div>"
+    histogram = charts.histogram_chart([*named, ("judge", judge)], grades)
+    drawings.append((histogram, "Grades by rater: annotators grey, the judge in colour."))
+    if j == 0:
+        curve = [(p.coverage, p.agreement.value) for p in compiled.abstention.curve]
+        coverage = charts.coverage_chart([(x, y) for x, y in curve if y is not None])
+        of = statistic_name(compiled.abstention.of)
+        drawings.append((coverage, f"Leaving the least sure items to a human: {of} of the rest."))
+    return charts.figures(drawings)
 
 
 def _stated(compiled: Compiled, j: int) -> tuple[FloatArray, IntArray, tuple[str, str]]:
@@ -196,8 +198,8 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "labels": str(settings.source.get("path") or "").rpartition("/")[2],
         "labels SHA-256": card.data_digest,
         "test split SHA-256": card.split_digest,
-        **{f"{part.name}": f"{len(part):,} items of {part.n_queries:,} queries" for part in parts},
-        "annotators": f"{len(dataset.test.experts.annotators):,}",
+        **{f"{part.name}": f"{count(len(part))} items of {count(part.n_queries)} queries" for part in parts},
+        "annotators": count(len(dataset.test.experts.annotators)),
         "scale": f"{card.scale.name}: {', '.join(map(str, card.scale.grades))}"
         + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
         "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
@@ -207,8 +209,7 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),
         "seed": str(card.seed),
         "look at the test split": str(card.looks),
-        "cost": f"{cost.lm_calls:,} LM calls, {'price unknown' if cost.usd is None else f'${cost.usd:.4f}'}, "
-        f"{cost.seconds:.0f} s",
+        "cost": f"{count(cost.lm_calls)} LM calls, {dollars(cost.usd)}, {cost.seconds:.0f} s",
         "made with": ", ".join(f"{name} {version}" for name, version in card.versions.items()),
         **{f"source: {name}": value for name, value in dataset.labels.source.items()},
     }

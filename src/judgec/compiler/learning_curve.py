@@ -11,6 +11,7 @@ from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.verify import labelled, ratings_of
 from judgec.records.judgment import Judgments
+from judgec.report.numbers import number
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.bootstrap import Interval, interval
@@ -74,11 +75,11 @@ class Sharper:
     @property
     def sentence(self) -> str:
         """For people, in a line."""
-        worth = f"{WORTH_SHOWING:.2f}".lstrip("0")
+        worth = number(WORTH_SHOWING)
         if self.detectable is None or self.more_queries is None:
             return f"how many more queries would show a difference of {worth} cannot be told: {self.note}"
         if not self.more_queries:
-            shown = f"{self.detectable:.2f}".lstrip("0")
+            shown = number(self.detectable)
             return f"a difference of {worth} shows already: {self.test_queries} test queries would show {shown}"
         queries = "query" if self.more_queries == 1 else "queries"
         return f"with {self.more_queries:,} more {queries} a difference of {worth} would show"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.ratings import GradePairs
-from judgec.report.render import NAMES, number, show
+from judgec.report.numbers import NAMES, number, show
 from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
@@ -200,7 +200,7 @@ def _doubt(measured: str, difference: Estimate, detectable: float | None) -> str
     """Of a judge that is not shown to be better."""
     if difference.note:
         return f"not shown to be better: {measured}; {difference.note}"
-    shown = "" if detectable is None else f"; this test set could have shown {detectable:.2f}"
+    shown = "" if detectable is None else f"; this test set could have shown {number(detectable)}"
     return f"not shown to be better: {measured}{shown}"
 
 

@@ -9,7 +9,7 @@ from judgec.compiler.abstain import Abstention, promise_note
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.compile import Compiled
 from judgec.compiler.learning_curve import LearningCurve
-from judgec.report.render import NAMES, number, show
+from judgec.report.numbers import number, percent, show, span, statistic_name
 
 
 def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[Table]:
@@ -23,7 +23,11 @@ def outcome_notes(compiled: Compiled) -> Iterator[str]:
     errors = calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"])
     for aspect, fitted in compiled.judge.calibrators.items():
         chosen = next((choice for choice in fitted.choices if choice.chosen), None)
-        loss = "" if chosen is None else f", loss {chosen.loss:.3f}, best of {len(fitted.choices)} in cross-validation"
+        loss = (
+            ""
+            if chosen is None
+            else f", loss {number(chosen.loss, 3)}, best of {len(fitted.choices)} in cross-validation"
+        )
         error = errors[aspect]["accept"]
         off = errors[aspect]["confidence"] if error is None else error
         yield f"calibrator of {aspect}: {fitted.source}, {fitted.family}{loss}; calibration error on test {number(off)}"
@@ -39,19 +43,19 @@ def outcome_notes(compiled: Compiled) -> Iterator[str]:
 
 def _coverage_table(abstention: Abstention) -> Table:
     table = _table("Leaving the least sure to a human, on test", "confidence at least", "scored")
-    table.add_column(NAMES.get(abstention.of, abstention.of), justify="right")
+    table.add_column(statistic_name(abstention.of), justify="right")
     rows = [("", point) for point in abstention.curve]
     if abstention.chosen is not None:
         rows.append(("in use: ", abstention.chosen))
     for prefix, point in rows:
-        table.add_row(f"{prefix}{point.below:.2f}", f"{point.coverage:.0%}", show(point.agreement))
+        table.add_row(f"{prefix}{number(point.below)}", percent(point.coverage), show(point.agreement))
     return table
 
 
 def _curve_table(curve: LearningCurve) -> Table:
     table = _table("Learning curve, on test", "train labels", curve.objective, "range")
     for point in curve.points:
-        spread = f"{number(min(point.values))} to {number(max(point.values))}" if len(point.values) > 1 else "-"
+        spread = span(point.values) if len(point.values) > 1 else "-"
         table.add_row(str(point.labels), number(point.mean), spread)
     return table
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from judgec.errors import UserError
 from judgec.probes.report.summary import Summary
+from judgec.report.numbers import number, short
 from judgec.stats.intervals.gate import GateVerdict
 
 
@@ -72,17 +73,17 @@ def breaches(summary: Summary, limits: Sequence[Limit], asked: Sequence[str] = (
         most = own.get(cell.scenario, own.get(""))
         high = cell.at_worst.high
         if most is not None and (high is None or high > most):
-            bound = "unknown" if high is None else f"{high:.2f}"
+            bound = "unknown" if high is None else number(high)
             found.append(
                 f"{cell.scenario} x {cell.system} x {cell.data_set}: the failure rate may be as high as {bound} "
                 f"({cell.failures} failures, {cell.errors} errors, {cell.unscored} unscored of "
-                f"{cell.n + cell.errors + cell.unscored}); at most {most:g} was asked for"
+                f"{cell.n + cell.errors + cell.unscored}); at most {short(most)} was asked for"
             )
     there = {(cell.scenario, cell.data_set) for cell in summary.cells}
     limited = dict.fromkeys([*(asked if "" in own else ()), *filter(None, own)])
     return found + [
         f"{scenario} x {data_set}: no question was asked, so nothing is shown; at most "
-        f"{own.get(scenario, own.get('')):g} was asked for"
+        f"{short(own.get(scenario, own.get('')))} was asked for"
         for scenario in limited
         for data_set in dict.fromkeys(cell.data_set for cell in summary.cells)
         if (scenario, data_set) not in there

@@ -6,57 +6,28 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
+from judgec.report.agreement_columns import FACTS, UNSCORED, AgreementColumn, statistic, statistics
+from judgec.report.columns import TableColumns
+from judgec.report.numbers import NAMES, UNKNOWN, number, p_value, show, statistic_name
 from judgec.stats.agreement.measure import NOT_BINARY
 
-NAMES = {
-    "tau_b": "tau-b",
-    "tau_b_score": "tau-b of the score",
-    "spearman": "Spearman",
-    "auc": "AUC",
-    "exact": "exact",
-    "accept_agreement": "accept agreement",
-    "kappa": "kappa",
-    "qwk": "QWK",
-}
-
-
 BRIEF = ("tau_b", "auc", "exact", "accept_agreement", "kappa", "qwk")  # what fits beside a headline on a terminal
-
-
-def show(estimate: Estimate | None) -> str:
-    """``.64 [.57, .71]``; a dash where the number is undefined."""
-    if estimate is None or estimate.value is None:
-        return "-"
-    if estimate.low is None or estimate.high is None:
-        return number(estimate.value)
-    return f"{number(estimate.value)} [{number(estimate.low)}, {number(estimate.high)}]"
-
-
-def number(value: float | None) -> str:
-    """Two decimals without the leading zero, as the field prints correlations; a dash for None."""
-    if value is None:
-        return "-"
-    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
 def comparison_table(title: str, judges: Mapping[str, Agreement], headline: str) -> Table:
     """One row a judge: the headline statistic with its interval, the others as plain numbers."""
     table = _table(title)
     shown = [name for name in BRIEF if any(a.estimates[name].value is not None for a in judges.values())]
-    ordered = [headline, *(name for name in shown if name != headline)]
-    for name in ordered:
-        table.add_column(NAMES.get(name, name), justify="right", no_wrap=name == headline)
-    any_unscored = any(agreement.unscored for agreement in judges.values())
-    if any_unscored:
-        table.add_column("unscored", justify="right")
-    for judge, agreement in judges.items():
-        cells = [
-            show(agreement.estimates.get(name)) if name == headline else number(agreement.estimates[name].value)
-            for name in ordered
-        ]
-        table.add_row(judge.replace("_", " "), *cells, *([str(agreement.unscored)] if any_unscored else []))
+    columns = [statistic(headline), *(statistic(name, interval=False) for name in shown if name != headline)]
+    if any(agreement.unscored for agreement in judges.values()):
+        columns.append(UNSCORED)
+    for position, column in enumerate(columns):
+        table.add_column(column.head, justify="right", no_wrap=not position)
+    _, rows = TableColumns(columns).screen(list(judges.values()))
+    for judge, row in zip(judges, rows, strict=True):
+        table.add_row(judge.replace("_", " "), *row)
     return table
 
 
@@ -71,13 +42,8 @@ def agreement_table(title: str, judges: Mapping[str, Agreement]) -> Table:
     table = _table(title)
     for name in judges:
         table.add_column(name.replace("_", " "), justify="right")
-    extra = [name for a in judges.values() for name in a.estimates if name not in STATISTICS]
-    for statistic in (*STATISTICS, *dict.fromkeys(extra)):
-        cells = [show(agreement.estimates.get(statistic)) for agreement in judges.values()]
-        if set(cells) != {"-"}:
-            table.add_row(NAMES.get(statistic, statistic.replace("_", " ")), *cells)
-    for label, cells in _plain_rows(list(judges.values())):
-        table.add_row(label, *cells)
+    for row in _turned([*map(statistic, statistics(judges)), *FACTS], list(judges.values())):
+        table.add_row(*row)
     return table
 
 
@@ -86,29 +52,18 @@ def paired_table(title: str, judges: Mapping[str, Agreement], differences: Mappi
     table = _table(title)
     for name in (*judges, "difference", "p"):
         table.add_column(name, justify="right")
-    for statistic, difference in differences.items():
-        cells = [number(agreement.estimates[statistic].value) for agreement in judges.values()]
-        if set(cells) != {"-"}:
-            p = "-" if difference.p is None else "<.001" if difference.p < 0.001 else f"{difference.p:.3f}"
-            table.add_row(NAMES.get(statistic, statistic), *cells, show(difference), p)
-    for label, cells in _plain_rows(list(judges.values())):
-        table.add_row(label, *cells, "", "")
+    for name, difference in differences.items():
+        cells = [number(agreement.estimates[name].value) for agreement in judges.values()]
+        if set(cells) != {UNKNOWN}:
+            table.add_row(statistic_name(name), *cells, show(difference, sign=True), p_value(difference.p))
+    for row in _turned(FACTS, list(judges.values())):
+        table.add_row(*row, "", "")
     return table
 
 
-def _plain_rows(judges: Sequence[Agreement]) -> list[tuple[str, list[str]]]:
-    limits = [a.bland_altman for a in judges]
-    rows = [
-        (
-            "bias [limits of agreement]",
-            ["-" if b.bias is None else f"{number(b.bias)} [{number(b.low)}, {number(b.high)}]" for b in limits],
-        ),
-        ("reject rate, experts", [number(a.expert_reject_rate) for a in judges]),
-        ("reject rate, judge", [number(a.judge_reject_rate) for a in judges]),
-        ("items (queries)", [f"{a.n} ({a.n_clusters})" for a in judges]),
-        ("unscored", [str(a.unscored) for a in judges]),
-    ]
-    return [(label, cells) for label, cells in rows if set(cells) != {"-"}]
+def _turned(columns: Sequence[AgreementColumn], judges: Sequence[Agreement]) -> list[tuple[str, ...]]:
+    """The columns as rows, a judge a column; without those that no judge fills."""
+    return [row for row in TableColumns(columns).turned(judges) if set(row[1:]) != {UNKNOWN}]
 
 
 def notes(judges: Mapping[str, Agreement]) -> list[str]:

@@ -1,15 +1,18 @@
 """From games to the leaderboard: ratings, their certainty and the win table, in one record."""
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 from judgec.errors import InputError, ServiceError
+from judgec.records.estimate import Estimate
 from judgec.records.game import Games
 from judgec.stats.rating.elo import EloRatings, Order, elo
 from judgec.stats.rating.pairwise import Standings, standings
 from judgec.stats.rating.ratings import Ratings, bradley_terry
 from judgec.stats.rating.win_table import WinTable, win_table
+from judgec.tournament.leaderboard_columns import LeaderboardRow, known, leaderboard_columns, win_columns
+from judgec.tournament.report.costs import AgentCost
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,51 +41,55 @@ class Leaderboard:
 
     def to_json(self) -> dict[str, object]:
         """The report as JSON-ready data, agents best first; unknown numbers are null."""
-        names = [self.agents[code] for code in self.standings.order]
-        code = {name: position for position, name in enumerate(self.agents)}
-        letters = self.standings.letters()
+        rows = self.rows()
         return {
-            "bradley_terry": {
-                name: {
-                    "rating": _number(self.ratings.rating[code[name]]),
-                    "low": _number(self.ratings.low[code[name]]),
-                    "high": _number(self.ratings.high[code[name]]),
-                }
-                for name in names
-            },
-            "elo": {
-                name: {"rating": _number(self.elo.rating[code[name]]), "sd": _number(self.elo.sd[code[name]])}
-                for name in names
-            },
-            "win_percent": {
-                row: {
-                    column: _number(self.wins.win_percent[code[row], code[column]]) for column in names if column != row
-                }
-                for row in names
-            },
-            "average_win_percent": {name: _number(self.wins.average[code[name]]) for name in names},
+            **leaderboard_columns(rows).json(rows),
+            **win_columns(rows).json(rows),
             "games": self.games,
             "unscored": self.unscored,
-            "ranks": {
-                name: {
-                    "rank": int(self.standings.rank[code[name]]) or None,
-                    "low": int(self.standings.rank_low[code[name]]) or None,
-                    "high": int(self.standings.rank_high[code[name]]) or None,
-                    "group": letters[code[name]],
-                }
-                for name in names
-            },
-            "pairs": [self._pair(first, second) for first, second in combinations(names, 2)],
+            "pairs": [self._pair(first.agent, second.agent) for first, second in combinations(rows, 2)],
             "notes": list(self.notes),
         }
+
+    def rows(self, costs: Mapping[str, AgentCost] | None = None) -> list[LeaderboardRow]:
+        """What is said of each agent, best first.
+
+        Args:
+            costs: What its answers took, by agent.
+        """
+        letters, order = self.standings.letters(), self.standings.order
+        ratings, spent = self.ratings, costs or {}
+        return [
+            LeaderboardRow(
+                agent=self.agents[code],
+                rated=Estimate(
+                    value=(rating := known(ratings.rating[code])),
+                    low=known(ratings.low[code]),
+                    high=known(ratings.high[code]),
+                    note="no scored game" if rating is None else "",
+                    n=self.games,
+                ),
+                rank=int(self.standings.rank[code]) or None,
+                rank_low=int(self.standings.rank_low[code]) or None,
+                rank_high=int(self.standings.rank_high[code]) or None,
+                group=letters[code],
+                elo=known(self.elo.rating[code]),
+                elo_sd=known(self.elo.sd[code]),
+                average=known(self.wins.average[code]),
+                games=int(self.wins.games[code].sum()),
+                wins=tuple(known(self.wins.win_percent[code, other]) for other in order),
+                cost=spent.get(self.agents[code]),
+            )
+            for code in order
+        ]
 
     def _pair(self, first: str, second: str) -> dict[str, object]:
         i, j = self.agents.index(first), self.agents.index(second)
         return {
             "agents": [first, second],
             "difference": self.ratings.difference(first, second).to_json(),
-            "p": _number(self.standings.p[i, j]),
-            "p_holm": _number(self.standings.p_holm[i, j]),
+            "p": known(self.standings.p[i, j]),
+            "p_holm": known(self.standings.p_holm[i, j]),
             "games": int(self.wins.games[i, j]),
         }
 
@@ -163,7 +170,3 @@ def _notes(games: Games, ratings: Ratings, *, ragelo_compat: bool) -> tuple[str,
             "less are flattered. Use it only to reproduce published numbers."
         )
     return tuple(notes)
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

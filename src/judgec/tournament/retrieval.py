@@ -9,6 +9,9 @@ import numpy as np
 
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray
+from judgec.report.columns import Column, TableColumns
+from judgec.report.kit import shown
+from judgec.report.numbers import show
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 from judgec.stats.intervals.significance import holm
@@ -33,9 +36,13 @@ class RetrievalTable:
     differences: tuple[tuple[str, str, str, Estimate, float | None], ...]
     notes: tuple[str, ...]
 
+    def columns(self) -> TableColumns[tuple[str, Mapping[str, Estimate]]]:
+        """A column a measure; rows are the items of ``by_agent``."""
+        return TableColumns([_measure(name) for name in next(iter(self.by_agent.values()))], lambda row: row[0])
+
     def to_json(self) -> dict[str, object]:
         """The ``retrieval`` part of the report."""
-        return {agent: {name: found.to_json() for name, found in row.items()} for agent, row in self.by_agent.items()}
+        return self.columns().json(list(self.by_agent.items()))
 
     def pairs_json(self) -> list[dict[str, object]]:
         """The paired differences."""
@@ -43,6 +50,17 @@ class RetrievalTable:
             {"agents": [one, other], "measure": name, "difference": found.to_json(), "p_holm": p}
             for one, other, name, found, p in self.differences
         ]
+
+
+def _measure(name: str) -> Column[tuple[str, Mapping[str, Estimate]]]:
+    return Column(
+        name,
+        lambda row: show(row[1][name]),
+        value=lambda row: row[1][name],
+        json=(None, name),
+        metric=("retrieval", None, name),
+        cell=lambda row: shown(row[1][name]),
+    )
 
 
 def measures(best: int, cutoff: int = CUTOFF) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from judgec.records.estimate import Estimate
 from judgec.store.tournament.queries import Query
 from tests.agents.world import Shelf
 from tests.records.test_card import make_card
+from tests.report.page.html import Page
 
 EVIL = "<script>alert(1)</script>"
 SETTINGS = AgentCompile("ag", Path(), "rag-bm25", AgentSettings(), resamples=200)
@@ -92,6 +93,7 @@ def test_page_is_self_contained_and_escapes_everything(found: CompiledAgent, car
     tags.feed(agent_page(found, MET, SETTINGS, card))
     assert {"script", "link", "img", "iframe"}.isdisjoint(tag for tag, _ in tags.seen)
     assert not [attrs for _, attrs in tags.seen if {"src", "href", "onclick"} & set(attrs)]
+    assert Page(agent_page(found, replace(MET, judge=f"'\"> {EVIL}"), SETTINGS, card)).faults == []
 
 
 def test_page_says_when_the_judge_was_the_metric_and_when_there_is_none(

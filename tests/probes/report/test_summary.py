@@ -17,6 +17,7 @@ from judgec.records.scenario.outcome import Outcome, Probed, ReplyVerdict, Syste
 from judgec.records.scenario.schema import Question
 from judgec.retrieval.passages import Passage
 from judgec.store.scenarios.reading import read_scenario
+from tests.report.page.html import Page
 
 SCENARIOS = {name: read_scenario(SHIPPED / f"{name}.yaml") for name in ("S1", "S4", "S6")}
 
@@ -87,7 +88,7 @@ def test_gate_tests_the_upper_bound_and_counts_errors_as_failures() -> None:
     assert summary.cells[0].at_worst.high == pytest.approx(1 - 0.025**0.1)  # .308
     assert not breaches(summary, parse_limits(["S1=0.31"], ["S1"]))
     (said,) = breaches(summary, parse_limits(["S1=0.3"], ["S1"]))
-    assert said.startswith("S1 x x x docs: the failure rate may be as high as 0.31 (0 failures, 0 errors")
+    assert said.startswith("S1 x x x docs: the failure rate may be as high as .31 (0 failures, 0 errors")
     errors = summarize([one(n, "error") for n in range(10)], SCENARIOS, judge="j", writer="w")
     assert breaches(errors, parse_limits(["0.9"], ["S1"]))
 
@@ -110,7 +111,7 @@ def test_gate_is_failed_only_where_the_whole_interval_is_above_the_limit() -> No
 def test_gate_of_a_scenario_without_a_question_is_a_breach() -> None:
     summary = summarize([one(n, "pass") for n in range(10)], SCENARIOS, judge="j", writer="w")
     (said,) = breaches(summary, parse_limits(["S2=0.3", "S1=1"], ["S1", "S2"]))
-    assert said == "S2 x docs: no question was asked, so nothing is shown; at most 0.3 was asked for"
+    assert said == "S2 x docs: no question was asked, so nothing is shown; at most .3 was asked for"
     assert len(breaches(summary, parse_limits(["1"], ["S1", "S2"]), ["S1", "S2"])) == 1
     assert not breaches(summary, parse_limits(["1"], ["S1", "S2"]), ["S1"])
 
@@ -144,6 +145,19 @@ def test_page_escapes_what_systems_and_documents_say() -> None:
     assert "<b>&</b>" not in html
     assert "38 %" in html
     assert "<script" not in html
+
+
+EVIL = "'\"></td></dl><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
+    told = one(1, "fail", scenario=f"S1 {EVIL}", system=EVIL, component="generator", query=EVIL)
+    told = told.model_copy(update={"reply": told.reply.model_copy(update={"answer": EVIL, "contexts": (EVIL,)})})
+    verdict = told.verdict.model_copy(update={"data_set": EVIL, "reason": EVIL, "criteria": {EVIL: False}})
+    summary = summarize([told.model_copy(update={"verdict": verdict})], {}, judge=EVIL, writer=EVIL, notes=[EVIL])
+    read = Page(page(summary, [], title=EVIL, created="now"))
+    assert read.faults == []
+    assert read.text.count("<script>alert(1)</script>") > 10  # it is there, as text
 
 
 def test_render_has_a_row_for_each_cell_and_scenario() -> None:

@@ -11,13 +11,12 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label
 from judgec.records.scale import Scale
+from judgec.report.kit import cut, interval_bar, stylesheet
 from judgec.report.page import charts
 from judgec.report.page.audits import audits_section, with_audits
 from judgec.report.page.confusion import confusion_table
 from judgec.report.page.page import axis
 from judgec.report.page.prompt import prompt_lines, prompt_section
-from judgec.report.page.skeleton import cut, interval_bar
-from judgec.report.page.style import STYLE
 from judgec.report.page.worst import worst_disagreements
 from tests.report.page.html import Page
 
@@ -129,7 +128,7 @@ def test_reliability_chart_puts_dots_where_stated_meets_observed() -> None:
     svg = charts.reliability_chart(np.array([0.05, 0.95, 0.95, np.nan]), np.array([0, 1, 0, 1]), words=("x", "y"))
     plane = charts.Plane((0.0, 1.0), (0.0, 1.0))
     assert f"cx={plane.across(0.95):.1f} cy={plane.up(0.5):.1f}" in svg
-    assert "2 items: stated 95%, observed 50%" in svg
+    assert "2 items: stated 95 %, observed 50 %" in svg
     assert svg.count("<circle") == 2
     assert charts.reliability_chart(np.array([np.nan]), np.array([1]), words=("x", "y")) == ""
 
@@ -142,15 +141,15 @@ def test_bland_altman_chart_draws_bias_and_limits_at_their_height() -> None:
     plane = charts.Plane((0.0, 1.0), (-reach, reach))
     for value in (0.5, -0.9, 1.9):
         assert f"y1={plane.up(value):.1f}" in svg
-    assert "bias +0.50" in svg
+    assert "bias +.50" in svg
     assert "1 items: mean 1.5, difference +1" in svg
     assert charts.bland_altman_chart(np.array([np.nan]), np.array([1.0]), BlandAltman(None, None, None)) == ""
 
 
 def test_histogram_escapes_raters_and_keeps_the_judge_last() -> None:
     svg = charts.histogram_chart([("<x>", np.array([0, 0, 1, -1])), ("judge", np.array([1, 1, 1, 1]))], ["a", "b"])
-    assert "&lt;x&gt;: 2 times a (67%)" in svg
-    assert svg.index("judge: 4 times b (100%)") > svg.index("&lt;x&gt;")
+    assert "&lt;x&gt;: 2 times a (67 %)" in svg
+    assert svg.index("judge: 4 times b (100 %)") > svg.index("&lt;x&gt;")
     assert Page(svg).faults == []
 
 
@@ -186,7 +185,7 @@ def mixed(one: str, other: str, share: float) -> str:
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_every_text_has_the_contrast_that_wcag_asks_for(theme: int) -> None:
-    found = dict(re.findall(r"--(\w+):light-dark\((.*?)\)", STYLE))
+    found = dict(re.findall(r"--(\w+):light-dark\((.*?)\)", stylesheet()))
     colour = {name: pair.split(",")[theme] for name, pair in found.items()}
     colour = {name: c if len(c) == 7 else "#" + "".join(2 * letter for letter in c[1:]) for name, c in colour.items()}
     for ink in ("ink", "quiet", "hue", "alarm", "good"):

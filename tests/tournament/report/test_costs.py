@@ -4,7 +4,7 @@ import pytest
 
 from judgec.store.tournament.entries import AnswerCost, Entries
 from judgec.store.tournament.reading import Sources, read_entries
-from judgec.tournament.report.costs import agent_costs, cost_cells, cost_numbers, costs_json
+from judgec.tournament.report.costs import COSTS, AgentCost, agent_costs, costs_json
 from tests.compiler.small import Rows, write
 
 
@@ -32,9 +32,13 @@ def test_costs_are_read_from_answers_and_summed_by_agent(tmp_path: Path) -> None
     assert found["x"].usd_total == pytest.approx(0.3)
     assert (found["y"].median_seconds, found["y"].tokens, found["y"].usd) == (None, 7.0, None)
     assert costs_json(entries)["y"]["usd_per_answer"] is None
-    assert cost_cells(found, "y") == ("-", "7", "-")
-    assert cost_cells(found, "x") == ("2000.0", "16", "0.3000")
-    assert list(cost_numbers(found, "x")) == pytest.approx([2000.0, 16.0, 0.3])
+    assert cells(found["y"]) == ("-", "7", "-")
+    assert cells(found["x"]) == ("2000.0", "16", "0.3000")
+    assert COSTS.csv([found["x"]])[1] == pytest.approx([2000.0, 16.0, 0.3])
+
+
+def cells(cost: AgentCost | None) -> tuple[str, ...]:
+    return COSTS.screen([cost])[1][0]
 
 
 def test_unknown_price_of_one_answer_leaves_the_agents_price_unknown() -> None:
@@ -43,12 +47,11 @@ def test_unknown_price_of_one_answer_leaves_the_agents_price_unknown() -> None:
     assert agent_costs(entries)["x"].usd is None
 
 
-def test_agent_without_costs_has_unknown_numbers_and_nobodys_costs_no_cells() -> None:
+def test_agent_without_costs_has_unknown_numbers() -> None:
     entries = Entries(queries={"1": "a"}, answers={("1", "x"): "A"}, costs={("1", "x"): AnswerCost(seconds=0.5)})
-    assert cost_cells(agent_costs(entries), "x") == ("500.0", "-", "-")
-    assert cost_cells(agent_costs(entries), "other") == ("-", "-", "-")
-    assert cost_numbers({}, "x") == (None, None, None)
-    assert cost_cells({}, "x") == ()
+    assert cells(agent_costs(entries)["x"]) == ("500.0", "-", "-")
+    assert cells(None) == ("-", "-", "-")
+    assert COSTS.csv([None])[1] == ["", "", ""]
 
 
 def test_passage_ids_of_answers_name_the_documents(tmp_path: Path) -> None:

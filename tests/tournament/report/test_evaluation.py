@@ -25,6 +25,7 @@ from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines
 from judgec.tournament.retrieval import RetrievalTable
 from tests.judges.engine import asking
 from tests.records.test_card import make_card
+from tests.report.page.html import Page
 from tests.tournament.league import grader, grading_engine, league
 
 EVIL = "<script>alert(1)</script>"
@@ -78,14 +79,30 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
     assert "UNPROVEN" not in page(replace(found, unproven=""), title="t", created="")
 
 
+def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
+    evil = "'\"></td></table><script>alert(1)</script><img src=x onerror=alert(2)>"
+    entries = league({f"a {evil}": [5, 4, 5, 4, 5], f"b {evil}": [3, 4, 3, 2, 1]})
+    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.5)
+    played, _ = play_tournament(entries, player, GamePlan())
+    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
+    gap = Estimate(value=0.25, low=0.125, high=0.5, note=evil)
+    rows = {agent: {evil: gap, "MRR": Estimate(value=None, note=evil)} for agent in board.agents}
+    retrieval = RetrievalTable(rows, ((*board.agents, evil, gap, 0.2),), (evil,))
+    entries = replace(entries, queries={name: f"{text} {evil}" for name, text in entries.queries.items()})
+    told = Evaluation(entries, make_card(), board, played, marks=player.marks, retrieval=retrieval, notes=(evil,))
+    read = Page(page(replace(told, unproven=evil, tie_band=evil), title=evil, created=evil))
+    assert read.faults == []
+    assert read.text.count("<script>alert(1)</script>") > 20  # it is there, as text
+
+
 def test_page_and_json_say_how_agents_differ_in_retrieval(found: Evaluation) -> None:
     gap = Estimate(value=0.25, low=0.125, high=0.5)
     pairs = [("best+v2", EVIL, name, gap, p) for name, p in (("nDCG@5", 0.0004), ("MAP(rel=1)", 0.25))]
     rows = {agent: {"nDCG@5": gap, "MAP(rel=1)": gap} for agent in ("best+v2", EVIL)}
     ranked = replace(found, retrieval=RetrievalTable(rows, tuple(pairs), ("2 of 9 documents are graded.",)))
     html = page(ranked, title="t", created="")
-    cell = "<b>+0.25</b> <span class=quiet>[+0.12, +0.50]</span>"
-    assert f"<td>{cell}<br><span class=quiet>p &lt; .001</span><td>{cell}<br><span class=quiet>p 0.250</span>" in html
+    cell = "<b>+.25</b> <span class=quiet>[+.12, +.50]</span>"
+    assert f"<td>{cell}<br><span class=quiet>p &lt; .001</span><td>{cell}<br><span class=quiet>p .250</span>" in html
     assert f"<td>best+v2 – {escape(EVIL)}<td>" in html
     assert "2 of 9 documents are graded." in ranked.to_json(None)["notes"]  # type: ignore[operator]  # JSON
     assert "more pairs" not in html

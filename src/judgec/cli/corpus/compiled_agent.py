@@ -4,6 +4,7 @@ from judgec.api.agent_compilation import AgentCompilation
 from judgec.api.options.compile_agent import CompileAgentOptions
 from judgec.cli.output import command, print_table, say
 from judgec.lm.spec import EMBEDDED
+from judgec.report.numbers import UNKNOWN, brackets, number, show
 from judgec.retrieval.manifest import location_shown
 from judgec.store import programs
 
@@ -15,18 +16,15 @@ def show_agent(compilation: AgentCompilation, options: CompileAgentOptions) -> N
     rows = []
     for name in found.scores:
         one = found.mean_score(name, resamples=settings.resamples, seed=settings.seed)
-        bounds = "-" if one.low is None or one.high is None else f"{one.low:.3f} .. {one.high:.3f}"
-        rows.append((name, "-" if one.value is None else f"{one.value:.3f}", bounds))
+        rows.append((name, number(one.value, 3), brackets(one.low, one.high, 3) or UNKNOWN))
     title = f"{card.name}@{card.version} on {len(found.parts['test'])} test queries: {card.settings['metric']}"
     print_table(title, ("agent", "mean score", "95 % interval"), rows)
     heads = []
     if met is not None:
-        net = met.net
-        bounds = "" if net.low is None or net.high is None else f" [{net.low:+.2f}, {net.high:+.2f}]"
         whose = "" if met.independent else ", the judge it was compiled for: optimistic"
         missing = f", {met.unscored} unscored" if met.unscored else ""
         games = f"{met.wins} wins, {met.losses} losses, {met.ties} ties{missing}"
-        heads = [f"head to head by {met.judge}{whose}: {games}; net {net.value or 0:+.2f}{bounds}"]
+        heads = [f"head to head by {met.judge}{whose}: {games}; net {show(met.net, sign=True)}"]
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     compiled = f"{card.name}@{programs.CHAMPION if card.promoted else card.version}"
     say(

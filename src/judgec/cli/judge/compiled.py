@@ -10,7 +10,8 @@ from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.card import EVIDENCE_ALONE
-from judgec.report.render import agreement_table, comparison_table, notes, print_tables, show
+from judgec.report.numbers import show
+from judgec.report.render import agreement_table, comparison_table, notes, print_tables
 from judgec.stats.agreement.objective import parse_objective
 
 

@@ -9,6 +9,7 @@ from judgec.api.judge_file import FileJudgments
 from judgec.cli.output import command, print_table, say
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
+from judgec.report.numbers import number
 from judgec.tasks.spec import ASPECT_PREFIX
 
 MOST_REASONS = 5  # for missing judgments; the rows have them all
@@ -23,7 +24,7 @@ def show_judged(found: FileJudgments) -> None:
         found.verdict,
         *[f"unscored {number}: {reason}" for reason, number in tally.reasons.most_common(MOST_REASONS)],
         f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
-        *([f"the verdicts among themselves: Fleiss' kappa {kappa:.2f}"] if isinstance(kappa, float) else []),
+        *([f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []),
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
         *_unproven(found.cards),
         *next_step(found),

@@ -7,6 +7,7 @@ from judgec.cli.labels.typed import as_typed
 from judgec.cli.output import command, print_table, say
 from judgec.records.scale import Scale
 from judgec.report.label_report import AnnotatorAgreement, LabelReport
+from judgec.report.numbers import brackets, number
 from judgec.store.rows.grades import grades_shown
 
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
@@ -125,11 +126,11 @@ def _hidden(rows: Sequence[object]) -> str:
 
 
 def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return number(value, 3)
 
 
 def _with_limits(estimate: dict[str, float | str | None]) -> str:
     value, low, high = (estimate[name] for name in ("value", "low", "high"))
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
-        return f"{value:.3f} [{low:.3f}, {high:.3f}]"
+        return f"{_shown(value)} {brackets(low, high, 3)}"
     return _shown(value if isinstance(value, float) else None)

@@ -6,8 +6,8 @@ from judgec.api.probe import ProbeReport
 from judgec.cli.output import judgec_here, print_table, say
 from judgec.probes.compare import Compared, ProbeComparison
 from judgec.probes.render import matrix_rows, rate_rows, scenario_rows
-from judgec.probes.report.page import shown
 from judgec.records.estimate import Estimate
+from judgec.report.numbers import UNKNOWN, brackets, number, p_value, show_percent, signed
 
 FEW = 3  # systems up to which the screen shows intervals; the report always does
 
@@ -30,7 +30,7 @@ def show_generated(found: GeneratedQueries) -> None:
     near = diversity["closeness"] if isinstance(diversity, dict) else None
     if near and near["likeness"] is not None:
         names = ("likeness", "length_ks", "type_jsd", "novelty", "embedding_distance")
-        print_table("Beside the experts' queries", list(names), [[f"{near[name]:.2f}" for name in names]])
+        print_table("Beside the experts' queries", list(names), [[number(near[name]) for name in names]])
     probing = f"{judgec_here()} probe --questions {out} --system SYSTEM"
     if not found.options.references:
         probing = f"with --references, {judgec_here()} probe"
@@ -41,14 +41,14 @@ def show_compiled_queries(found: QueryCompilation) -> None:
     """The candidates, the winner beside the uncompiled generator, and the next command."""
     compiled, name = found.compiled, found.name
     rows = [
-        [one.candidate.name, f"{one.value:.3f}", f"{one.accepted.mean():.2f}", str(len(one.tried))]
+        [one.candidate.name, number(one.value, 3), number(float(one.accepted.mean())), str(len(one.tried))]
         for one in compiled.dev
     ]
     print_table("Candidates on dev", ["generator", "value", "accepted", "queries"], rows)
     sides = []
     for side in SIDES:
         estimates = [compiled.estimates[f"{side}.{what}"] for what in MEASURED]
-        sides.append([side, *("–" if one.value is None else f"{one.value:.3f}" for one in estimates)])
+        sides.append([side, *(number(one.value, 3) for one in estimates)])
     print_table(f"{name} on test", ["generator", *MEASURED], sides)
     verdict = "promoted to champion" if compiled.promoted else "saved as challenger"
     say(
@@ -82,20 +82,15 @@ def show_comparison(found: ProbeComparison) -> None:
 def _row(row: Compared) -> list[str]:
     p = row.mcnemar.p if row.mcnemar else row.wilcoxon.p if row.wilcoxon else None
     smallest = row.mcnemar.smallest_p if row.mcnemar else row.wilcoxon.smallest_p if row.wilcoxon else None
-    return [row.scenario, shown(row.a), shown(row.b), _signed(row.difference), _p(p), _p(smallest)]
+    rates = (show_percent(row.a), show_percent(row.b))
+    return [row.scenario, *rates, _points(row.difference), p_value(p), p_value(smallest)]
 
 
-def _signed(difference: Estimate) -> str:
+def _points(difference: Estimate) -> str:
     if difference.value is None:
-        return "–"
-    value = f"{100 * difference.value:+.0f} points"
-    if difference.low is None or difference.high is None:
-        return value
-    return f"{value} [{100 * difference.low:+.0f}, {100 * difference.high:+.0f}]"
-
-
-def _p(p: float | None) -> str:
-    return "–" if p is None else f"{p:.3g}"
+        return UNKNOWN
+    low, high = (None if bound is None else 100 * bound for bound in (difference.low, difference.high))
+    return f"{signed(100 * difference.value, 0)} points {brackets(low, high, 0, sign=True)}".rstrip()
 
 
 def _counts(dropped: dict[str, int]) -> str:

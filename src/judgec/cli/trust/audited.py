@@ -5,6 +5,7 @@ from judgec.api.options.audit import AuditOptions
 from judgec.audits.drift import Drift
 from judgec.cli.output import command, judgec_here, say
 from judgec.records.audit import AuditReport
+from judgec.report.numbers import show
 
 
 def show_audit(found: JudgeAudit, audit: AuditReport) -> None:
@@ -33,7 +34,5 @@ def show_drift(found: JudgeAudit, drift: Drift) -> None:
     agreed = drift.agreement.estimates["exact"]
     print(f"{found.judge} against {found.anchor.judge} of {found.anchor.created}")
     print(f"{drift.flips.sentence}\n{drift.shift.sentence}")
-    same = "-" if agreed.value is None else f"{agreed.value:.3f}"
-    same += "" if agreed.low is None or agreed.high is None else f" [{agreed.low:.3f}, {agreed.high:.3f}]"
     calls = f"{found.report['lm_calls']} LM calls"
-    say(f"equal grades: {same}; {drift.lost} verdicts lost; noise when frozen: {found.anchor.noise}; {calls}")
+    say(f"exact: {show(agreed, 3)}; {drift.lost} verdicts lost; noise when frozen: {found.anchor.noise}; {calls}")

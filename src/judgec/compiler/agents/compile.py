@@ -19,6 +19,7 @@ from judgec.errors import BudgetError, UserError
 from judgec.lm.session import Session
 from judgec.lm.watch import Noting, Watch
 from judgec.records.estimate import Estimate
+from judgec.report.numbers import brackets, number, signed
 from judgec.retrieval.retrievers import Retriever
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.bootstrap import Interval, detectable_difference, difference_interval, interval
@@ -182,15 +183,15 @@ def decide(scores: Mapping[str, Sequence[ScoredAnswer]], standing: Standing, set
     better = bool(found.value and found.value > 0 and found.low is not None and found.low >= 0)
     estimate = found.estimate(len(scores[COMPILED]))
     detectable = detectable_difference(found)
-    bounds = "" if found.low is None or found.high is None else f" [{found.low:+.3f}, {found.high:+.3f}]"
-    measured = f"mean score {found.value or 0.0:+.3f}{bounds} against {rival}, look {standing.look} at these queries"
+    gain = f"{signed(found.value or 0.0, 3)} {brackets(found.low, found.high, 3, sign=True)}".rstrip()
+    measured = f"mean score {gain} against {rival}, look {standing.look} at these queries"
     few = found.n_clusters < MIN_TEST_QUERIES
     if few:
         reason = f"never promoted: {found.n_clusters} test queries, {MIN_TEST_QUERIES} are needed ({measured})"
     elif better:
         reason = f"better: {measured}"
     else:
-        power = "" if detectable is None else f"; these queries could have shown {detectable:.2f}"
+        power = "" if detectable is None else f"; these queries could have shown {number(detectable)}"
         reason = f"not shown to be better: {measured}{f'; {found.note}' if found.note else power}"
     return AgentVerdict(better and not few, reason, rival, estimate, detectable, standing)
 

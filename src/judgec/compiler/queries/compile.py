@@ -24,6 +24,7 @@ from judgec.queries.pool import Near
 from judgec.queries.reliability import Pair, Reliability
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, Item
+from judgec.report.numbers import show
 from judgec.retrieval.passages import Passage
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
@@ -290,7 +291,7 @@ def _verdict(gain: Estimate, compiled: ScoredPassages, n_clusters: int) -> tuple
         return False, f"never promoted: {n_clusters} test documents, {MIN_TEST_QUERIES} are needed"
     if gain.low is None:
         return False, f"not shown to be better: {gain.note}"
-    shown = f"{gain.value:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}] in the value of a question"
+    shown = f"{show(gain, 3, sign=True)} in the value of a question"
     if gain.low > 0:
         return True, f"better than the uncompiled generator: {shown}"
     return False, f"not shown to be better than the uncompiled generator: {shown}"

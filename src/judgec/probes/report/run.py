@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from judgec.probes.report.summary import Summary
-from judgec.records.estimate import Estimate
+from judgec.probes.report.summary import Cell, Summary, cell_columns
 from judgec.tracking.runs import ProbeRun
 
 ARTIFACTS = ("report.html", "junit.xml", "results.jsonl", "questions.jsonl")
@@ -19,15 +18,10 @@ def run_of(summary: Summary, *, folder: Path, started: float, ended: float) -> P
         ended: POSIX seconds.
     """
     sets = tuple(dict.fromkeys(cell.data_set for cell in summary.cells))
-    metrics: dict[str, Estimate | float] = {}
-    for cell in summary.cells:
-        place = f"{cell.scenario}.{cell.system}" + (f".{cell.data_set}" if len(sets) > 1 else "")
-        metrics[f"failure_rate.{place}"] = cell.failure_rate
-        metrics[f"n.{place}"] = float(cell.n)
-        metrics[f"errors.{place}"] = float(cell.errors)
-        metrics[f"unscored.{place}"] = float(cell.unscored)
-        for name, count in cell.components.items():
-            metrics[f"lost_in.{name}.{place}"] = float(count)
+
+    def place(cell: Cell) -> str:
+        return f"{cell.scenario}.{cell.system}" + (f".{cell.data_set}" if len(sets) > 1 else "")
+
     return ProbeRun(
         name=folder.name,
         params={
@@ -37,7 +31,7 @@ def run_of(summary: Summary, *, folder: Path, started: float, ended: float) -> P
             "judge": summary.judge,
             "writer": summary.writer,
         },
-        metrics=metrics,
+        metrics=cell_columns(place).metrics(summary.cells),
         artifacts={name: folder / name for name in ARTIFACTS if (folder / name).is_file()},
         started=started,
         ended=ended,

@@ -1,7 +1,7 @@
 """Summarizes a probe: failure rates by scenario, system and data set, diagnosis, advice, worst cases."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,8 @@ from judgec.probes.diagnosis import advice
 from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, Probed, Where
 from judgec.records.scenario.schema import Fix, Scenario
+from judgec.report.columns import Column, TableColumns
+from judgec.report.numbers import UNKNOWN, show_percent
 from judgec.stats.intervals.proportion import share
 
 COMPONENTS: tuple[Where, ...] = ("retrieval", "generator", "corpus", "not tested")
@@ -51,19 +53,60 @@ class Cell:
     def to_json(self) -> dict[str, object]:
         """For ``report.json``."""
         return {
-            "scenario": self.scenario,
-            "system": self.system,
-            "data_set": self.data_set,
-            "failure_rate": self.failure_rate.to_json(),
-            "failure_rate_with_errors": self.at_worst.to_json(),
-            "failures": self.failures,
-            "n": self.n,
-            "errors": self.errors,
-            "unscored": self.unscored,
+            **cell_columns().json([self]),
             "components": dict(self.components),
             "failed_criteria": dict(self.criteria),
             **({"rejection": dict(self.rejection)} if self.rejection else {}),
         }
+
+
+def cell_columns(key: Callable[[Cell], str] = str) -> TableColumns[Cell]:
+    """The columns of the failure rates.
+
+    Args:
+        key: What a cell is called in MLflow.
+    """
+    return TableColumns(
+        (
+            Column("scenario", lambda cell: cell.scenario, value=lambda cell: cell.scenario, json=("scenario",)),
+            Column("system", lambda cell: cell.system, value=lambda cell: cell.system, json=("system",)),
+            Column("data set", lambda cell: cell.data_set, value=lambda cell: cell.data_set, json=("data_set",)),
+            Column(
+                "failure rate",
+                lambda cell: show_percent(cell.failure_rate),
+                value=lambda cell: cell.failure_rate,
+                json=("failure_rate",),
+                metric=("failure_rate", None),
+            ),
+            Column(value=lambda cell: cell.at_worst, json=("failure_rate_with_errors",)),
+            Column(value=lambda cell: cell.failures, json=("failures",)),
+            *(_counted(name) for name in ("n", "errors", "unscored")),
+            Column(
+                "lost in",
+                lambda cell: ", ".join(f"{name} {count}" for name, count in cell.components.items()) or UNKNOWN,
+            ),
+            *(_lost_in(name) for name in COMPONENTS),
+        ),
+        key,
+    )
+
+
+def _counted(name: str) -> Column[Cell]:
+    return Column(
+        name,
+        lambda cell: str(getattr(cell, name)),
+        value=lambda cell: getattr(cell, name),
+        json=(name,),
+        metric=(name, None),
+    )
+
+
+def _lost_in(name: str) -> Column[Cell]:
+    return Column(
+        value=lambda cell: cell.components.get(name, 0),
+        metric=("lost_in", name, None),
+        absent=lambda cell: name not in cell.components,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,41 +2,41 @@
 
 import re
 from collections.abc import Sequence
-from html import escape
+
+from markupsafe import Markup
 
 from judgec.records.audit import Finding
-from judgec.report.page.skeleton import section, shown, table
+from judgec.report.columns import Column, TableColumns
+from judgec.report.kit import marked, render, shown
+from judgec.report.numbers import short, show
 
 BEGIN, END = "<!--audits-->", "<!--/audits-->"  # no user's text can say so: it is escaped
 BETWEEN = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
 WORDS = {"pass": "✓ pass", "not shown": "? not shown", "fail": "✗ fail", "skipped": "– skipped"}
+COLUMNS: TableColumns[Finding] = TableColumns(
+    (
+        Column("audit", lambda one: one.audit.replace("_", " ")),
+        Column(
+            "",
+            lambda one: one.status,
+            cell=lambda one: marked(one.status.replace(" ", "-"), WORDS.get(one.status, one.status)),
+        ),
+        Column("effect", lambda one: show(one.effect), cell=lambda one: shown(one.effect)),
+        Column("bound", lambda one: short(one.bound)),
+        Column("what was found", lambda one: one.sentence),
+    ),
+)
 
 
-def audits_section(found: Sequence[Finding], judge: str) -> str:
+def audits_section(found: Sequence[Finding], judge: str) -> Markup:
     """The section between its marks; without an audit it names the command that makes them.
 
     Args:
         found: The audits.
         judge: ``name@version``.
     """
-    if found:
-        rows = [
-            [
-                escape(one.audit.replace("_", " ")),
-                f"<span class={one.status.replace(' ', '-')}>{WORDS.get(one.status, escape(one.status))}</span>",
-                shown(one.effect),
-                f"{one.bound:g}",
-                escape(one.sentence),
-            ]
-            for one in found
-        ]
-        body = table(["audit", "", "effect", "bound", "what was found"], rows, "audits", label="Audits")
-    else:
-        body = (
-            "<p>Not audited: nobody has looked for a bias to position, length, style or authority, or for injection. "
-            f"To do so: <code>judgec audit --judge {escape(judge)}</code></p>"
-        )
-    return f"{BEGIN}{section('audits', 'Audits', body)}{END}"
+    head, rows = COLUMNS.page(found)
+    return render("audits.html", {"head": head, "rows": rows, "judge": judge})
 
 
 def with_audits(page: str, found: Sequence[Finding], judge: str) -> str:

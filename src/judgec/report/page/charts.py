@@ -2,18 +2,47 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import Literal
 
 import numpy as np
+from markupsafe import Markup
 
 from judgec.records.agreement import BlandAltman
 from judgec.records.label import FloatArray, IntArray
-from judgec.report.render import number
+from judgec.report.kit import render
+from judgec.report.numbers import number, percent, short, signed
 from judgec.stats.agreement.reliability import calibration_error, reliability_bins
 
 WIDTH, HEIGHT = 420, 300
 LEFT, RIGHT, TOP, BOTTOM = 46, 18, 18, 44  # margins for the axes' words
 LARGEST = 15.0  # radius of the largest dot
+
+
+@dataclass(frozen=True, slots=True)
+class ChartMark:
+    """One thing on a drawing, placed in its pixels.
+
+    Args:
+        kind: ``text``, ``line``, ``path``, ``dot`` or ``column``.
+        css: Its class.
+        x: Left end, or centre of a dot.
+        y: The same, from above.
+        x2: Right end of a line, radius of a dot, width of a column.
+        y2: Lower end of a line, height of a column.
+        text: Words, what a dot or a column says when pointed at, or the places of a path.
+        anchor: Which part of the words is at ``x``.
+        turned: The words run upwards.
+    """
+
+    kind: Literal["text", "line", "path", "dot", "column"]
+    css: str
+    x: str = ""
+    y: str = ""
+    x2: str = ""
+    y2: str = ""
+    text: str = ""
+    anchor: str = "start"
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,52 +69,40 @@ class Plane:
         """Vertical place of a value."""
         return self.height - BOTTOM - (value - self.y[0]) / (self.y[1] - self.y[0]) * (self.height - TOP - BOTTOM)
 
-    def drawn(self, parts: Sequence[str], *, label: str, words: tuple[str, str], ticks: "Ticks") -> str:
+    def drawn(self, marks: Sequence[ChartMark], *, label: str, words: tuple[str, str], ticks: "Ticks") -> Markup:
         """The drawing with its axes.
 
         Args:
-            parts: Finished SVG.
+            marks: What is on it.
             label: What it shows, in a sentence, for who cannot see it.
             words: Below the horizontal axis and along the vertical one.
             ticks: Of both axes.
         """
+        below = f"{self.height - BOTTOM + 16}"
         axes = [
-            f"<text class=tick x={self.across(at):.1f} y={self.height - BOTTOM + 16} text-anchor=middle>"
-            f"{escape(text)}</text>"
-            for at, text in ticks.x
+            ChartMark("text", "tick", f"{self.across(at):.1f}", below, text=t, anchor="middle") for at, t in ticks.x
         ]
         for at, text in ticks.y:
-            y = self.up(at)
-            axes.append(f"<line class=grid x1={LEFT} x2={self.width - RIGHT} y1={y:.1f} y2={y:.1f} />")
-            axes.append(f"<text class=tick x={LEFT - 6} y={y + 4:.1f} text-anchor=end>{escape(text)}</text>")
-        middle = (self.height - BOTTOM + TOP) / 2
-        axes.append(
-            f"<text class=tick x={(LEFT + self.width - RIGHT) / 2} y={self.height - 6} text-anchor=middle>"
-            f"{escape(words[0])}</text>"
-            f"<text class=tick transform='translate(13 {middle}) rotate(-90)' text-anchor=middle>"
-            f"{escape(words[1])}</text>"
-        )
-        return (
-            f"<svg viewBox='0 0 {self.width} {self.height}' role=img aria-label='{escape(label, quote=True)}'>"
-            f"{''.join(axes)}{''.join(parts)}</svg>"
-        )
+            axes.append(self.level(at, "grid"))
+            axes.append(ChartMark("text", "tick", f"{LEFT - 6}", f"{self.up(at) + 4:.1f}", text=text, anchor="end"))
+        centre, middle = (LEFT + self.width - RIGHT) / 2, (self.height - BOTTOM + TOP) / 2
+        axes.append(ChartMark("text", "tick", f"{centre}", f"{self.height - 6}", text=words[0], anchor="middle"))
+        axes.append(ChartMark("text", "tick", "13", f"{middle}", text=words[1], anchor="middle", turned=True))
+        size = {"width": self.width, "height": self.height}
+        return render("chart.html", {"label": label, "marks": [*axes, *marks], **size})
 
-    def level(self, value: float, kind: str) -> str:
+    def level(self, value: float, kind: str) -> ChartMark:
         """A horizontal line through a value."""
-        y = self.up(value)
-        return f"<line class={kind} x1={LEFT} x2={self.width - RIGHT} y1={y:.1f} y2={y:.1f} />"
+        y = f"{self.up(value):.1f}"
+        return ChartMark("line", kind, f"{LEFT}", y, f"{self.width - RIGHT}", y)
 
-    def path(self, points: Sequence[tuple[float, float]]) -> str:
+    def path(self, points: Sequence[tuple[float, float]]) -> ChartMark:
         """A line through the points."""
-        places = " ".join(f"{self.across(x):.1f},{self.up(y):.1f}" for x, y in points)
-        return f"<polyline class=curve points='{places}' />"
+        return ChartMark("path", "curve", text=" ".join(f"{self.across(x):.1f},{self.up(y):.1f}" for x, y in points))
 
-    def dot(self, x: float, y: float, radius: float, title: str) -> str:
+    def dot(self, x: float, y: float, radius: float, title: str) -> ChartMark:
         """A dot that says what it is when pointed at."""
-        return (
-            f"<circle class=dot cx={self.across(x):.1f} cy={self.up(y):.1f} r={radius:.1f}>"
-            f"<title>{escape(title)}</title></circle>"
-        )
+        return ChartMark("dot", "dot", f"{self.across(x):.1f}", f"{self.up(y):.1f}", f"{radius:.1f}", text=title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +114,14 @@ class Ticks:
 
 
 PERCENT = tuple((value / 4, f"{25 * value}") for value in range(5))
-STYLE = """
-figure{margin:0;min-width:0}figcaption{font-size:.9rem;color:var(--quiet);margin:.2rem 0 .6rem}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem 1.6rem}
-svg{display:block;width:100%;max-width:30rem;height:auto}
-svg .tick{font:12px system-ui,sans-serif;fill:var(--quiet)}svg .grid{stroke:var(--line);stroke-width:1}
-svg .dot{fill:var(--hue);fill-opacity:.75}svg .curve{fill:none;stroke:var(--hue);stroke-width:2}
-svg .ideal{stroke:var(--quiet);stroke-dasharray:5 4;stroke-width:1.2}svg .mid{stroke:var(--alarm);stroke-width:1.6}
-svg .limit{stroke:var(--alarm);stroke-width:1.4;stroke-dasharray:6 4}svg .said{fill:var(--alarm);font-weight:600;
-paint-order:stroke;stroke:var(--paper);stroke-width:4px}
-svg .column{fill:var(--hue);fill-opacity:.75}svg .other{fill:var(--quiet);fill-opacity:.55}
-"""
 
 
-def figure(svg: str, caption: str) -> str:
-    """A drawing with its caption, which is finished HTML."""
-    return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
+def figures(drawings: Sequence[tuple[Markup, str]]) -> Markup:
+    """Drawings beside each other, each with its caption; those that could not be drawn are left out."""
+    return render("figures.html", {"drawings": [(drawn, caption) for drawn, caption in drawings if drawn]})
 
 
-def reliability_chart(probability: FloatArray, happened: IntArray, *, words: tuple[str, str]) -> str:
+def reliability_chart(probability: FloatArray, happened: IntArray, *, words: tuple[str, str]) -> Markup:
     """Stated probability against what happened, in ten equal bins; a dot's area is the number of items.
 
     Args:
@@ -125,20 +131,18 @@ def reliability_chart(probability: FloatArray, happened: IntArray, *, words: tup
     """
     known = np.isfinite(probability) & (happened >= 0)
     if not known.any():
-        return ""
+        return Markup()
     counts, stated, observed = reliability_bins(probability[known], happened[known])
     plane = Plane((0.0, 1.0), (0.0, 1.0))
     filled = [int(i) for i in np.flatnonzero(counts)]
-    ideal = (
-        f"<line class=ideal x1={plane.across(0):.1f} y1={plane.up(0):.1f} x2={plane.across(1):.1f} "
-        f"y2={plane.up(1):.1f} />"
-    )
+    left, low, right, high = (f"{at:.1f}" for at in (plane.across(0), plane.up(0), plane.across(1), plane.up(1)))
+    ideal = ChartMark("line", "ideal", left, low, right, high)
     dots = [
         plane.dot(
             float(stated[i]),
             float(observed[i]),
             _radius(int(counts[i]), int(counts.max())),
-            f"{counts[i]} items: stated {stated[i]:.0%}, observed {observed[i]:.0%}",
+            f"{counts[i]} items: stated {percent(stated[i])}, observed {percent(observed[i])}",
         )
         for i in filled
     ]
@@ -148,7 +152,7 @@ def reliability_chart(probability: FloatArray, happened: IntArray, *, words: tup
     return plane.drawn([ideal, curve, *dots], label=label, words=words, ticks=Ticks(PERCENT, PERCENT))
 
 
-def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltman) -> str:
+def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltman) -> Markup:
     """Difference of judge and expert against their mean; a dot's area is the number of items.
 
     Args:
@@ -159,7 +163,7 @@ def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltma
     """
     both = np.isfinite(expert) & np.isfinite(judge)
     if not both.any() or limits.bias is None or limits.low is None or limits.high is None:
-        return ""
+        return Markup()
     points = np.column_stack([(expert[both] + judge[both]) / 2, judge[both] - expert[both]])
     places, counts = np.unique(points.round(9), axis=0, return_counts=True)
     least, most = float(places[:, 0].min()), float(places[:, 0].max())
@@ -167,27 +171,32 @@ def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltma
     margin = 0.08 * (most - least) + 0.1
     plane = Plane((least - margin, most + margin), (-reach, reach))
     dots = [
-        plane.dot(float(x), float(y), _radius(int(n), int(counts.max())), f"{n} items: mean {x:g}, difference {y:+g}")
+        plane.dot(
+            float(x),
+            float(y),
+            _radius(int(n), int(counts.max())),
+            f"{n} items: mean {short(x)}, difference {short(y, sign=True)}",
+        )
         for (x, y), n in zip(places, counts, strict=True)
     ]
     lines = [plane.level(limits.bias, "mid"), plane.level(limits.low, "limit"), plane.level(limits.high, "limit")]
     named = [("bias", limits.bias), ("upper limit", limits.high), ("lower limit", limits.low)]
     said = [
-        f"<text class='tick said' x={LEFT + 4} y={plane.up(value) - 4:.1f}>{name} {value:+.2f}</text>"
+        ChartMark("text", "tick said", f"{LEFT + 4}", f"{plane.up(value) - 4:.1f}", text=f"{name} {signed(value)}")
         for name, value in named
     ]
-    x_ticks = [(value, f"{value:g}") for value in np.linspace(least, most, 5).round(2)]
-    y_ticks = [(value, f"{value:+g}") for value in (-_tick(reach), 0.0, _tick(reach))]
-    label = f"Bland-Altman of {int(both.sum())} grades: bias {limits.bias:+.2f}, limits {limits.low:+.2f} to "
+    x_ticks = [(value, short(value)) for value in np.linspace(least, most, 5).round(2)]
+    y_ticks = [(value, short(value, sign=True)) for value in (-_tick(reach), 0.0, _tick(reach))]
+    low, bias, high = (signed(value) for value in (limits.low, limits.bias, limits.high))
     return plane.drawn(
         [*dots, *lines, *said],
-        label=f"{label}{limits.high:+.2f}",
+        label=f"Bland-Altman of {int(both.sum())} grades: bias {bias}, limits {low} to {high}",
         words=("mean of expert and judge", "judge − expert"),
         ticks=Ticks(x_ticks, y_ticks),
     )
 
 
-def histogram_chart(raters: Sequence[tuple[str, IntArray]], grades: Sequence[str]) -> str:
+def histogram_chart(raters: Sequence[tuple[str, IntArray]], grades: Sequence[str]) -> Markup:
     """How often each rater gave each grade, as shares of what the rater graded; the last rater is the judge.
 
     Args:
@@ -199,30 +208,29 @@ def histogram_chart(raters: Sequence[tuple[str, IntArray]], grades: Sequence[str
     shares = [count / max(int(count.sum()), 1) for count in counts]
     top = max(float(share.max()) for share in shares) or 1.0
     plane = Plane((-0.5, k - 0.5), (0.0, top * 1.08))
-    width = 0.84 / len(raters)
+    step = 0.84 / len(raters)
     columns = []
     for position, ((name, _), share, count) in enumerate(zip(raters, shares, counts, strict=True)):
         kind = "column" if position == len(raters) - 1 else "other"
         for grade in range(k):
-            left = plane.across(grade - 0.42 + width * position)
-            right = plane.across(grade - 0.42 + width * (position + 0.92))
+            left = plane.across(grade - 0.42 + step * position)
+            right = plane.across(grade - 0.42 + step * (position + 0.92))
             y = plane.up(float(share[grade]))
-            said = f"{name}: {count[grade]} times {grades[grade]} ({share[grade]:.0%})"
-            columns.append(
-                f"<rect class={kind} x={left:.1f} y={y:.1f} width={right - left:.1f} "
-                f"height={plane.up(0) - y:.1f}><title>{escape(said)}</title></rect>"
-            )
+            said = f"{name}: {count[grade]} times {grades[grade]} ({percent(share[grade])})"
+            width, height = f"{right - left:.1f}", f"{plane.up(0) - y:.1f}"
+            columns.append(ChartMark("column", kind, f"{left:.1f}", f"{y:.1f}", width, height, text=said))
     ticks = Ticks([(i, _short(text)) for i, text in enumerate(grades)], [(0.0, "0"), (top, f"{100 * top:.0f}")])
     return plane.drawn(columns, label="Grades by rater, the judge last", words=("grade", "% of grades"), ticks=ticks)
 
 
-def coverage_chart(points: Sequence[tuple[float, float]]) -> str:
+def coverage_chart(points: Sequence[tuple[float, float]]) -> Markup:
     """Agreement against the share of items that the judge still grades; both 0-1."""
     if len(points) < 2:
-        return ""
+        return Markup()
     plane = Plane((0.0, 1.0), (0.0, 1.0))
-    dots = [plane.dot(x, y, 4.0, f"{x:.0%} graded: agreement {y:.0%}") for x, y in points]
-    label = f"Agreement from {points[0][1]:.0%} of all items to {points[-1][1]:.0%} of the surest {points[-1][0]:.0%}"
+    dots = [plane.dot(x, y, 4.0, f"{percent(x)} graded: agreement {percent(y)}") for x, y in points]
+    (_, whole), (least, surest) = points[0], points[-1]
+    label = f"Agreement from {percent(whole)} of all items to {percent(surest)} of the surest {percent(least)}"
     words = ("% of items that the judge grades", "% in agreement")
     return plane.drawn([plane.path(points), *dots], label=label, words=words, ticks=Ticks(PERCENT, PERCENT))
 

@@ -1,15 +1,15 @@
 """The confusion matrix as a table whose cells are shaded by their share of the row."""
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
+from markupsafe import Markup
 
 from judgec.records.label import IntArray
-from judgec.report.page.skeleton import table
+from judgec.report.kit import heat, table
 
 
-def confusion_table(expert: IntArray, judge: IntArray, grades: Sequence[str]) -> str:
+def confusion_table(expert: IntArray, judge: IntArray, grades: Sequence[str]) -> Markup:
     """How often the judge gave each grade (columns) where the experts gave each grade (rows).
 
     Args:
@@ -25,17 +25,15 @@ def confusion_table(expert: IntArray, judge: IntArray, grades: Sequence[str]) ->
     totals = counts.sum(axis=1)
     rows = [
         [
-            escape(grades[row]),
+            grades[row],
             *(_cell(int(counts[row, column]), int(totals[row])) for column in range(columns)),
             str(totals[row]),
         ]
         for row in range(k)
     ]
-    head = ["experts ↓ judge →", *map(escape, grades), *(["unscored"] * (columns - k)), "items"]
+    head = ["experts ↓ judge →", *grades, *(["unscored"] * (columns - k)), "items"]
     return table(head, rows, "heat", label="Confusion matrix: experts' grades in rows, the judge's in columns")
 
 
-def _cell(count: int, total: int) -> str:
-    if not count:
-        return "<span class=cell style='--heat:0%'>·</span>"
-    return f"<span class=cell style='--heat:{100 * count / total:.0f}%'>{count}</span>"
+def _cell(count: int, total: int) -> Markup:
+    return heat(100 * count / total, f"{count}") if count else heat(0.0, "·")

@@ -2,10 +2,11 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
-from judgec.report.page.skeleton import cut, more, scrolling
+from markupsafe import Markup
+
+from judgec.report.kit import cut, render
 
 MOST_LINES = 300  # of a difference
 MOST_WIDTH = 240  # characters of one line in a difference
@@ -27,34 +28,27 @@ def prompt_lines(state: Mapping[str, Any]) -> list[str]:  # Any: JSON of ``store
     return lines
 
 
-def prompt_section(now: Sequence[str], before: Sequence[str] | None, parent: str) -> str:
+def prompt_section(now: Sequence[str], before: Sequence[str] | None, parent: str) -> Markup:
     """The prompt, and its difference from ``parent``'s; None where there is nothing to compare it with."""
-    whole = more(
-        "The whole prompt",
-        scrolling(cut(chr(10).join(now), MOST_PROMPT), "text code", label="prompt"),
+    changes = [] if before is None else list(difflib.unified_diff(before, now, lineterm="", n=2))[2:]
+    added, removed = (sum(line.startswith(sign) for line in changes) for sign in "+-")
+    return render(
+        "prompt.html",
+        {
+            "parent": parent,
+            "comparable": before is not None,
+            "changes": [_line(line) for line in changes[:MOST_LINES]],
+            "more": max(len(changes) - MOST_LINES, 0),
+            "added": added,
+            "removed": removed,
+            "prompt": cut("\n".join(now), MOST_PROMPT),
+        },
     )
-    if before is None:
-        return f"<p>There is no {escape(parent)} to compare it with.</p>{whole}"
-    changes = list(difflib.unified_diff(before, now, lineterm="", n=2))[2:]
-    added = sum(line.startswith("+") for line in changes)
-    removed = sum(line.startswith("-") for line in changes)
-    if not changes:
-        return f"<p>The same prompt as {escape(parent)}.</p>{whole}"
-    shown = "".join(_line(line) for line in changes[:MOST_LINES])
-    if len(changes) > MOST_LINES:
-        shown += f"<span class=quiet>… {len(changes) - MOST_LINES} more lines</span>"
-    said = f"{added} lines added, {removed} removed against {escape(parent)}."
-    diff = more(
-        "The difference, line by line",
-        scrolling(shown, "text code", label="difference"),
-        opened=added < 30,
-    )
-    return f"<p>{said}</p>{diff}{whole}"
 
 
-def _line(line: str) -> str:
-    kind = {"+": "ins", "-": "del"}.get(line[:1])
-    text = escape(line[:MOST_WIDTH]) + ("…" if len(line) > MOST_WIDTH else "") + "\n"
+def _line(line: str) -> tuple[str, str]:
+    """How a line of the difference is marked, and its text."""
     if line.startswith("@@"):
-        return "<span class=quiet>…</span>\n"
-    return text if kind is None else f"<{kind}>{text}</{kind}>"
+        return "between", "…"
+    kind = {"+": "ins", "-": "del"}.get(line[:1], "")
+    return kind, line[:MOST_WIDTH] + ("…" if len(line) > MOST_WIDTH else "")

@@ -9,7 +9,7 @@ import numpy as np
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs
-from judgec.report.render import NAMES, number, show
+from judgec.report.numbers import number, show, statistic_name
 from judgec.stats.agreement.measure import Resampling, panel_statistic
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.bootstrap import difference_interval
@@ -112,7 +112,7 @@ def _compared_with_experts(
 ) -> JudgeVerdict:
     who, they = ("the constructed labels", "their raters") if constructed else ("your experts", "they")
     own = agreements["compiled"].estimates[statistic]
-    named = NAMES.get(statistic, statistic)
+    named = statistic_name(statistic)
     if below:
         sentence = f"{name} agrees with {who} less often than their most frequent grade does: {below}."
         return JudgeVerdict("below", statistic, sentence, "")

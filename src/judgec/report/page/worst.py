@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
+from markupsafe import Markup
 
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item, Label
 from judgec.records.scale import Scale
-from judgec.report.page.skeleton import cut, more, scrolling
+from judgec.report.columns import NO_NUMBER
+from judgec.report.kit import cut, render
+from judgec.report.numbers import number
 
 MOST = 12  # items on the page; all are in report.json
 MOST_LABELS = 8  # annotators shown of one item
@@ -93,50 +95,66 @@ def _named(positions: IntArray, aspects: Sequence[str], scale: Scale) -> dict[st
     return {aspect: None if position < 0 else scale.grades[position] for aspect, position in pairs}
 
 
-def worst_cards(found: Sequence[Disagreement], scale: Scale) -> str:
+def worst_cards(found: Sequence[Disagreement], scale: Scale) -> Markup:
     """The disagreements as blocks that open, the first one open."""
-    return "".join(_card(one, scale, opened=not number) for number, one in enumerate(found))
+    return render("worst.html", {"cards": [_card(one, scale) for one in found]})
 
 
-def _card(one: Disagreement, scale: Scale, *, opened: bool) -> str:
-    title = (
-        f"experts <b>{_grades(one.expert)}</b>, judge <b>{_grades(one.judge)}</b>"
-        f"<br><span class=quiet>{cut(one.item.text('query'), 160)}</span>"
-    )
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one grader said of an item, in words."""
+
+    grader: str
+    grade: str
+    reason: Markup | None
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementCard:
+    """A disagreement in words and finished texts."""
+
+    experts: str
+    judge: str
+    query: Markup
+    where: str
+    opinions: Sequence[Opinion]
+    others: int
+    texts: Sequence[tuple[str, Markup]]
+
+
+def _card(one: Disagreement, scale: Scale) -> DisagreementCard:
     names = [*(name for name in FIRST if name in one.item.inputs)]
     names += [name for name in one.item.inputs if name not in FIRST]
-    texts = "".join(
-        f"<h3>{escape(name)}</h3>{scrolling(cut(one.item.text(name), MOST_CHARACTERS), label=name)}" for name in names
-    )
-    reasons = "".join(_label(label, scale) for label in one.labels[:MOST_LABELS])
-    if len(one.labels) > MOST_LABELS:
-        reasons += f"<p class=quiet>and {len(one.labels) - MOST_LABELS} more annotators</p>"
-    scores = ", ".join(f"{score:.2f}" for score in one.score.values())
+    scores = ", ".join(number(score) for score in one.score.values())
     score = "" if scale.level == "nominal" else f" (score {scores})"
-    where = " · ".join(escape(part) for part in (one.item.item_id, one.item.agent, one.item.group) if part)
-    reasons += f"<article class=answer><h3>judge: {_grades(one.judge)}{score}</h3>{_reason(one.rationale)}</article>"
-    return more(title, f"<p class=quiet>{where}</p><div class=answers>{reasons}</div>{texts}", opened=opened)
+    judge = Opinion("judge", f"{_grades(one.judge)}{score}", _reason(one.rationale))
+    return DisagreementCard(
+        experts=_grades(one.expert),
+        judge=_grades(one.judge),
+        query=cut(one.item.text("query"), 160),
+        where=" · ".join(part for part in (one.item.item_id, one.item.agent, one.item.group) if part),
+        opinions=[*(_opinion(label, scale) for label in one.labels[:MOST_LABELS]), judge],
+        others=max(len(one.labels) - MOST_LABELS, 0),
+        texts=[(name, cut(one.item.text(name), MOST_CHARACTERS)) for name in names],
+    )
 
 
-def _label(label: Label, scale: Scale) -> str:
+def _opinion(label: Label, scale: Scale) -> Opinion:
     given: dict[str, object] = {aspect: scale.grades[position] for aspect, position in label.grades.items()}
     accept = "" if label.accept is None else " accept" if label.accept else " reject"
     said = (_grades(given) if given else "") + accept
-    return (
-        f"<article class=answer><h3>{escape(label.annotator)}: {said.strip() or '–'}</h3>"
-        f"{_reason(label.rationale)}</article>"
-    )
+    return Opinion(label.annotator, said.strip() or NO_NUMBER, _reason(label.rationale))
 
 
-def _reason(text: str) -> str:
-    return f"<div class=text>{cut(text, MOST_CHARACTERS)}</div>" if text else "<i class=quiet>no reason given</i>"
+def _reason(text: str) -> Markup | None:
+    return cut(text, MOST_CHARACTERS) if text else None
 
 
 def _grades(by_aspect: Mapping[str, object]) -> str:
     if len(by_aspect) == 1:
         return _grade(next(iter(by_aspect.values())))
-    return ", ".join(f"{escape(aspect)} {_grade(grade)}" for aspect, grade in by_aspect.items())
+    return ", ".join(f"{aspect} {_grade(grade)}" for aspect, grade in by_aspect.items())
 
 
 def _grade(grade: object) -> str:
-    return "–" if grade is None else escape(str(grade))
+    return NO_NUMBER if grade is None else str(grade)

@@ -1,13 +1,12 @@
 """Adds what agents' answers took to the leaderboard: latency, tokens, dollars."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from judgec.report.columns import Column, TableColumns
+from judgec.report.numbers import money, points
 from judgec.store.tournament.entries import Entries
 
-COLUMNS = ("median ms", "tokens a query", "$")  # for people
-CSV_COLUMNS = ("median_latency_ms", "tokens_per_query", "usd")
 NOTE = "Median ms: latency of answers made anew, waiting for a free slot aside; $: of all of the agent's answers."
 
 
@@ -51,6 +50,34 @@ def agent_costs(entries: Entries) -> dict[str, AgentCost]:
     return found
 
 
+def _milliseconds(cost: AgentCost | None) -> float | None:
+    return None if cost is None or cost.median_seconds is None else 1e3 * cost.median_seconds
+
+
+COSTS: TableColumns[AgentCost | None] = TableColumns(
+    (
+        Column(
+            "median ms",
+            lambda cost: points(_milliseconds(cost)),
+            value=_milliseconds,
+            csv="median_latency_ms",
+        ),
+        Column(
+            "tokens a query",
+            lambda cost: points(None if cost is None else cost.tokens, 0),
+            value=lambda cost: None if cost is None else cost.tokens,
+            csv="tokens_per_query",
+        ),
+        Column(
+            "$",
+            lambda cost: money(None if cost is None else cost.usd_total),
+            value=lambda cost: None if cost is None else cost.usd_total,
+            csv="usd",
+        ),
+    )
+)
+
+
 def costs_json(entries: Entries) -> dict[str, dict[str, float | None]]:
     """For ``report.json``."""
     return {
@@ -63,23 +90,3 @@ def costs_json(entries: Entries) -> dict[str, dict[str, float | None]]:
         }
         for agent, cost in agent_costs(entries).items()
     }
-
-
-def cost_cells(costs: Mapping[str, AgentCost], agent: str, unknown: str = "-") -> tuple[str, ...]:
-    """An agent's cells below ``COLUMNS``; none where nothing is known of any agent."""
-    if not costs:
-        return ()
-    latency, tokens, usd = cost_numbers(costs, agent)
-    return _text(latency, 1, unknown), _text(tokens, 0, unknown), _text(usd, 4, unknown)
-
-
-def cost_numbers(costs: Mapping[str, AgentCost], agent: str) -> tuple[float | None, ...]:
-    """An agent's numbers below ``CSV_COLUMNS``: median ms, mean tokens a query, dollars in all; None where unknown."""
-    if agent not in costs:
-        return None, None, None
-    cost = costs[agent]
-    return None if cost.median_seconds is None else 1e3 * cost.median_seconds, cost.tokens, cost.usd_total
-
-
-def _text(value: float | None, digits: int, unknown: str) -> str:
-    return unknown if value is None else f"{value:.{digits}f}"

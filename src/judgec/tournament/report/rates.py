@@ -9,12 +9,88 @@ import numpy as np
 from judgec.errors import UserError
 from judgec.records.estimate import Estimate
 from judgec.records.game import Games
+from judgec.report.columns import Column, TableColumns
+from judgec.report.numbers import UNKNOWN, between, number, rating, show, signed
 from judgec.stats.rating.expert_sample import expert_points, require_random
 from judgec.stats.rating.length_control import LengthControlled, length_controlled
 from judgec.stats.rating.prediction_powered import CorrectedRates, corrected_win_rates
 from judgec.store.tournament.entries import Entries
 
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class RateRow:
+    """An agent's points per game as judged and as experts correct them, and how far the judge was trusted."""
+
+    agent: str
+    raw: Estimate
+    corrected: Estimate
+    weight: float
+
+
+RATES: TableColumns[RateRow] = TableColumns(
+    (
+        Column("agent", lambda row: row.agent, value=lambda row: row.agent, csv="agent"),
+        Column(
+            "judge alone",
+            lambda row: show(row.raw),
+            value=lambda row: row.raw,
+            json=("win_rates", None, "raw"),
+            metric=("win_rate", "raw", None),
+        ),
+        Column(value=lambda row: row.raw.value, csv="raw"),
+        Column(value=lambda row: row.raw.low, csv="raw_low"),
+        Column(value=lambda row: row.raw.high, csv="raw_high"),
+        Column(
+            "corrected",
+            lambda row: show(row.corrected),
+            value=lambda row: row.corrected,
+            json=("win_rates", None, "corrected"),
+            metric=("win_rate", "corrected", None),
+        ),
+        Column(value=lambda row: row.corrected.value, csv="corrected"),
+        Column(value=lambda row: row.corrected.low, csv="low"),
+        Column(value=lambda row: row.corrected.high, csv="high"),
+        Column(
+            "weight of the judge",
+            lambda row: number(row.weight),
+            value=lambda row: row.weight,
+            csv="weight",
+            json=("win_rates", None, "weight"),
+        ),
+    ),
+    lambda row: row.agent,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LengthRow:
+    """An agent's rating at equal length; NaN where it is unknown."""
+
+    agent: str
+    rating: float
+    low: float
+    high: float
+
+
+LENGTHS: TableColumns[LengthRow] = TableColumns(
+    (
+        Column("agent", lambda row: row.agent, value=lambda row: row.agent, csv="agent"),
+        Column(
+            "rating",
+            lambda row: rating(row.rating),
+            value=lambda row: row.rating,
+            csv="rating",
+            json=("length_controlled", None, "rating"),
+            metric=("length_controlled", None),
+        ),
+        Column("interval", lambda row: between(row.low, row.high)),
+        Column(value=lambda row: row.low, csv="low", json=("length_controlled", None, "low")),
+        Column(value=lambda row: row.high, csv="high", json=("length_controlled", None, "high")),
+    ),
+    lambda row: row.agent,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +111,8 @@ class Corrected:
 
     def to_json(self) -> dict[str, object]:
         """Rates by agent, and the sample."""
-        rates = self.rates
         return {
-            "win_rates": {
-                agent: {
-                    "raw": rates.raw[i].to_json(),
-                    "corrected": rates.corrected[i].to_json(),
-                    "weight": _number(rates.weight[i]),
-                }
-                for i, agent in enumerate(rates.agents)
-            },
+            **RATES.json(rates_of(self.rates)),
             "expert_sample": {"games": self.games, "labelled": self.labelled, "random": self.sample},
         }
 
@@ -87,54 +155,35 @@ def equal_lengths(games: Games, entries: Entries) -> tuple[LengthControlled | No
 
 def length_json(found: LengthControlled) -> dict[str, object]:
     """Ratings by agent, best first, and the effect of length."""
-    return {
-        "length_controlled": {
-            found.agents[i]: {
-                "rating": _number(found.rating[i]),
-                "low": _number(found.low[i]),
-                "high": _number(found.high[i]),
-            }
-            for i in _best_first(found)
-        },
-        "length_effect": found.length_effect.to_json(),
-    }
+    return {**LENGTHS.json(best_first(found)), "length_effect": found.length_effect.to_json()}
 
 
 def length_rows(found: LengthControlled) -> Rows:
     """Column names and rows, best agent first, the effect of length last."""
-    rows = [
-        (found.agents[i], _text(found.rating[i]), f"{_text(found.low[i])} .. {_text(found.high[i])}")
-        for i in _best_first(found)
-    ]
     effect = found.length_effect
-    bounds = "-" if effect.low is None or effect.high is None else f"{effect.low:+.0f} .. {effect.high:+.0f}"
-    value = "-" if effect.value is None else f"{effect.value:+.0f}"
-    return ("agent", "rating", "interval"), [*rows, ("(a much longer answer gains)", value, bounds)]
+    low, high = signed(effect.low, 0), signed(effect.high, 0)
+    bounds = UNKNOWN if UNKNOWN in {low, high} else f"{low} .. {high}"
+    columns, rows = LENGTHS.screen(best_first(found))
+    return columns, [*rows, ("(a much longer answer gains)", signed(effect.value, 0), bounds)]
 
 
 def rate_rows(rates: CorrectedRates) -> Rows:
     """Column names and rows: raw, corrected and how far the judge was trusted."""
-    rows = [
-        (agent, _share(rates.raw[i]), _share(rates.corrected[i]), _text(rates.weight[i], 2))
-        for i, agent in enumerate(rates.agents)
-    ]
-    return ("agent", "judge alone", "corrected", "weight of the judge"), rows
+    return RATES.screen(rates_of(rates))
 
 
-def _best_first(found: LengthControlled) -> list[int]:
-    return [int(i) for i in np.argsort(-np.nan_to_num(found.rating, nan=-math.inf), kind="stable")]
+def rates_of(rates: CorrectedRates) -> list[RateRow]:
+    """The agents' rates as rows."""
+    every = zip(rates.agents, rates.raw, rates.corrected, rates.weight.tolist(), strict=True)
+    return [RateRow(*one) for one in every]
 
 
-def _share(found: Estimate) -> str:
-    if found.value is None:
-        return "-"
-    bounds = "" if found.low is None or found.high is None else f" [{found.low:.2f}, {found.high:.2f}]"
-    return f"{found.value:.2f}{bounds}"
+def lengths_of(found: LengthControlled) -> list[LengthRow]:
+    """The agents' ratings at equal length as rows."""
+    every = zip(found.agents, found.rating.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    return [LengthRow(*one) for one in every]
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-def _text(value: float, digits: int = 0) -> str:
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+def best_first(found: LengthControlled) -> list[LengthRow]:
+    """The same, the highest rating first."""
+    return sorted(lengths_of(found), key=lambda row: math.inf if math.isnan(row.rating) else -row.rating)

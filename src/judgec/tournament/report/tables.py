@@ -1,13 +1,12 @@
 """An evaluation as tables: rows for CSV files, and TREC qrels."""
 
-import math
-
 from judgec.stats.rating.expert_sample import sample_order
-from judgec.stats.rating.prediction_powered import CorrectedRates
+from judgec.tournament.leaderboard_columns import leaderboard_columns, win_columns
 from judgec.tournament.play import as_games
 from judgec.tournament.pooling import Relevance
-from judgec.tournament.report.costs import CSV_COLUMNS, agent_costs, cost_numbers
+from judgec.tournament.report.costs import agent_costs
 from judgec.tournament.report.evaluation import Evaluation
+from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
 
 Rows = list[list[object]]
 
@@ -19,29 +18,12 @@ FILES = (  # that an evaluation writes beside its page; sample.csv is not one, e
 
 def csv_tables(found: Evaluation) -> dict[str, Rows]:
     """Rows by file name, the header first; ``games`` is what ``judgec rank`` reads."""
-    board = found.board
-    letters = board.standings.letters()
-    costs = agent_costs(found.entries)
-    head = ["agent", "rating", "low", "high", "rank", "group", "elo", "elo_sd", "average_win_percent", "games"]
-    leaders: Rows = [[*head, *CSV_COLUMNS]]
-    wins: Rows = [["agent", *(board.agents[code] for code in board.standings.order)]]
-    for code in board.standings.order:
-        numbers = (board.ratings.rating, board.ratings.low, board.ratings.high)
-        leaders.append(
-            [
-                board.agents[code],
-                *(_number(column[code]) for column in numbers),
-                int(board.standings.rank[code]) or "",
-                letters[code],
-                _number(board.elo.rating[code]),
-                _number(board.elo.sd[code]),
-                _number(board.wins.average[code]),
-                int(board.wins.games[code].sum()),
-                *map(_cell, cost_numbers(costs, board.agents[code])),
-            ]
-        )
-        wins.append([board.agents[code], *(_number(board.wins.win_percent[code, j]) for j in board.standings.order)])
-    tables = {"leaderboard": leaders, "win_percent": wins, "games": _games(found)}
+    rows = found.board.rows(agent_costs(found.entries))
+    tables: dict[str, Rows] = {
+        "leaderboard": leaderboard_columns(rows).csv(rows),
+        "win_percent": win_columns(rows).csv(rows),
+        "games": _games(found),
+    }
     if found.marks:
         tables["answers"] = _answers(found)
     if found.retrieval is not None:
@@ -63,16 +45,9 @@ def csv_tables(found: Evaluation) -> dict[str, Rows]:
     if found.relevance is not None and found.relevance.judged:
         tables["relevance"] = _relevance(found.relevance)
     if found.corrected is not None:
-        tables["win_rates"] = _win_rates(found.corrected.rates)
+        tables["win_rates"] = RATES.csv(rates_of(found.corrected.rates))
     if found.lengths is not None:
-        lengths = found.lengths
-        tables["length_controlled"] = [
-            ["agent", "rating", "low", "high"],
-            *(
-                [agent, *(_number(column[i]) for column in (lengths.rating, lengths.low, lengths.high))]
-                for i, agent in enumerate(lengths.agents)
-            ),
-        ]
+        tables["length_controlled"] = LENGTHS.csv(lengths_of(found.lengths))
     return tables
 
 
@@ -94,16 +69,6 @@ def sample_sheet(found: Evaluation, count: int) -> Rows:
         query = game.query_id
         texts = (entries.answers[query, game.agent_a], entries.answers[query, game.agent_b])
         rows.append([query, game.agent_a, game.agent_b, "", "", entries.queries[query], *texts])
-    return rows
-
-
-def _win_rates(rates: CorrectedRates) -> Rows:
-    head: list[object] = ["agent", "raw", "raw_low", "raw_high", "corrected", "low", "high", "weight"]
-    rows: Rows = [head]
-    for i, agent in enumerate(rates.agents):
-        both = (rates.raw[i], rates.corrected[i])
-        numbers = [_cell(x) for one in both for x in (one.value, one.low, one.high)]
-        rows.append([agent, *numbers, _number(rates.weight[i])])
     return rows
 
 
@@ -146,10 +111,6 @@ def _answers(found: Evaluation) -> Rows:
         scores = [_cell(mark.score), *(_cell(mark.aspects.get(name)) for name in aspects)]
         rows.append([query, agent, *scores, accept, mark.reason, mark.unscored])
     return rows
-
-
-def _number(value: float) -> object:
-    return "" if math.isnan(value) else float(value)
 
 
 def _cell(value: float | None) -> object:

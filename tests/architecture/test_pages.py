@@ -1,0 +1,63 @@
+"""HTML comes from templates in which every text is escaped, so no text of users can become markup."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "judgec"
+TEMPLATES = sorted((SOURCE / "report" / "templates").glob("*.html"))
+NOT_HTML = {  # a closing tag in a string, and why it may stand there
+    "compiler/gepa_reply.py": "a pattern for what models wrap their replies in",
+    "judges/fencing.py": "names the marks that no text of users may contain",
+    "probes/report/junit.py": "XML, every text through xml.sax.saxutils",
+    "review/page.py": "puts its own page.html, page.css and page.js together",
+    "store/review/xlsx.py": "XML of a spreadsheet",
+}
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.relative_to(SOURCE).as_posix() not in NOT_HTML]
+
+
+def texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Strings of a module, docstrings aside."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, documented) and _described(n)}  # type: ignore[attr-defined]  # _described: an expression
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.lineno, node.value
+
+
+def _described(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return ast.get_docstring(node, clean=False) is not None
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_no_module_writes_html_in_strings(path: Path) -> None:
+    found = [line for line, text in texts(ast.parse(path.read_text(encoding="utf-8"))) if "</" in text]
+    assert not found
+
+
+def test_markup_is_made_by_templates_alone() -> None:
+    """``Markup(text)`` would let a text through unescaped; an empty one is harmless."""
+    made = {
+        path.relative_to(SOURCE).as_posix()
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Markup" and node.args
+    }
+    assert made == {"report/kit.py"}
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_switches_escaping_off(path: Path) -> None:
+    assert not re.findall(r"\|\s*safe\b|autoescape", path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_attributes_that_hold_texts_are_quoted(path: Path) -> None:
+    """Without quotes a space in a text would begin another attribute; places on a drawing are numbers."""
+    text = path.read_text(encoding="utf-8")
+    unquoted = re.findall(r"[\w-]+=\{\{\s*([\w.]+)", text)
+    numbers = {"mark.x", "mark.y", "mark.x2", "mark.y2", "mark.anchor"} if path.name == "chart.html" else set()
+    assert set(unquoted) <= numbers
