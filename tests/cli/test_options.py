@@ -1,8 +1,9 @@
 """The options of the commands: one meaning each, wherever they are."""
 
+import inspect
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +11,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from judgec.api.options.option import Option
+from judgec.api.options.shared import Columns, Seed
+from judgec.api.verb import verb
 from judgec.cli.app import app, main
-from judgec.cli.options import JsonOption, MapOption, SeedOption, command_of
+from judgec.cli.shell import JsonOption, command_of
+from judgec.errors import UserError
+from judgec.lm.watch import Silent, Watch
 
 LEAST = {"--budget": 1, "--max-cost": 0, "--seed": 0, "--k": 1, "--in-flight": 1}
 OWN_MEANING = {  # options whose name two commands use for different things
@@ -60,36 +66,70 @@ def test_spending_nothing_at_all_is_refused_by_every_command_with_a_budget(
 class Shared:
     """Inherited options."""
 
-    seed: SeedOption = 0
-    rename: MapOption = ()
+    seed: Seed = 0
+    columns: Columns = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked(Shared):
-    """Own ones."""
+    """Own ones: the only place where they are declared."""
 
-    files: Annotated[tuple[str, ...], typer.Argument()]
-    out: Annotated[Path, typer.Option("--out")]
-    limit: Annotated[float | None, typer.Option("--limit")] = None
-    quiet: JsonOption = False
+    files: Annotated[tuple[str, ...], Option("What is read.", positional=True)]
+    out: Annotated[Path, Option("Where it goes.")]
+    limit: Annotated[float | None, Option("No more than that.", least=0, most=9)] = None
 
 
-def test_request_has_what_was_typed_and_its_own_defaults_for_the_rest() -> None:
-    seen: list[Asked] = []
+@verb(Asked)
+def ask(options: Asked, watch: Watch) -> Asked:
+    """Give back what was asked.
+
+    Raises:
+        UserError: Never.
+    """
+    assert isinstance(watch, Silent)
+    return options
+
+
+def _typed(*arguments: str) -> tuple[list[tuple[Asked, bool]], str]:
+    seen: list[tuple[Asked, bool]] = []
     made = typer.Typer()
-    made.command()(command_of(Asked)(seen.append))
-    runner = CliRunner()
-    assert runner.invoke(made, ["a", "b", "--out", "o"]).exit_code == 0
-    more = ["--map", "x=y", "--map", "z=w", "--json", "--limit", "0"]
-    assert runner.invoke(made, ["a", "--out", "o", *more]).exit_code == 0
-    assert seen == [
-        Asked(files=("a", "b"), out=Path("o")),
-        Asked(files=("a",), out=Path("o"), rename=("x=y", "z=w"), quiet=True, limit=0.0),
-    ]
+
+    @made.command()
+    @command_of(Asked)
+    def ask_on_screen(options: Asked, *, json: JsonOption = False) -> None:
+        seen.append((options, json))
+
+    done = CliRunner().invoke(made, list(arguments))
+    return seen, done.output
+
+
+def test_option_declared_once_is_an_option_of_the_command_and_a_parameter_of_the_function() -> None:
+    typed, _ = _typed("a", "b", "--out", "o", "--map", "x=y", "--map", "z=w", "--json", "--limit", "0")
+    wanted = Asked(files=("a", "b"), out=Path("o"), columns={"x": "y", "z": "w"}, limit=0.0)
+    assert typed == [(wanted, True)]
+    assert ask(["a", "b"], out="o", columns={"x": "y", "z": "w"}, limit=0, progress=False) == wanted
+
+
+def test_what_is_not_given_has_the_one_default() -> None:
+    assert _typed("a", "--out", "o")[0] == [(ask("a", out="o", progress=False), False)]
+
+
+def test_help_and_range_are_those_that_were_declared() -> None:
+    _, help_text = _typed("--help")
+    assert "No more than that." in help_text
+    assert "limit: No more than that." in str(ask.__doc__)
+    assert _typed("a", "--out", "o", "--limit", "9")[0]
+    assert not _typed("a", "--out", "o", "--limit", "10")[0]
+    with pytest.raises(UserError, match="ask: limit=10; a number of at least 0 and at most 9 is valid"):
+        ask("a", out="o", limit=10)
 
 
 def test_own_options_come_before_inherited_ones() -> None:
-    made = typer.Typer()
-    made.command()(command_of(Asked)(lambda _: None))
-    names = [option.name for option in typer.main.get_command(made).params]
-    assert names[:6] == ["files", "out", "limit", "quiet", "seed", "rename"]
+    assert list(inspect.signature(ask).parameters) == ["files", "out", "limit", "seed", "columns", "progress"]
+
+
+def test_unknown_or_missing_option_is_a_type_error_that_names_it() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'limits'"):
+        ask("a", out="o", limits=3)
+    with pytest.raises(TypeError, match=r"missing a required.*'out'"):
+        ask("a")

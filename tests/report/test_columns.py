@@ -73,7 +73,9 @@ def test_mlflow_gets_names_with_the_row_in_them_and_headlines_as_tags() -> None:
 
 
 def test_column_of_a_part_fills_from_that_part() -> None:
-    of_pairs = TableColumns([column.of(lambda pair: pair[1]) for column in COLUMNS.columns], _first)
+    of_pairs: TableColumns[tuple[str, Team]] = TableColumns(
+        [column.of(lambda pair: pair[1]) for column in COLUMNS.columns], _first
+    )
     pairs = [("x", TEAMS[0])]
     assert of_pairs.csv(pairs)[1] == ["a.b", 2.0]
     assert of_pairs.screen(pairs)[1] == [("a.b", "2", "said")]

@@ -1,1 +1,1 @@
-"""What judgec does, as functions: plain values in, a frozen result out. ``import judgec`` gives these names."""
+"""The verbs as functions: plain values in, a frozen result out. ``import judgec`` gives these names."""

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
+from judgec.api.frames import frame_part
 from judgec.compiler.agents.compile import AgentCompile
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.report import SavedAgent
@@ -68,5 +68,4 @@ class AgentCompilation:
         return f"<AgentCompilation {self.name}, {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        table = self.table.to_html(float_format="{:.3f}".format)
-        return f"<p><b>{escape(self.name)}</b>: {escape(self.verdict)}</p>{table}"
+        return frame_part(self.verdict, self.table, name=self.name, digits=3)

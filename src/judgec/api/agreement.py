@@ -3,18 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
-from judgec.api.frames import IN_MEMORY, as_table, is_path
+from judgec.api.frames import IN_MEMORY, as_table, frame_part, is_path
 from judgec.api.options.agreement import AgreementOptions
 from judgec.api.verb import verb
 from judgec.lm.watch import Watch
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
-from judgec.report.render import NAMES, notes, show
+from judgec.report.numbers import NAMES, show
+from judgec.report.render import notes
 from judgec.stats.agreement.measure import measure
 from judgec.store.rows.graded import StandIns, graded_of
 from judgec.store.tables import Table
@@ -75,8 +75,7 @@ class MeasuredAgreement:
         return f"<MeasuredAgreement {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>note: {escape(note)}</p>" for note in self.notes)
-        return f"<p><b>{escape(self.verdict)}</b></p>{self.table.to_html(float_format='{:.2f}'.format)}{said}"
+        return frame_part(" ".join([self.verdict, *(f"Note: {note}" for note in self.notes)]), self.table)
 
 
 @verb(AgreementOptions)

@@ -1,4 +1,4 @@
-"""What agents answered: rows, counts, and the files that ``judgec evaluate`` reads."""
+"""The result of ``judgec.answer``: rows, counts, and the files that ``judgec evaluate`` reads."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from statistics import fmean, median
 import pandas as pd
 
 from judgec.agents.answer import REFUSAL, Answer
+from judgec.api.frames import frame_part
 from judgec.store.splits import write_whole
 from judgec.store.tournament.queries import Query
 
@@ -77,7 +78,7 @@ class Answers:
         return f"<Answers: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{self.verdict}</p>{self.counts.to_html(float_format='{:.4g}'.format, na_rep='-')}"
+        return frame_part(self.verdict, self.counts, digits=4)
 
 
 def failed_path(out: Path) -> Path:

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
+from judgec.api.frames import frame_part
 from judgec.api.given_judge import GivenJudge, given_judge
 from judgec.api.options.audit import AuditOptions
 from judgec.api.source import read_held_out
@@ -102,8 +102,7 @@ class JudgeAudit:
         return f"<JudgeAudit of {self.judge}, {self.verdict}: {self.sentence}>"
 
     def _repr_html_(self) -> str:
-        said = f"<p><b>{escape(self.judge)}: {self.verdict}</b></p>"
-        return said + str(self.findings.to_html(float_format="{:.2f}".format))
+        return frame_part(f"{self.verdict}: {self.sentence}", self.findings, name=self.judge)
 
 
 @verb(AuditOptions)

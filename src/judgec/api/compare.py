@@ -5,10 +5,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 
 import pandas as pd
 
+from judgec.api.frames import frame_part
 from judgec.api.given_judge import GivenJudge, given_judge
 from judgec.api.options.compare import CompareOptions
 from judgec.api.source import JudgeLabels, labels_for
@@ -21,7 +21,8 @@ from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
-from judgec.report.render import NAMES, notes, show
+from judgec.report.numbers import NAMES, show
+from judgec.report.render import notes
 from judgec.stats.agreement.compare import Comparison
 from judgec.stats.agreement.compare import compare as compared
 from judgec.stats.intervals.significance import level_for_look
@@ -89,7 +90,7 @@ class JudgeComparison:
 
     def _repr_html_(self) -> str:
         shown = self.table[["a", "b", "difference", "difference.low", "difference.high"]].dropna(how="all")
-        return f"<p><b>{escape(self.verdict)}</b></p>{shown.to_html(float_format='{:.2f}'.format)}"
+        return frame_part(self.verdict, shown)
 
 
 @verb(CompareOptions)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgec.api.frames import frame_part
 from judgec.api.judge_file import FileJudgments
 from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
 from judgec.api.options.estimate import ACCEPT_RATE, EstimateOptions
@@ -202,8 +202,7 @@ class RateEstimate:
         return f"<RateEstimate by {self.judge}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        table = self.table.to_html(float_format="{:.3f}".format, na_rep="")
-        return f"<p><b>{escape(self.judge)}</b>: {escape(self.verdict)}</p>{table}"
+        return frame_part(self.verdict, self.table, name=self.judge, digits=3)
 
     @property
     def _only(self) -> AspectRate:

@@ -87,15 +87,15 @@ def _plain(value: object) -> object:
     return None if value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value)) else value
 
 
-def frame_part(sentence: str, frame: pd.DataFrame, *, name: str = "") -> str:
+def frame_part(sentence: str, frame: pd.DataFrame, *, name: str = "", digits: int = 2) -> str:
     """A sentence and a table for ``_repr_html_``: numbers as everywhere, every text escaped."""
     index = ["" if each is None else str(each) for each in frame.index.names]
     rows = [
-        [*map(str, key if isinstance(key, tuple) else (key,)), *map(_written, values)]
+        [*map(str, key if isinstance(key, tuple) else (key,)), *(_written(value, digits) for value in values)]
         for key, values in zip(frame.index, frame.itertuples(index=False, name=None), strict=True)
     ]
     return notebook_part(sentence, [*index, *map(str, frame.columns)], rows, name=name)
 
 
-def _written(value: object) -> str:
-    return number(value) if isinstance(value, float) else str(value)
+def _written(value: object, digits: int) -> str:
+    return number(value, digits) if isinstance(value, float) else str(value)

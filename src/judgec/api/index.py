@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
+from judgec.api.frames import frame_part
 from judgec.api.options.index import IndexOptions
 from judgec.api.verb import verb
 from judgec.lm.executor import Progress
@@ -80,7 +80,7 @@ class CorpusIndex:
         rows = pd.Series(
             {name: str(value) for name, value in self.report.items() if not isinstance(value, dict | list)}
         )
-        return f"<p><b>{escape(str(self.path))}</b>: {escape(self.verdict)}</p>{rows.to_frame('index').to_html()}"
+        return frame_part(self.verdict, rows.to_frame("index"), name=str(self.path))
 
 
 @verb(IndexOptions)

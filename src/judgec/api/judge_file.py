@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgec.api.frames import frame_part
 from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
 from judgec.api.options.judge import JudgeFileOptions
 from judgec.api.verb import verb
@@ -109,7 +109,7 @@ class FileJudgments:
 
     def _repr_html_(self) -> str:
         said = f"{', '.join(self.judges)}: {self.verdict}"
-        return f"<p><b>{escape(str(self.path))}</b>: {escape(said)}</p>{self.table.to_html()}"
+        return frame_part(said, self.table, name=str(self.path))
 
 
 @verb(JudgeFileOptions)

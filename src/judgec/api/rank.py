@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 
 import pandas as pd
 
-from judgec.api.frames import named_table
+from judgec.api.frames import frame_part, named_table
 from judgec.api.options.rank import RankOptions
 from judgec.api.verb import verb
 from judgec.lm.watch import Watch
@@ -54,7 +53,7 @@ class Ranking:
         return f"<Ranking of {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.verdict)}</p>{self.ratings.to_html(float_format='{:.0f}'.format)}"
+        return frame_part(self.verdict, self.ratings, digits=0)
 
 
 @verb(RankOptions)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 
 import pandas as pd
 
+from judgec.api.frames import frame_part
 from judgec.api.rank import Ranking
 from judgec.tournament.gate import Held
 from judgec.tournament.report.evaluation import Evaluation
@@ -74,4 +74,4 @@ class Tournament:
         return f"<Tournament {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.verdict)}</p>{self.ratings.to_html(float_format='{:.0f}'.format)}"
+        return frame_part(self.verdict, self.ratings, digits=0)

@@ -104,10 +104,8 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
     least, most = one.option.least, one.option.most
     if isinstance(value, int | float) and not isinstance(value, bool) and not one.several:
         if (least is not None and not value >= least) or (most is not None and not value <= most):
-            valid = " ".join(
-                f"{word} {bound:g}" for word, bound in (("at least", least), ("at most", most)) if bound is not None
-            )
-            raise UserError(f"{where}={value}; a number of {valid} is valid.")
+            bounds = [f"at {word} {bound:g}" for word, bound in (("least", least), ("most", most)) if bound is not None]
+            raise UserError(f"{where}={value}; a number of {' and '.join(bounds)} is valid.")
         return value
     if one.words and value not in one.words:
         raise UserError(f"{where}={value!r}; {' or '.join(map(str, one.words))} is valid.")

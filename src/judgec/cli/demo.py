@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from judgec.cli.options import HomeOption, JsonOption, TrackingOption
+from judgec.cli.shell import HomeOption, JsonOption, TrackingOption
 from judgec.errors import UserError
 
 FAMILY = "sensors-demo"

@@ -1,4 +1,4 @@
-"""What commands print: one JSON object on stdout, or tables and notes for people."""
+"""Prints for commands: one JSON object on stdout, or tables and notes for people."""
 
 import json
 import shlex

@@ -7,14 +7,26 @@ are options of the command alone, annotated as typer wants them (``json: JsonOpt
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, TypeVar, cast
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast, get_args
 
 import typer
 
 from judgec.api.options.option import Declared, declared
+from judgec.api.options.shared import ApiBase, Home, TrackingUri
 
 R = TypeVar("R")
 
+
+def _as_typed(alias: object, flag: str) -> object:
+    """A shared option for a command that is no verb's."""
+    (about,) = get_args(alias)[1:]
+    return typer.Option(flag, metavar=about.metavar, help=about.help)
+
+
+HomeOption = Annotated[Path, _as_typed(Home, "--home")]
+TrackingOption = Annotated[str | None, _as_typed(TrackingUri, "--tracking-uri")]
+ApiBaseOption = Annotated[str | None, _as_typed(ApiBase, "--api-base")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 RequireOption = Annotated[bool, typer.Option("--require-promotion", help="Exit 1 when it is not shown to be better.")]
 

@@ -52,7 +52,7 @@ def leaderboard_columns(rows: Sequence[LeaderboardRow]) -> TableColumns[Leaderbo
     margin = 0.05 * (max(known) - min(known)) + 5.0 if known else 5.0
     least, most = min(known, default=MEAN) - margin, max(known, default=MEAN) + margin
     priced = any(row.cost is not None for row in rows)
-    costs = [column.of(lambda row: row.cost) for column in COSTS.columns]
+    costs: list[Column[LeaderboardRow]] = [column.of(lambda row: row.cost) for column in COSTS.columns]
     return TableColumns(
         (
             Column("agent", lambda row: row.agent, value=lambda row: row.agent, csv="agent"),

@@ -87,7 +87,7 @@ def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> Non
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     gap = Estimate(value=0.25, low=0.125, high=0.5, note=evil)
     rows = {agent: {evil: gap, "MRR": Estimate(value=None, note=evil)} for agent in board.agents}
-    retrieval = RetrievalTable(rows, ((*board.agents, evil, gap, 0.2),), (evil,))
+    retrieval = RetrievalTable(rows, ((board.agents[0], board.agents[1], evil, gap, 0.2),), (evil,))
     entries = replace(entries, queries={name: f"{text} {evil}" for name, text in entries.queries.items()})
     told = Evaluation(entries, make_card(), board, played, marks=player.marks, retrieval=retrieval, notes=(evil,))
     read = Page(page(replace(told, unproven=evil, tie_band=evil), title=evil, created=evil))

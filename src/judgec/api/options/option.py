@@ -1,4 +1,4 @@
-"""How an option is declared, and how a verb's options are read from a dataclass."""
+"""Declares options, and reads those of a verb from its dataclass."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from judgec.cli.options import ApiBaseOption, HomeOption, JsonOption, TrackingOption
 from judgec.cli.output import print_json
+from judgec.cli.shell import ApiBaseOption, HomeOption, JsonOption, TrackingOption
 from judgec.errors import JudgecError, ServiceError
 
 Status = Literal["ok", "warn", "fail"]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judgec.cli.options import HomeOption, JsonOption
+from judgec.cli.shell import HomeOption, JsonOption
 from judgec.errors import UserError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from judgec.cli.options import HomeOption, TrackingOption
+from judgec.cli.shell import HomeOption, TrackingOption
 from judgec.errors import ServiceError, UserError
 
 

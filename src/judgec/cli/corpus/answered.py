@@ -1,4 +1,4 @@
-"""What ``judgec answer`` prints."""
+"""Prints the result of ``judgec answer``."""
 
 from judgec.api.answered import Answers, failed_path
 from judgec.api.options.answer import AnswerOptions

@@ -1,4 +1,4 @@
-"""What ``judgec compile-agent`` prints."""
+"""Prints the result of ``judgec compile-agent``."""
 
 from judgec.api.agent_compilation import AgentCompilation
 from judgec.api.options.compile_agent import CompileAgentOptions

@@ -1,4 +1,4 @@
-"""What ``judgec index`` prints."""
+"""Prints the result of ``judgec index``."""
 
 from judgec.api.index import CorpusIndex
 from judgec.cli.output import judgec_here, print_table, say

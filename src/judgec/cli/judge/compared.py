@@ -1,4 +1,4 @@
-"""What ``judgec compare`` prints."""
+"""Prints the result of ``judgec compare``."""
 
 from judgec.api.compare import JudgeComparison
 from judgec.api.options.compare import CompareOptions

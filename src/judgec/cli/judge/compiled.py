@@ -1,4 +1,4 @@
-"""What ``judgec compile-judge`` prints."""
+"""Prints the result of ``judgec compile-judge``."""
 
 from judgec.api.compilation import Compilation
 from judgec.api.options.compile_judge import CompileJudgeOptions

@@ -1,4 +1,4 @@
-"""What ``judgec judge`` prints: counts, the corrected rate, and a next command that works as it is printed."""
+"""Prints the result of ``judgec judge``: counts, the corrected rate, and a next command that works as printed."""
 
 from collections.abc import Sequence
 from itertools import count

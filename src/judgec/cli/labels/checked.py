@@ -1,4 +1,4 @@
-"""What ``judgec labels`` prints."""
+"""Prints the result of ``judgec labels``."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What ``judgec labels`` prints when items are graded: in sheets, in MLflow, on the page; and which come next."""
+"""Prints what came of grading: in sheets, in MLflow, on the page; and which items come next."""
 
 import contextlib
 import signal

@@ -1,4 +1,4 @@
-"""What the commands of queries and probes print."""
+"""Prints the results of the commands of queries and probes."""
 
 from judgec.api.compile_queries import MEASURED, SIDES, QueryCompilation
 from judgec.api.generate_queries import GeneratedQueries

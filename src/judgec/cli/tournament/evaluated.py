@@ -1,4 +1,4 @@
-"""What ``judgec evaluate`` prints."""
+"""Prints the result of ``judgec evaluate``."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What ``judgec audit`` prints."""
+"""Prints the result of ``judgec audit``."""
 
 from judgec.api.audit import JudgeAudit
 from judgec.api.options.audit import AuditOptions

@@ -20,7 +20,7 @@ from judgec.tournament.play import GamePlan, PairPlayer, Played, Player, ScorePl
 from judgec.tournament.pooling import VERY_RELEVANT, Showing
 from judgec.tournament.tie_band import half_a_grade
 
-NET = (-1.0, 1.0)
+NET: tuple[float, float] = (-1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

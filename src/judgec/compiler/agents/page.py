@@ -75,7 +75,7 @@ GAMES: TableColumns[Duel] = TableColumns(
         Column("ties", lambda met: str(met.ties)),
         Column("unscored", lambda met: str(met.unscored)),
         Column("net", lambda met: show(met.net), cell=lambda met: shown(met.net)),
-        Column("-1 to 1", cell=lambda met: interval_bar(met.net, *NET, line=0.0)),
+        Column("-1 to 1", cell=lambda met: interval_bar(met.net, NET[0], NET[1], line=0.0)),
     )
 )
 

@@ -1,4 +1,4 @@
-"""What experts are asked about the items of a file: task, scale, and the columns that their labels go to."""
+"""Makes the form that experts fill in for a file: task, scale, and the columns that their labels go to."""
 
 from collections import Counter
 from dataclasses import dataclass
