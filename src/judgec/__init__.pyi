@@ -78,6 +78,7 @@ def agreement(
     accept_at: str | None = None,
     all: bool = False,
     home: str | Path = ".",
+    tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> MeasuredAgreement: ...
 def answer(
@@ -301,6 +302,7 @@ def generate_queries(
     seed: int = 0,
     temperature: float = 0.7,
     home: str | Path = ".",
+    tracking_uri: str | None = None,
     api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,
@@ -330,6 +332,7 @@ def judge_file(
     inputs: bool = True,
     columns: Mapping[str, str] | None = None,
     home: str | Path = ".",
+    tracking_uri: str | None = None,
     lm: str | None = None,
     abstain_below: float | None = None,
     samples: int = 1,

@@ -2,9 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
-from doctest import ELLIPSIS, DocTestParser, DocTestRunner
-from inspect import getdoc
 from pathlib import Path
 
 import pandas as pd
@@ -126,21 +123,3 @@ def test_probe_whose_systems_all_fail_is_an_error_and_leaves_the_reasons(here: P
             home=here,
         )
     assert "out of order" in (here / "p" / "results.jsonl").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [
-        pytest.param(judgec.generate_queries, id="generate_queries"),
-        pytest.param(judgec.compile_queries, id="compile_queries", marks=pytest.mark.full),
-        pytest.param(judgec.probe, id="probe"),
-        pytest.param(judgec.compare_probes, id="compare_probes", marks=pytest.mark.full),
-    ],
-)
-def test_example_of_the_docstring_is_true(here: Path, verb: Callable[..., object]) -> None:
-    example = DocTestParser().get_doctest(getdoc(verb) or "", {"judgec": judgec}, "example", None, None)
-    assert example.examples
-    said: list[str] = []
-    outcome = DocTestRunner(optionflags=ELLIPSIS).run(example, out=said.append)
-    assert outcome.attempted == len(example.examples)
-    assert not outcome.failed, "".join(said)

@@ -89,7 +89,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
     Example:
         >>> rows = [{"human": 1 + n % 5, "gpt4": 1 + n % 5 - (n % 7 == 6), "ticket": n // 2} for n in range(60)]
         >>> found = judgec.agreement(rows, expert="human", judge="gpt4", cluster="ticket")
-        >>> found.table.loc["tau_b", "value"] > 0.8
+        >>> bool(found.table.loc["tau_b", "value"] > 0.8)
         True
     """
     graded = graded_of(

@@ -104,7 +104,7 @@ def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
 
     Example:
         >>> found = judgec.compare("sensors@1", "sensors@1")
-        >>> found.table.loc["tau_b", "difference"]
+        >>> float(found.table.loc["tau_b", "difference"])
         0.0
     """
     a = given_judge(options.a, home=options.home, api_base=options.api_base)

@@ -64,13 +64,22 @@ class ComparedProbes:
         return frame_part(self.verdict, self.results)
 
 
-def compare_probes(a: str | Path | ProbeReport, b: str | Path | ProbeReport, *, seed: int = 0) -> ComparedProbes:
+def compare_probes(
+    a: str | Path | ProbeReport,
+    b: str | Path | ProbeReport,
+    *,
+    seed: int = 0,
+    home: str | Path = ".",  # noqa: ARG001  # every verb takes it
+    tracking_uri: str | None = None,  # noqa: ARG001  # every verb takes it
+) -> ComparedProbes:
     """Compare two versions of a system on the same questions, or two generators of questions.
 
     Args:
         a: A probe, or its folder; ``DIR:SYSTEM`` where it holds several systems.
         b: Likewise.
         seed: Of the resampling.
+        home: As of every verb; this one neither reads nor writes there.
+        tracking_uri: As of every verb; this one logs no run.
 
     Raises:
         UserError: When they cannot be compared.

@@ -60,7 +60,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
         ...     for n in range(20)
         ...     for what in ("range", "supply", "housing")
         ... ]
-        >>> labels = [{**one, "accept": 1} for one in asked]
+        >>> labels = [{**one, "accept": int(n % 5 > 0)} for n, one in enumerate(asked)]
         >>> index = judgec.index("trainsets/sensors/catalogue", out="corpus")
         >>> found = judgec.compile_agent("rag-bm25", index=index, queries=asked, labels=labels)
         >>> found.name, found.table.index.tolist()

@@ -1,12 +1,10 @@
 """``judgec.compile_judge``: experts' labels in, a measured judge out."""
 
 import os
-from dataclasses import replace
 
 from judgec.api.compilation import Compilation, compile_and_save
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
-from judgec.api.source import read_source, source_of
 from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective, plan_judge
@@ -35,7 +33,7 @@ def compile_judge(options: CompileJudgeOptions, watch: Watch) -> Compilation:
 
     Example:
         >>> found = judgec.compile_judge("trainsets/sensors/labels.jsonl", name="sensors")
-        >>> found.promoted, found.table.loc["compiled", "tau_b"] > 0.4
+        >>> found.promoted, bool(found.table.loc["compiled", "tau_b"] > 0.4)
         (True, True)
     """
     labels, settings = _settings(options, watch)
@@ -89,17 +87,15 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
 
 def _labels(options: CompileJudgeOptions) -> Labels:
     """What was read already, or is read now."""
-    given = options.labels
-    if isinstance(given, Labels):
-        return given
-    if isinstance(given, str):
-        source = replace(source_of(given, options, options.task), assessment=options.assessment)
-        store = tracking_store(options.home, options.tracking_uri, os.environ)
-        return Labels(read_source(source, store, os.environ), source.to_json())
+    if isinstance(options.labels, Labels):
+        return options.labels
     return read_labels(
-        given,
+        options.labels,
         annotators=options.annotators,
         columns=options.columns,
         task=options.task,
         accept_at=options.accept_at,
+        assessment=options.assessment,
+        home=options.home,
+        tracking_uri=options.tracking_uri,
     )

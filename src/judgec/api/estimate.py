@@ -241,7 +241,9 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
         ServiceError: The model cannot be reached.
 
     Example:
-        >>> rate = judgec.estimate(week, judge="sensors@latest", labels=sample)
+        >>> rate = judgec.estimate(
+        ...     "trainsets/sensors/labels.jsonl", judge="sensors@latest", labels="trainsets/sensors/labels.jsonl"
+        ... )
         >>> rate.low < rate.value < rate.high
         True
     """

@@ -1,13 +1,17 @@
 """``judgec.read_labels``: experts' labels from a file or from memory."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from judgec.api.frames import Source, as_table, is_path
+from judgec.api.frames import IN_MEMORY, Source, as_table, is_path
+from judgec.api.source import LabelSource, read_source
+from judgec.errors import UserError
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import Datasheet
 from judgec.store.labels import label_file
-from judgec.store.labels import read_labels as read_label_set
+from judgec.tracking.store import tracking_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,22 @@ def read_labels(
     columns: Mapping[str, str] | None = None,
     task: str | None = None,
     accept_at: str | float | None = None,
+    assessment: str | None = None,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
 ) -> Labels:
     """Read experts' labels: one row an item and annotator, or one column a rater.
 
     Args:
-        source: A path or ``hf:owner/name@split``, a DataFrame, a list of dicts or a ``datasets.Dataset``.
+        source: A path, ``hf:owner/name@split``, ``mlflow:EXPERIMENT``, a DataFrame, a list of dicts or a
+            ``datasets.Dataset``.
         annotators: Columns that hold one rater's labels each.
         columns: judgec's names by yours, for example ``{"Frage": "query"}``.
         task: answer, grade, preference, rejection, relevance or reliability; by default the columns tell.
         accept_at: The lowest grade that counts as accepted.
+        assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
+        home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
+        tracking_uri: An MLflow server or database, for the same.
 
     Raises:
         InputError: Every fault of the labels together, each with its line or row.
@@ -64,17 +75,11 @@ def read_labels(
     """
     least = None if accept_at is None else str(accept_at)
     if is_path(source):
-        path = str(source)
-        read = {
-            "path": path,
-            "task": task,
-            "rename": dict(columns or {}),
-            "annotators": list(annotators),
-            "accept_at": least,
-            "assessment": None,
-        }
-        found = read_label_set(path, task=task, rename=columns, annotators=annotators, accept_at=least)
-        return Labels(found, read)
+        named = LabelSource(str(source), task, dict(columns or {}), tuple(annotators), least, assessment)
+        store = tracking_store(Path(home), tracking_uri, os.environ)
+        return Labels(read_source(named, store, os.environ), named.to_json())
+    if assessment is not None:
+        raise UserError(f"{IN_MEMORY}: assessment={assessment!r} is for mlflow:EXPERIMENT. Drop it.")
     table = as_table(source)
     read_in = label_file(table, Datasheet(), task=task, rename=columns, annotators=annotators, accept_at=least)
     return Labels(read_in.labels, {})

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import AcceptAt, Home
+from judgec.api.options.shared import AcceptAt, Home, UnusedTracking
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -25,3 +25,4 @@ class AgreementOptions:
     accept_at: AcceptAt = None
     all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False
     home: Home = Path()
+    tracking_uri: UnusedTracking = None

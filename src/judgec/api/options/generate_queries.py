@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import Corpus, Home, Passages, PassageSize, PerPassage, Seed, Spending, Temperature
+from judgec.api.options.shared import (
+    Corpus,
+    Home,
+    Passages,
+    PassageSize,
+    PerPassage,
+    Seed,
+    Spending,
+    Temperature,
+    UnusedTracking,
+)
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -44,3 +54,4 @@ class GenerateQueriesOptions(Spending):
     seed: Seed = 0
     temperature: Temperature = 0.7
     home: Home = Path()
+    tracking_uri: UnusedTracking = None

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import Columns, Home, JudgeName, OtherLm, Spending
+from judgec.api.options.shared import Columns, Home, JudgeName, OtherLm, Spending, UnusedTracking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,3 +50,4 @@ class JudgeFileOptions(Asking):
     inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True)] = True
     columns: Columns = field(default_factory=dict)
     home: Home = Path()
+    tracking_uri: UnusedTracking = None

@@ -1,0 +1,66 @@
+"""The example in the docstring of every verb is true."""
+
+import inspect
+from collections.abc import Callable
+from doctest import ELLIPSIS, DocTestParser, DocTestRunner
+from pathlib import Path
+
+import pytest
+
+import judgec
+
+ROOT = Path(__file__).parents[2]
+QUICK = {"agreement", "rank", "read_labels"}
+VERBS = [name for name in judgec.__all__ if name[0].islower()]
+
+
+def run(of: object) -> None:
+    """Run an object's example."""
+    example = DocTestParser().get_doctest(inspect.getdoc(of) or "", {"judgec": judgec}, "example", None, None)
+    assert example.examples
+    said: list[str] = []
+    outcome = DocTestRunner(optionflags=ELLIPSIS).run(example, out=said.append)
+    assert outcome.attempted == len(example.examples)
+    assert not outcome.failed, "".join(said)
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder beside the labels that ship."""
+    folder = tmp_path_factory.mktemp("examples")
+    (folder / "trainsets").symlink_to(ROOT / "trainsets")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sensors(here: Path) -> Path:
+    """The same, with the judge that the example of ``compile_judge`` makes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(here)
+        run(judgec.compile_judge)
+    return here
+
+
+@pytest.mark.parametrize("name", sorted(QUICK))
+def test_example_is_true(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(here)
+    run(getattr(judgec, name))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", sorted({*VERBS, "Workspace"} - QUICK - {"compile_judge"}))
+def test_example_with_a_judge_is_true(name: str, sensors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sensors)
+    run(getattr(judgec, name))
+
+
+@pytest.mark.full
+def test_example_of_calling_a_judge_is_true(sensors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sensors)
+    of: Callable[..., object] = judgec.Judge.__call__
+    run(of)
+
+
+def test_every_verb_takes_home_and_tracking_uri() -> None:
+    for name in VERBS:
+        assert {"home", "tracking_uri"} <= set(inspect.signature(getattr(judgec, name)).parameters), name
