@@ -1,0 +1,32 @@
+"""The page that says where things go: each change touches at most three files, and the files it names are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+CHANGES = dict(re.findall(r"^### ([^\n]+)\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL))
+MOST_FILES = 3
+
+
+def test_the_seven_changes_are_there() -> None:
+    assert len(CHANGES) == 7
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_change_touches_at_most_three_files_that_are_there(change: str) -> None:
+    files = re.findall(r"^\| `([^`]+)`", CHANGES[change], re.MULTILINE)
+    assert 1 <= len(files) <= MOST_FILES
+    for file in files:
+        folder = re.split(r"NAME|VERB", file)[0]
+        assert (ROOT / folder).exists(), file
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_proof_of_a_change_is_there(change: str) -> None:
+    tests = re.findall(r"`(tests/[^`]+\.py)`", CHANGES[change])
+    assert tests
+    for test in tests:
+        assert (ROOT / test).exists(), test
