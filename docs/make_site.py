@@ -28,8 +28,19 @@ table{display:block;overflow-x:auto}img{max-width:100%}h4{margin:1.2rem 0 .2rem;
 h4{font-size:.9rem;overflow-wrap:anywhere}.doc{white-space:pre-wrap;margin:.2rem 0 .6rem 1rem;font-size:.92rem}
 """
 LAYERS = (
-    *("cli", "mlflow_align", "pytest_plugin", "compiler", "tournament", "probe", "audit", "review", "agreement"),
-    *("queries", "agents", "judges", "retrieval", "lm", "evidence", "store", "tracking", "stats"),
+    *(
+        "cli",
+        "mlflow_align",
+        "pytest_plugin",
+        "api",
+        "workspace",
+        "compiler",
+        "tournament",
+        "probes",
+        "audits",
+        "review",
+    ),
+    *("report", "held_out", "queries", "agents", "judges", "retrieval", "lm", "evidence", "store", "tracking", "stats"),
     *("tasks", "records", "errors"),
 )
 Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -47,7 +58,8 @@ def main(out: Path) -> int:
         links = f"<a href='{depth}README.html'>judgec</a> <a href='{depth}reference.html'>API reference</a>"
         _write(out / relative.with_suffix(".html"), title, f"<nav>{links}</nav>{_linked(body)}")
     _write(out / "reference.html", "judgec: API reference", reference())
-    shutil.copytree(ROOT / "docs" / "images", out / "docs" / "images", dirs_exist_ok=True)
+    for folder in ("images", "notebooks"):
+        shutil.copytree(ROOT / "docs" / folder, out / "docs" / folder, dirs_exist_ok=True)
     return len(pages) + 1
 
 
