@@ -203,8 +203,9 @@ def test_one_column_a_rater_in_words_under_other_names_compiles_to_a_judge_of_th
     assert report["task"] == "grade"
     assert report["objective"] == "tau_b"
     ceiling = report["test"]["ceiling"]
-    split = json.loads((tmp_path / "programs" / "rated" / "0001" / "split.json").read_text())["queries"]
-    both = [n for n, row in enumerate(world) if n % 5 and split[row["query_id"]] == "test"]
+    split = json.loads((tmp_path / "programs" / "rated" / "0001" / "split.json").read_text())
+    assert set(split["folds"]) == {row["query_id"] for row in world}  # so few queries are all tested, in folds
+    both = [n for n in range(len(world)) if n % 5]
     assert ceiling["n"] == 2 * len(both)  # two raters against each other, where both graded
     assert 0.5 < ceiling["exact"]["value"] < 1  # bob is one word lower on every third
     assert report["test"]["compiled"]["accept_agreement"]["value"] is not None
