@@ -14,14 +14,14 @@ QUICK = {"agreement", "rank", "read_labels"}
 VERBS = [name for name in judgec.__all__ if name[0].islower()]
 
 
-def run(of: object) -> None:
-    """Run an object's example."""
+def faults(of: object) -> str:
+    """What an object's example prints that its docstring does not say; nothing, where the example is true."""
     example = DocTestParser().get_doctest(inspect.getdoc(of) or "", {"judgec": judgec}, "example", None, None)
     assert example.examples
     said: list[str] = []
     outcome = DocTestRunner(optionflags=ELLIPSIS).run(example, out=said.append)
     assert outcome.attempted == len(example.examples)
-    assert not outcome.failed, "".join(said)
+    return "".join(said) if outcome.failed else ""
 
 
 @pytest.fixture(scope="module")
@@ -37,28 +37,28 @@ def sensors(here: Path) -> Path:
     """The same, with the judge that the example of ``compile_judge`` makes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
-        run(judgec.compile_judge)
+        assert not faults(judgec.compile_judge)
     return here
 
 
 @pytest.mark.parametrize("name", sorted(QUICK))
 def test_example_is_true(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(here)
-    run(getattr(judgec, name))
+    assert not faults(getattr(judgec, name))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", sorted({*VERBS, "Workspace"} - QUICK - {"compile_judge"}))
 def test_example_with_a_judge_is_true(name: str, sensors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(sensors)
-    run(getattr(judgec, name))
+    assert not faults(getattr(judgec, name))
 
 
 @pytest.mark.full
 def test_example_of_calling_a_judge_is_true(sensors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(sensors)
     of: Callable[..., object] = judgec.Judge.__call__
-    run(of)
+    assert not faults(of)
 
 
 def test_every_verb_takes_home_and_tracking_uri() -> None:

@@ -18,15 +18,15 @@ from judgec.api.options.shared import ApiBase, Home, TrackingUri
 R = TypeVar("R")
 
 
-def _as_typed(alias: object, flag: str) -> object:
+def _shared_option(alias: object, flag: str) -> object:
     """A shared option for a command that is no verb's."""
     (about,) = get_args(alias)[1:]
     return typer.Option(flag, metavar=about.metavar, help=about.help)
 
 
-HomeOption = Annotated[Path, _as_typed(Home, "--home")]
-TrackingOption = Annotated[str | None, _as_typed(TrackingUri, "--tracking-uri")]
-ApiBaseOption = Annotated[str | None, _as_typed(ApiBase, "--api-base")]
+HomeOption = Annotated[Path, _shared_option(Home, "--home")]
+TrackingOption = Annotated[str | None, _shared_option(TrackingUri, "--tracking-uri")]
+ApiBaseOption = Annotated[str | None, _shared_option(ApiBase, "--api-base")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 RequireOption = Annotated[bool, typer.Option("--require-promotion", help="Exit 1 when it is not shown to be better.")]
 
