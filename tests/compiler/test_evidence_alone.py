@@ -10,8 +10,7 @@ import pytest
 
 import judgec
 from judgec.cli.app import main
-from judgec.compiler.judge_page import page_path
-from judgec.compiler.rivals import Standing
+from judgec.compiler.standing import Standing
 from judgec.compiler.track import run_of
 from judgec.records.card import EVIDENCE_ALONE
 from judgec.store import programs
@@ -78,7 +77,7 @@ def test_judge_of_evidence_alone_is_called_so_on_every_surface(world: World) -> 
     notes = saved.report["notes"]
     assert isinstance(notes, list)
     assert any(note.startswith(f"{EVIDENCE_ALONE}: judging asks no language model") for note in notes)
-    text = Page(page_path(settings.home, card).read_text(encoding="utf-8")).text
+    text = Page(programs.page_path(settings.home, card).read_text(encoding="utf-8")).text
     assert "small@1 (evidence alone, no prompt) agrees" in text
     assert "Evidence alone, no prompt: judging asks no language model" in text
     logged = run_of(world.first.compiled, saved, settings, source="l.jsonl", started=1, ended=2)

@@ -10,11 +10,12 @@ from typing import Any  # any field of a decision
 import numpy as np
 import pytest
 
-from judgec.compiler.judge_page import page_of, page_path, put_audits, verdict_of
+from judgec.compiler.judge_page import page_of, put_audits, verdict_of
 from judgec.compiler.promote import Shortfall
 from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate
 from judgec.report.page.worst import MOST
+from judgec.store import programs
 from tests.compiler.small import Outcome, compiled_from
 from tests.report.page.html import Page
 from tests.report.page.test_parts import FOUND
@@ -47,7 +48,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 @pytest.fixture(scope="module")
 def page(outcome: Outcome) -> str:
-    return page_path(outcome.settings.home, outcome.saved.card).read_text(encoding="utf-8")
+    return programs.page_path(outcome.settings.home, outcome.saved.card).read_text(encoding="utf-8")
 
 
 def test_page_of_hostile_texts_runs_nothing_and_loads_nothing(page: str) -> None:
@@ -87,7 +88,7 @@ def test_page_in_a_browser_fits_its_width_and_prints_what_is_folded(
 ) -> None:
     with Browser(tmp_path / "profile", (width, 900)) as browser:
         browser.resize(width, 900)
-        browser.open(page_path(outcome.settings.home, outcome.saved.card).as_uri())
+        browser.open(programs.page_path(outcome.settings.home, outcome.saved.card).as_uri())
         browser.until("document.readyState === 'complete' && !!document.querySelector('#cite')")
         assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
         browser.run("document.querySelector('.wide').focus()")
@@ -166,8 +167,8 @@ def test_page_compares_the_first_prompt_with_the_uncompiled_one(outcome: Outcome
 def test_audits_are_put_into_the_page_and_nothing_else_changes(outcome: Outcome, page: str, tmp_path: Path) -> None:
     card = outcome.saved.card
     put_audits(tmp_path, card, [FOUND])
-    assert not page_path(tmp_path, card).exists()  # an older version without a page
-    copy = page_path(tmp_path, card)
+    assert not programs.page_path(tmp_path, card).exists()  # an older version without a page
+    copy = programs.page_path(tmp_path, card)
     copy.parent.mkdir(parents=True)
     copy.write_text(page, encoding="utf-8")
     skipped = Finding(

@@ -11,8 +11,9 @@ import pytest
 
 from judgec.compiler.compile import compile_judge
 from judgec.compiler.report import save
-from judgec.compiler.rivals import Standing, _baselines, standing_of
+from judgec.compiler.rivals import _baselines
 from judgec.compiler.settings import CompileSettings
+from judgec.compiler.standing import Standing
 from judgec.compiler.verify import ratings_of, verify
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -173,11 +174,11 @@ def test_a_version_whose_look_was_lost_with_its_process_counts_as_a_look(world: 
     family = world.home / "programs" / "small" / "family.json"
     content = json.loads(family.read_text())
     assert len(content["looks"]) == 1
-    dataset = world.first.compiled.dataset
+    contest = world.first.compiled.contest
     family.write_text(json.dumps({**content, "looks": []}))
-    assert standing_of(world.first.settings, dataset).look == 2
+    assert contest.standing().look == 2
     settings = replace(world.first.settings, home=world.home)
-    assert standing_of(settings, dataset) == Standing(look=2, champion=1)
+    assert replace(contest, settings=settings).standing() == Standing(look=2, champion=1)
 
 
 def test_judgments_of_a_version_come_back_from_its_report_as_they_were(world: World) -> None:

@@ -11,7 +11,7 @@ from judgec.api.frames import frame_part
 from judgec.compiler.agents.compile import AgentCompile
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.report import SavedAgent
-from judgec.compiler.judge_page import page_path
+from judgec.store import programs
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class AgentCompilation:
     @property
     def report_path(self) -> Path:
         """The HTML report."""
-        return page_path(self.settings.home, self.saved.card)
+        return programs.page_path(self.settings.home, self.saved.card)
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """Agents on the test queries: mean ``score`` with ``low`` and ``high``; NaN where undefined."""
         rows = {}
         for who in self.saved.compiled.scores:
-            one = self.saved.compiled.mean_score(who, resamples=self.settings.resamples, seed=self.settings.seed)
+            one = self.saved.compiled.found.mean_value(who, self.settings.pipeline.resampling)
             rows[who] = {"score": one.value, "low": one.low, "high": one.high}
         return pd.DataFrame.from_dict(rows, orient="index", dtype=float)
 

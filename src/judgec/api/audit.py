@@ -20,7 +20,7 @@ from judgec.audits import drift
 from judgec.audits.drift import Anchor, Drift
 from judgec.audits.registry import audits_named, run_audits
 from judgec.audits.subject import AuditSubject, subject_of
-from judgec.compiler.judge_page import page_path, put_audits
+from judgec.compiler.judge_page import put_audits
 from judgec.errors import UserError
 from judgec.held_out import HeldOut, judged_unlearned, spread
 from judgec.lm.session import Session
@@ -96,7 +96,7 @@ class JudgeAudit:
     @property
     def report_path(self) -> Path:
         """The judge's HTML report, which has the findings."""
-        return page_path(self.home, self.card)
+        return programs.page_path(self.home, self.card)
 
     def __repr__(self) -> str:
         return f"<JudgeAudit of {self.judge}, {self.verdict}: {self.sentence}>"
@@ -272,7 +272,7 @@ def _run_of(card: ProgramCard, found: AuditReport, home: Path, started: float) -
         params={"program": card.name, "version": version, "lm": found.lm, "items": found.items, "seed": found.seed},
         metrics={f"audit.{finding.audit}": finding.effect for finding in found.findings}
         | {f"audit.{finding.audit}.bound": finding.bound for finding in found.findings},
-        artifacts={path.name: path for path in (folder / "card.json", page_path(home, card)) if path.exists()},
+        artifacts={path.name: path for path in (folder / "card.json", programs.page_path(home, card)) if path.exists()},
         tags={"judgec.judge": f"{card.name}@{card.version}", "audit": found.status, **outcome},
         started=started,
         ended=time.time(),

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgec.compiler.compile import compile_judge, plan_judge
-from judgec.compiler.judge_page import page_path
 from judgec.compiler.report import Saved, save, with_run
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.track import run_of
@@ -17,6 +16,7 @@ from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
 from judgec.report.page.notebook import judges_part
+from judgec.store import programs
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
 from judgec.tracking.store import TrackingStore
@@ -64,7 +64,7 @@ class Compilation:
     @property
     def report_path(self) -> Path:
         """The HTML report."""
-        return page_path(self.home, self.saved.card)
+        return programs.page_path(self.home, self.saved.card)
 
     @cached_property
     def table(self) -> "pd.DataFrame":

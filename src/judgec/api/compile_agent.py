@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from judgec.agents.compiled import TASK
 from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import kind_of
 from judgec.api.agent_compilation import AgentCompilation
@@ -13,13 +14,14 @@ from judgec.api.judge import Judge
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_agent import CompileAgentOptions
 from judgec.api.verb import verb
-from judgec.compiler.agents.candidates import UNCOMPILED
 from judgec.compiler.agents.compile import AgentCompile, CompiledAgent
 from judgec.compiler.agents.compile import compile_agent as search_prompts
 from judgec.compiler.agents.duel import Duel, duel
 from judgec.compiler.agents.judges import WorkingJudge, judging, report_judging
 from judgec.compiler.agents.metric import AcceptedMetric, JudgeMetric, Metric, accepted_answers
-from judgec.compiler.agents.report import Provenance, refuse_judges, run_of, save_agent
+from judgec.compiler.agents.report import Provenance, SavedAgent, run_of, save_agent
+from judgec.compiler.pipeline import UNCOMPILED
+from judgec.compiler.release import check_kind
 from judgec.compiler.report import check_name
 from judgec.compiler.settings import reflection_spec
 from judgec.errors import UserError
@@ -32,6 +34,7 @@ from judgec.retrieval.manifest import location_shown
 from judgec.retrieval.retrievers import open_retriever
 from judgec.store.tournament.queries import Query, read_queries
 from judgec.tracking.background import Tracker
+from judgec.tracking.runs import Logged
 from judgec.tracking.store import tracking_store
 
 
@@ -93,12 +96,16 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
         found, met, metric = _compiled(options, judges, queries, settings, session, watch)
         ended = time.time()
         origin = _origin(judges, metric, options, spec, session, ended - started, ended)
-        saved = save_agent(found, met, settings, origin)
-        watch.stage("track", store.shown)
         source = str(options.queries) if is_path(options.queries) else "queries"
-        run_record = run_of(saved, met, settings, source=source, started=started, ended=ended)
-        logged = tracker.log_compile(run_record)
-    return AgentCompilation(saved, met, settings, {**saved.report, "mlflow_run_id": logged.run_id})
+        logged: list[Logged] = []
+
+        def track(saved: SavedAgent) -> None:
+            watch.stage("track", store.shown)
+            run = run_of(saved, met, settings, source=source, started=started, ended=ended)
+            logged.append(tracker.log_compile(run))
+
+        saved = save_agent(found, met, settings, origin, track)
+    return AgentCompilation(saved, met, settings, {**saved.report, "mlflow_run_id": logged[0].run_id})
 
 
 def _checked(options: CompileAgentOptions, settings: AgentCompile) -> _Judges:
@@ -106,7 +113,7 @@ def _checked(options: CompileAgentOptions, settings: AgentCompile) -> _Judges:
         raise UserError("--judge, --labels: exactly one says what the agent is compiled for. Give one of them.")
     check_name(settings.name)
     kind_of(options.agent)
-    refuse_judges(settings)
+    check_kind(settings.home, settings.name, TASK)
     metric = None if options.judge is None else _working(options, options.judge, "--judge")
     if isinstance(options.report_judge, Judge):
         return _Judges(metric, _working(options, options.report_judge, "--report-judge"))

@@ -9,11 +9,13 @@ from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective, plan_judge
 from judgec.compiler.dataset import Dataset
+from judgec.compiler.release import check_kind
 from judgec.compiler.report import check_name
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
+from judgec.store.sides.memory import JUDGE
 from judgec.store.splits import default_family
 from judgec.tracking.store import tracking_store
 
@@ -58,6 +60,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         path = str(options.labels.source.get("path", ""))
     name = options.name or (default_family(path) if path else IN_MEMORY)
     check_name(name)
+    check_kind(options.home, name, JUDGE)
     check_options(options.abstain_below, options.promise, options.risk)
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)

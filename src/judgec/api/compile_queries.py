@@ -15,9 +15,11 @@ from judgec.api.frames import frame_part
 from judgec.api.options.compile_queries import CompileQueriesOptions
 from judgec.api.query_models import ask_of, open_reliability, writer_spec
 from judgec.api.verb import verb
-from judgec.compiler.queries.compile import CompiledQueries, QuerySettings
+from judgec.compiler.queries.compile import CompiledQueries, GeneratorKind, QuerySettings
 from judgec.compiler.queries.compile import compile_queries as compile_generator
-from judgec.compiler.queries.outcome import Source, run_of, save
+from judgec.compiler.queries.outcome import GeneratorOrigin, run_of, save
+from judgec.compiler.queries.saved import TASK
+from judgec.compiler.release import check_kind
 from judgec.compiler.report import check_name
 from judgec.compiler.settings import reflection_spec
 from judgec.lm.session import Session
@@ -25,16 +27,17 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.queries.corpus import open_corpus
 from judgec.queries.generation.generate import long_passages
-from judgec.queries.reliability import Reliability, Rules
-from judgec.records.card import ProgramCard
+from judgec.queries.reliability import Rules
+from judgec.records.card import Cost, ProgramCard
 from judgec.records.label import FloatArray
 from judgec.retrieval.embed import fit_latent
+from judgec.retrieval.passages import Passage
 from judgec.store import programs
-from judgec.store.splits import read_family
 from judgec.tracking.background import Tracker
+from judgec.tracking.runs import Logged
 from judgec.tracking.store import tracking_store
 
-SIDES = ("compiled", "uncompiled")
+SIDES = ("compiled", "uncompiled", "champion")
 MEASURED = ("value", "accepted", "likeness")
 
 
@@ -78,9 +81,9 @@ class QueryCompilation:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Compiled and uncompiled on test: value, accepted and likeness, each with ``.low`` and ``.high``."""
+        """Each generator on test: value, accepted and likeness, each with ``.low`` and ``.high``."""
         found: dict[str, dict[str, float | None]] = {}
-        for side in SIDES:
+        for side in (side for side in SIDES if side in self.compiled.found.test):
             row = found[side] = {}
             for what in MEASURED:
                 one = self.compiled.estimates[f"{side}.{what}"]
@@ -119,19 +122,12 @@ def compile_queries(options: CompileQueriesOptions, watch: Watch) -> QueryCompil
     """
     started = time.time()
     check_name(options.name)
+    check_kind(options.home, options.name, TASK)
     experts = expert_queries(options.experts)
-    corpus = open_corpus(options.index)
-    passages = list(long_passages(corpus.documents, options.passage_size, options.seed))[: options.passages]
+    passages = _passages(options)
     spec = writer_spec(options.lm, options.api_base, options.temperature)
-    reflection, _ = reflection_spec(LMSpec.parse(options.lm, api_base=options.api_base), options.reflection_lm)
     judge, notes = _judge(options)
     store = tracking_store(options.home, options.tracking_uri, os.environ)
-    settings = QuerySettings(per_passage=options.per_passage, seed=options.seed, rewrites=reflection is not None)
-    latent, _ = fit_latent([*(one.text for one in passages), *experts], options.seed)
-
-    def embed(texts: Sequence[str]) -> FloatArray:
-        return latent.queries(list(texts)).astype("float64")
-
     with (
         Tracker(store, os.environ) as tracker,
         Session(
@@ -139,29 +135,71 @@ def compile_queries(options: CompileQueriesOptions, watch: Watch) -> QueryCompil
         ) as session,
     ):
         session.preflight()
-        reliability: Reliability = open_reliability(judge, options.home, session) or Rules()
-        compiled = compile_generator(
-            passages,
-            experts,
-            spec,
-            settings,
-            watch,
-            reliability=reliability,
-            embed=embed,
-            ask=session.ask,
-            rewriter=None if reflection is None else ask_of(reflection, session),
-            salt=read_family(options.home, options.name).salt,
-            look=_look(options),
-        )
+        kind = _kind(options, passages, experts, judge, session)
+        compiled = compile_generator(kind, watch)
         ended = time.time()
-        source = Source(
-            options.name, options.home, spec, options.index, experts, reliability.name, settings, tuple(notes)
-        )
-        created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
-        card, report = save(compiled, source, session.spent, created=created, seconds=ended - started)
-        watch.stage("track", store.shown)
-        logged = tracker.log_compile(run_of(compiled, card, source, started=started, ended=ended))
-    return QueryCompilation(options, card, compiled, {**report, "mlflow_run_id": logged.run_id})
+        origin = _origin(options, kind, session, (*notes, *compiled.found.notes), seconds=ended - started, ended=ended)
+        logged: list[Logged] = []
+
+        def track(card: ProgramCard, decided: CompiledQueries) -> None:
+            watch.stage("track", store.shown)
+            logged.append(tracker.log_compile(run_of(decided, card, origin, started=started, ended=ended)))
+
+        card, compiled, report = save(compiled, origin, track)
+    return QueryCompilation(options, card, compiled, {**report, "mlflow_run_id": logged[0].run_id})
+
+
+def _passages(options: CompileQueriesOptions) -> list[Passage]:
+    documents = open_corpus(options.index).documents
+    return list(long_passages(documents, options.passage_size, options.seed))[: options.passages]
+
+
+def _kind(
+    options: CompileQueriesOptions, passages: Sequence[Passage], experts: Sequence[str], judge: str, session: Session
+) -> GeneratorKind:
+    reflection, _ = reflection_spec(LMSpec.parse(options.lm, api_base=options.api_base), options.reflection_lm)
+    latent, _ = fit_latent([*(one.text for one in passages), *experts], options.seed)
+
+    def embed(texts: Sequence[str]) -> FloatArray:
+        return latent.queries(list(texts)).astype("float64")
+
+    return GeneratorKind(
+        name=options.name,
+        home=options.home,
+        passages=passages,
+        experts=experts,
+        spec=session.spec,
+        settings=QuerySettings(per_passage=options.per_passage, seed=options.seed, rewrites=reflection is not None),
+        reliability=open_reliability(judge, options.home, session) or Rules(),
+        embed=embed,
+        ask=session.ask,
+        rewriter=None if reflection is None else ask_of(reflection, session),
+        keeping=lambda calls: session.keeping_back(calls, session.price(calls)),
+    )
+
+
+def _origin(
+    options: CompileQueriesOptions,
+    kind: GeneratorKind,
+    session: Session,
+    notes: Sequence[str],
+    *,
+    seconds: float,
+    ended: float,
+) -> GeneratorOrigin:
+    spent = session.spent
+    return GeneratorOrigin(
+        name=kind.name,
+        home=kind.home,
+        lm=kind.spec,
+        index=options.index,
+        experts=kind.experts,
+        reliability=kind.reliability.name,
+        settings=kind.settings,
+        cost=Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(seconds, 2)),
+        created=datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"),
+        notes=notes,
+    )
 
 
 def _judge(options: CompileQueriesOptions) -> tuple[str, list[str]]:
@@ -194,8 +232,3 @@ def _judge(options: CompileQueriesOptions) -> tuple[str, list[str]]:
 
 def _constructed(judge: str) -> str:
     return f"{judge} learned from constructed labels: no expert gave them, its acceptance says nothing about experts"
-
-
-def _look(options: CompileQueriesOptions) -> int:
-    looks = len(read_family(options.home, options.name).looks)
-    return max(looks, *programs.versions(options.home, options.name), 0) + 1

@@ -15,11 +15,12 @@ from judgec.compiler.folds.rounds import Compiling, Round, pooled_judgments
 from judgec.compiler.learning_curve import LearningCurve, Sharper, Taught, learning_curve, sharper
 from judgec.compiler.pair_columns import LONGEST, follows_length
 from judgec.compiler.promote import Decision
-from judgec.compiler.rivals import Contest, Standing, standing_of
+from judgec.compiler.rivals import Contest
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import Optimizer, find_optimizer
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings
+from judgec.compiler.standing import Standing
 from judgec.compiler.verify import Verification, labelled, ratings_of, verify
 from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
@@ -123,7 +124,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     refusal = _refusal(labels, settings, judge, verification)
     contest = Contest(dataset, verification, settings, session, refusal, evidence_alone=not judge.asks_lm)
     earlier = _earlier(dataset, settings, chosen, judge)
-    standing = standing_of(settings, dataset) if earlier is None else Standing(earlier.looks, earlier.parent)
+    standing = contest.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
         judge=judge,

@@ -102,11 +102,6 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
     )
 
 
-def page_path(home: Path, card: ProgramCard) -> Path:
-    """Where the page of a version lies, next to its report."""
-    return home / "programs" / card.name / f"{card.version:04d}" / "report.html"
-
-
 def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:
     """Put the audits of a version into its page; a version without a page (an older one) is left alone.
 
@@ -115,7 +110,7 @@ def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:
         card: Of the version.
         found: All of its audits.
     """
-    path = page_path(home, card)
+    path = programs.page_path(home, card)
     if path.exists():
         write_whole(path, with_audits(path.read_text(encoding="utf-8"), found, f"{card.name}@{card.version}"))
 

@@ -1,8 +1,9 @@
-"""Decides whether a compiled judge becomes the champion: only when the test split shows that it is better.
+"""Decides whether a compiled program becomes the champion: only when the test split shows that it is better.
 
-Better is on the objective. A judge that the test split shows to be worse than its rival on kappa or on accept
-agreement, or below the most frequent grade on exact or accept agreement, is not promoted whatever the objective says:
-the most frequent grade has no tau-b, which counts as 0, so that any tau-b beats it.
+``gain`` is the same for judges, agents and query generators; ``decide`` is that of judges. Better is on the objective.
+A judge that the test split shows to be worse than its rival on kappa or on accept agreement, or below the most frequent
+grade on exact or accept agreement, is not promoted whatever the objective says: the most frequent grade has no tau-b,
+which counts as 0, so that any tau-b beats it.
 """
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from judgec.report.numbers import NAMES, number, show
 from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
+from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.intervals.bootstrap import Interval, detectable_difference, difference_interval
 from judgec.stats.intervals.significance import level_for_look
 
@@ -22,6 +24,47 @@ MIN_TEST_QUERIES = 10  # fewer: an interval over them means little
 GUARDS = ("kappa", "accept_agreement")  # what the objective must not be bought with
 FLOORS = ("exact", "accept_agreement")  # what the most frequent grade must not do better
 SAME = 1e-12  # objectives that differ by less are equal
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The objective of a compiled program minus its rival's, on test.
+
+    Args:
+        interval: At the level that this look may spend: the k-th spends .05 / (k (k + 1)), so that all looks together
+            spend at most .05.
+    """
+
+    interval: Interval
+
+    @property
+    def better(self) -> bool:
+        """Whether the program is shown to be better."""
+        found = self.interval
+        return bool(found.value and found.value > 0 and found.low is not None and found.low >= 0)
+
+    @property
+    def few(self) -> bool:
+        """Whether the test queries are too few to promote anything."""
+        return self.interval.n_clusters < MIN_TEST_QUERIES
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest difference that these test queries would have shown (80 % power), or None."""
+        return detectable_difference(self.interval)
+
+
+def gain(compiled: Statistic, rival: Statistic, how: Resampling, *, look: int) -> Gain:
+    """Compare a compiled program with its rival.
+
+    Args:
+        compiled: Its objective on the test items.
+        rival: The rival's on the same queries.
+        how: How the interval is made; the level is that of the look.
+        look: How many versions were tested on this split, this one included.
+    """
+    level = 1 - level_for_look(look)
+    return Gain(difference_interval(compiled, rival, level=level, resamples=how.resamples, seed=how.seed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +128,7 @@ def decide(
         rivals: Those of the champion alone, or of the baselines where there is no champion.
         objective: What was maximised.
         resampling: How intervals are made; the level is that of this look.
-        look: How many versions were tested on this split, this one included: the k-th look spends
-            .05 / (k (k + 1)) of the error level, so that all looks together spend at most .05.
+        look: How many versions were tested on this split, this one included; see ``Gain``.
         majority: Those of the most frequent grade: a judge that is not shown to beat it is called so, whoever its
             rival is, and one that is shown below it on ``FLOORS`` is not promoted.
         table: The other rows of its own table; the rivals when left out. One that stands below any of them is never
@@ -97,12 +139,11 @@ def decide(
     values = {name: objective.value(ratings) for name, ratings in rivals.items()}
     rival = max(values, key=lambda name: values[name])
     how = replace(resampling, level=1 - level_for_look(look))
-    found = _difference(compiled, rivals[rival], objective, how)
-    if not refusal and found.n_clusters < MIN_TEST_QUERIES:
-        refusal = f"never promoted: {found.n_clusters} test queries, {MIN_TEST_QUERIES} are needed"
-    difference = found.estimate(len(compiled.expert))
-    detectable = detectable_difference(found)
-    better = _better(found)
+    found = gain(objective.statistic(compiled), objective.statistic(rivals[rival]), resampling, look=look)
+    if not refusal and found.few:
+        refusal = f"never promoted: {found.interval.n_clusters} test queries, {MIN_TEST_QUERIES} are needed"
+    difference = found.interval.estimate(len(compiled.expert))
+    detectable, better = found.detectable, found.better
     measured = _measured(compiled, objective, difference, rival, how.level, look)
     by_statistic = differences(compiled, rivals[rival], how, nominal=nominal)
     worse = {name: by_statistic[name] for name in GUARDS if _is_below(by_statistic[name])}
@@ -112,7 +153,7 @@ def decide(
     if refusal or below:
         reason = f"{refusal or f'never promoted below the majority grade: {shortfalls(below)}'} ({measured})"
     if not better and not below and majority is not None and rival != "majority":
-        reason += _no_better_than(compiled, majority, objective, how)
+        reason += _no_better_than(compiled, majority, objective, resampling, look)
     return Decision(
         promoted=better and not worse and not below and not refusal,
         reason=reason,
@@ -204,25 +245,12 @@ def _doubt(measured: str, difference: Estimate, detectable: float | None) -> str
     return f"not shown to be better: {measured}{shown}"
 
 
-def _no_better_than(compiled: GradePairs, majority: GradePairs, objective: Objective, how: Resampling) -> str:
-    over = _difference(compiled, majority, objective, how)
-    return (
-        "" if _better(over) else f"; no better than the majority grade ({objective.name} {_signed(over.estimate(0))})"
-    )
-
-
-def _difference(one: GradePairs, other: GradePairs, objective: Objective, how: Resampling) -> Interval:
-    return difference_interval(
-        objective.statistic(one),
-        objective.statistic(other),
-        level=how.level,
-        resamples=how.resamples,
-        seed=how.seed,
-    )
-
-
-def _better(difference: Interval) -> bool:
-    return bool(difference.value and difference.value > 0 and difference.low is not None and difference.low >= 0)
+def _no_better_than(
+    compiled: GradePairs, majority: GradePairs, objective: Objective, how: Resampling, look: int
+) -> str:
+    over = gain(objective.statistic(compiled), objective.statistic(majority), how, look=look)
+    measured = f"{objective.name} {_signed(over.interval.estimate(0))}"
+    return "" if over.better else f"; no better than the majority grade ({measured})"
 
 
 def _signed(difference: Estimate) -> str:

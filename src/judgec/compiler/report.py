@@ -4,13 +4,16 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
+from pathlib import Path
 
 from judgec import __version__
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.compile import Compiled, fields_of
-from judgec.compiler.judge_page import page_of, page_path, verdict_of
-from judgec.compiler.rivals import judgments_table, standing_of
+from judgec.compiler.judge_page import page_of, verdict_of
+from judgec.compiler.release import release
+from judgec.compiler.rivals import judgments_table
 from judgec.compiler.settings import CompileSettings
+from judgec.compiler.standing import Standing
 from judgec.errors import UserError
 from judgec.judges.signatures import fingerprint
 from judgec.lm.usage import Spent
@@ -19,8 +22,8 @@ from judgec.records.estimate import Estimate
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
 from judgec.store.sides.draw import split_record
-from judgec.store.sides.memory import columns_of
-from judgec.store.splits import locked_family, locked_home, read_family, write_family, write_whole
+from judgec.store.sides.memory import JUDGE, measured_by
+from judgec.store.splits import Family
 
 ENGINE_NOTE = "embedded evidence engine, no language model"
 PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
@@ -35,6 +38,76 @@ class Saved:
     compiled: Compiled
 
 
+@dataclass(frozen=True, slots=True)
+class FinishedJudge:
+    """A compiled judge that is not on disk yet; ``release`` saves it.
+
+    Args:
+        compiled: The outcome.
+        settings: What was asked for.
+        cost: What the run used.
+        created: When, ISO 8601.
+    """
+
+    compiled: Compiled
+    settings: CompileSettings
+    cost: Cost
+    created: str
+    kind: str = JUDGE
+
+    @property
+    def home(self) -> Path:
+        """Folder of ``programs/``."""
+        return self.settings.home
+
+    @property
+    def name(self) -> str:
+        """The family."""
+        return self.settings.name
+
+    @property
+    def standing(self) -> Standing:
+        """As it was when this was decided."""
+        return self.compiled.standing
+
+    @property
+    def earlier(self) -> ProgramCard | None:
+        """The version that this very compile wrote before it was killed, or None."""
+        return self.compiled.earlier
+
+    def stands(self) -> Standing:
+        """As the family stands on disk."""
+        return self.compiled.contest.standing()
+
+    def decided(self, standing: Standing) -> "FinishedJudge":
+        """Decided again, as the family stands now."""
+        decision = self.compiled.contest.decide(standing)
+        return replace(self, compiled=replace(self.compiled, decision=decision, standing=standing, earlier=None))
+
+    def program(self, family: Family) -> Program:
+        """What is written."""
+        compiled, dataset = self.compiled, self.compiled.dataset
+        split, items = dataset.split, dataset.labels.items
+        judgments = judgments_table(
+            dataset.test.items, compiled.verification.judgments["compiled"], whole=split.folds > 1
+        )
+        return Program(
+            card=_card(compiled, self.settings, self.cost, self.created),
+            program=dump_module(compiled.judge.module),
+            calibration=compiled.judge.calibration(),
+            split=split_record(split, items, measured_by(dataset.labels, self.settings.source), family.salt),
+            report={**self.report(), "judgments": judgments},
+        )
+
+    def page(self, card: ProgramCard) -> str:
+        """``report.html``."""
+        return page_of(self.compiled, self.settings, card)
+
+    def report(self) -> dict[str, object]:
+        """``report.json``, but for the judgments."""
+        return _report(self.compiled, self.settings, self.cost)
+
+
 def save(
     compiled: Compiled,
     settings: CompileSettings,
@@ -44,12 +117,7 @@ def save(
     seconds: float,
     track: Callable[[Saved], None] | None = None,
 ) -> Saved:
-    """Write the version, point the aliases, track it and count the look; all or nothing of each.
-
-    The look is written last: where a version has none, a process was killed before it, and what was left to do is done.
-
-    One compile of a family at a time: where another one was saved since this one was decided, it is decided again,
-    one look later and against the champion that there is now.
+    """Write the version as ``release`` does.
 
     Args:
         compiled: The outcome.
@@ -57,65 +125,18 @@ def save(
         spent: What the run used.
         created: When, ISO 8601.
         seconds: How long it took.
-        track: Logs the saved version elsewhere. It is called while nobody else can save one, so that what it calls
-            champion is the champion, and before the look is written, so that a killed compile is logged by its rerun.
+        track: Logs the saved version elsewhere.
     """
-    # Looks are counted over all names: two families must not both be told that theirs is the first.
-    with locked_home(settings.home), locked_family(settings.home, settings.name):
-        if compiled.earlier is not None and _counted(compiled.earlier, settings):
-            compiled = replace(compiled, earlier=None)  # nobody was killed: another process was about to finish it
-        standing = standing_of(settings, compiled.dataset)
-        if compiled.earlier is None and standing != compiled.standing:
-            compiled = replace(compiled, decision=compiled.contest.decide(standing), standing=standing)
-        saved = _write(compiled, settings, spent, created, seconds)
-        if track is not None:
-            track(saved)
-        _count_look(saved.card, settings)
-        return saved
-
-
-def _write(compiled: Compiled, settings: CompileSettings, spent: Spent, created: str, seconds: float) -> Saved:
-    """Write the version, unless an earlier run of this compile did, and point the alias."""
     cost = Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(seconds, 2))
-    card = _card(compiled, settings, cost, created)
-    family = read_family(settings.home, settings.name)
-    dataset = compiled.dataset
-    labels, split = dataset.labels, dataset.split
-    report = _report(compiled, settings, cost)
-    if compiled.earlier is not None:
-        card = compiled.earlier
-    else:
-        tested = compiled.verification.judgments["compiled"]
-        judgments = judgments_table(dataset.test.items, tested, whole=split.folds > 1)
-        card = programs.save(
-            settings.home,
-            Program(
-                card=card,
-                program=dump_module(compiled.judge.module),
-                calibration=compiled.judge.calibration(),
-                split=split_record(split, labels, family.salt, columns_of(labels, settings.source)),
-                report={**report, "judgments": judgments},
-            ),
-        )
-    page = page_path(settings.home, card)
-    if compiled.earlier is None or not page.exists():
-        write_whole(page, page_of(compiled, settings, card))
-    if card.version == max(programs.versions(settings.home, settings.name)):  # a later one has been decided since
-        alias = programs.CHAMPION if card.promoted else "challenger"
-        programs.set_aliases(settings.home, settings.name, {alias: card.version})
-    return Saved(card, {"program": card.name, "version": card.version, **report}, compiled)
+    found: list[Saved] = []
 
+    def saved(card: ProgramCard, made: FinishedJudge) -> None:
+        found.append(Saved(card, {"program": card.name, "version": card.version, **made.report()}, made.compiled))
+        if track is not None:
+            track(found[0])
 
-def _count_look(card: ProgramCard, settings: CompileSettings) -> None:
-    if not _counted(card, settings):
-        family = read_family(settings.home, settings.name)
-        write_family(settings.home, family.looked(f"{card.version:04d}", card.split_digest))
-
-
-def _counted(card: ProgramCard, settings: CompileSettings) -> bool:
-    """Whether the version's look at the test split is counted: its compile came to its end."""
-    looks = read_family(settings.home, settings.name).looks
-    return f"{card.version:04d}" in {look.version for look in looks}
+    release(FinishedJudge(compiled, settings, cost, created), saved)
+    return found[0]
 
 
 def with_run(saved: Saved, run_id: str | None) -> dict[str, object]:

@@ -9,6 +9,7 @@ from judgec.compiler.dataset import Dataset
 from judgec.compiler.pair_columns import LONGEST
 from judgec.compiler.promote import Decision, decide
 from judgec.compiler.settings import CompileSettings
+from judgec.compiler.standing import Standing, standing_of
 from judgec.compiler.verify import BASELINES, Verification, ratings_of
 from judgec.errors import JudgecError, ServiceError
 from judgec.held_out import NOT_SAVED, saved_judgments
@@ -25,23 +26,7 @@ from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store import programs
 from judgec.store.labels import item_digest
-from judgec.store.sides.looks import earlier_looks
-from judgec.store.sides.memory import columns_of, read_memory
-from judgec.store.splits import read_family
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a family stands: what the next version is compared with, and at which level.
-
-    Args:
-        look: Which look at the test queries the next version is, whatever judges they were tested with before; a
-            version whose look was lost with the process that made it counts all the same.
-        champion: The version in use, or None.
-    """
-
-    look: int
-    champion: int | None
+from judgec.store.sides.memory import measured_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +56,11 @@ class Contest:
     session: Session = field(repr=False)
     refusal: str = ""
     evidence_alone: bool = False
+
+    def standing(self) -> Standing:
+        """The family as it stands on disk."""
+        measured = measured_by(self.dataset.labels, self.settings.source)
+        return standing_of(self.settings.home, self.settings.name, self.dataset.test.items, measured)
 
     def decide(self, standing: Standing) -> Decision:
         """Compare the compiled judge with its rivals."""
@@ -116,20 +106,6 @@ class Contest:
         except JudgecError as error:
             return Rivals(baselines, f"never promoted unmeasured against the champion {name}: {error}")
         return Rivals({"champion": ratings_of(self.dataset, test, judged)})
-
-
-def standing_of(settings: CompileSettings, dataset: Dataset) -> Standing:
-    """The family as it stands on disk, and how often the home has looked at these test queries under any name."""
-    labels = dataset.labels
-    looks = earlier_looks(
-        dataset.test.items,
-        read_memory(settings.home, settings.name),
-        [look.version for look in read_family(settings.home, settings.name).looks],
-        task=labels.task,
-        columns=columns_of(labels, settings.source),
-    )
-    champion = programs.aliases(settings.home, settings.name).get(programs.CHAMPION)
-    return Standing(looks + 1, champion)
 
 
 def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:

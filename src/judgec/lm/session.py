@@ -141,6 +141,11 @@ class Session:
             if lm is not None:
                 preflight(lm, keep=True)
 
+    def price(self, calls: int) -> float:
+        """Dollars that so many calls may take, by what a call has taken so far; 0 before the first."""
+        spent = self.spent
+        return calls * spent.usd / spent.calls if spent.calls else 0.0
+
     @contextmanager
     def keeping_back(self, calls: int, usd: float | None) -> Iterator[None]:
         """Lower the caps, where there are any, for the time of a block."""

@@ -208,6 +208,11 @@ def load(home: Path, reference: str) -> Program:
     return Program(card=card, **contents)
 
 
+def page_path(home: Path, card: ProgramCard) -> Path:
+    """Where the page of a version is, next to its report."""
+    return home / "programs" / card.name / f"{card.version:04d}" / "report.html"
+
+
 def find(home: Path, name: str, facts: Mapping[str, object], program: Json, calibration: Json) -> ProgramCard | None:
     """The card of the newest version with this content, or None.
 

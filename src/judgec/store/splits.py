@@ -1,10 +1,5 @@
-"""Train, dev and test by query, the same for every seed, and the family file that counts the looks.
+"""Keeps a split, train, dev and test by query, and the family file that counts the looks; ``store/sides`` draws it."""
 
-The split of labels is in ``store/sides``. Documents and an agent's queries are split here, by a hash of their id and
-the family's salt.
-"""
-
-import hashlib
 import os
 import re
 import sqlite3
@@ -20,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from judgec.errors import ArtifactError, UserError
 from judgec.records.label import Item
 from judgec.store.arrow import HUB_PREFIX
-from judgec.store.rows.items import digest, item_digest
 
 SplitName = Literal["train", "dev", "test"]
 SPLITS: tuple[SplitName, ...] = ("train", "dev", "test")
@@ -81,34 +75,6 @@ class Family(BaseModel):
     def looked(self, version: str, test: str) -> "Family":
         """The family after one more look at a test split."""
         return self.model_copy(update={"looks": (*self.looks, Look(version=version, test=test))})
-
-
-def split_of(query_id: str, salt: str, shares: tuple[float, float, float] = SHARES) -> SplitName:
-    """The split of one query."""
-    hashed = hashlib.sha256(f"{salt}\0{query_id}".encode()).digest()
-    uniform = int.from_bytes(hashed[:8], "big") / 2**64
-    train, dev, _ = shares
-    return "train" if uniform < train else "dev" if uniform < train + dev else "test"
-
-
-def split_items(items: Sequence[Item], salt: str, shares: tuple[float, float, float] = SHARES) -> Split:
-    """Split items by query.
-
-    Args:
-        items: All items.
-        salt: The family's salt.
-        shares: Expected share of queries in train, dev and test; they sum to 1.
-
-    Raises:
-        ValueError: When the shares are negative or do not sum to 1.
-    """
-    if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
-        raise ValueError(f"shares: {shares}; three numbers from 0 that sum to 1 are valid.")
-    members: dict[SplitName, list[int]] = {name: [] for name in SPLITS}
-    for index, item in enumerate(items):
-        members[split_of(item.query_id, salt, shares)].append(index)
-    digests = {name: digest(sorted(item_digest(items[i]) for i in members[name])) for name in SPLITS}
-    return Split(tuple(members["train"]), tuple(members["dev"]), tuple(members["test"]), digests)
 
 
 def split_table(split: Split, items: Sequence[Item], salt: str) -> dict[str, object]:

@@ -7,11 +7,12 @@ import pytest
 
 from judgec.agents.compiled import load_agent, settings_of
 from judgec.agents.rag import RAG, AgentSettings
-from judgec.compiler.agents.candidates import UNCOMPILED
-from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, compile_agent, decide
+from judgec.compiler.agents.compile import AgentCompile, CompiledAgent, compile_agent
 from judgec.compiler.agents.metric import AcceptedMetric, ScoredAnswer
 from judgec.compiler.agents.report import Provenance, SavedAgent, save_agent
-from judgec.compiler.rivals import Standing
+from judgec.compiler.pipeline import COMPILED, UNCOMPILED
+from judgec.compiler.release import check_kind
+from judgec.compiler.standing import Standing
 from judgec.errors import ArtifactError, UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -21,6 +22,7 @@ from judgec.store import programs
 from judgec.store.splits import read_family
 from judgec.store.tournament.queries import Query
 from tests.agents.world import FACTS, Shelf
+from tests.compiler.agents.contested import decided
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Text
 
@@ -40,8 +42,15 @@ def learner(call: Call) -> Outcome:
     return Text(f"[[ ## answer ## ]]\n{said}\n\n[[ ## completed ## ]]")
 
 
-def compiled(home: Path, server: FakeOpenAI, queries: list[Query], **how: object) -> CompiledAgent:
-    settings = AgentCompile("ag", home, "rag-bm25", SETTINGS, resamples=300, **how)  # type: ignore[arg-type]  # named fields
+def compiled(
+    home: Path,
+    server: FakeOpenAI,
+    queries: list[Query],
+    name: str = "ag",
+    accepted: Mapping[str, tuple[str, ...]] = ACCEPTED,
+    **how: object,
+) -> CompiledAgent:
+    settings = AgentCompile(name, home, "rag-bm25", SETTINGS, resamples=300, **how)  # type: ignore[arg-type]  # named fields
     spec = LMSpec.parse("openai/fake", api_base=server.base_url)
     with Session(spec, home, environ={"OPENAI_API_KEY": "test"}) as session:
         shelf = Shelf()
@@ -49,11 +58,11 @@ def compiled(home: Path, server: FakeOpenAI, queries: list[Query], **how: object
             RAG(shelf, SETTINGS),
             shelf,
             queries,
-            AcceptedMetric(ACCEPTED),
+            AcceptedMetric(accepted),
             settings,
             session,
             Silent(),
-            accepted=ACCEPTED,
+            accepted=accepted,
         )
 
 
@@ -126,13 +135,13 @@ def test_decision_needs_ten_queries_and_an_interval_above_zero(tmp_path: Path) -
     settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
     ups = [ScoredAnswer(0.5 + 0.01 * (n % 7)) for n in range(30)]
     downs = [ScoredAnswer(0.2 + 0.01 * (n % 5)) for n in range(30)]
-    better = decide({COMPILED: ups, UNCOMPILED: downs}, Standing(1, None), settings)
+    better = decided({COMPILED: ups, UNCOMPILED: downs}, settings)
     assert better.promoted
     assert better.difference.value == pytest.approx(
         sum(s.counted for s in ups) / 30 - sum(s.counted for s in downs) / 30
     )
-    assert not decide({COMPILED: downs, UNCOMPILED: ups}, Standing(1, None), settings).promoted
-    few = decide({COMPILED: ups[:9], UNCOMPILED: downs[:9]}, Standing(1, None), settings)
+    assert not decided({COMPILED: downs, UNCOMPILED: ups}, settings).promoted
+    few = decided({COMPILED: ups[:9], UNCOMPILED: downs[:9]}, settings)
     assert not few.promoted
     assert "9 test queries" in few.reason
 
@@ -141,5 +150,40 @@ def test_failing_never_pays(tmp_path: Path) -> None:
     settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
     mixed = [ScoredAnswer(0.9 if n % 2 else 0.4) for n in range(40)]
     hiding = [ScoredAnswer(None if one.value == 0.4 else one.value) for one in mixed]
-    found = decide({COMPILED: hiding, UNCOMPILED: mixed}, Standing(1, None), settings)
+    found = decided({COMPILED: hiding, UNCOMPILED: mixed}, settings)
     assert (found.difference.value or 0) < 0
+
+
+def test_compile_that_another_one_overtook_is_decided_again_and_never_promoted_unmet(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        first = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+        second = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+    assert first.verdict.promoted
+    assert second.verdict.promoted
+    saved(tmp_path, first)
+    late = saved(tmp_path, second)
+    assert (late.card.looks, late.card.parent, late.card.promoted) == (2, 1, False)
+    assert "champion that it did not meet" in late.card.reason
+    assert programs.aliases(tmp_path, "ag") == {"champion": 1, "challenger": 2}
+
+
+def test_queries_stay_on_their_side_under_another_name_and_other_ids(tmp_path: Path) -> None:
+    renamed = [Query(f"x{n}", q.text.upper()) for n, q in enumerate(QUERIES)]
+    accepted = {q.query_id: (FACTS[q.text.split()[0].lower()],) for q in renamed}
+    with FakeOpenAI(learner) as server:
+        first = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+        saved(tmp_path, first)
+        other = compiled(tmp_path, server, renamed[::-1], optimizer="labeled", name="other", accepted=accepted)
+    assert other.verdict.standing == Standing(2, None)  # looks belong to the queries, whatever an agent is called
+    sides = [
+        {name: {query.text.casefold() for query in part} for name, part in found.parts.items()}
+        for found in (first, other)
+    ]
+    assert sides[0] == sides[1]
+
+
+def test_family_of_agents_takes_no_other_program(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        saved(tmp_path, compiled(tmp_path, server, QUERIES, optimizer="labeled"))
+    with pytest.raises(UserError, match="--name ag: that is an agent; a judge needs a name of its own"):
+        check_kind(tmp_path, "ag", "judge")

@@ -4,18 +4,17 @@ from pathlib import Path
 import pytest
 
 from judgec.agents.answer import Answer
-from judgec.agents.rag import RAG, AgentSettings
-from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate
-from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide
+from judgec.agents.rag import AgentSettings
+from judgec.compiler.agents.compile import AgentCompile
 from judgec.compiler.agents.duel import duel
 from judgec.compiler.agents.metric import ScoredAnswer
-from judgec.compiler.rivals import Standing
+from judgec.compiler.pipeline import COMPILED, UNCOMPILED
 from judgec.judges.judge import load_judge
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.store import programs
 from judgec.store.tournament.queries import Query
-from tests.agents.world import Shelf
+from tests.compiler.agents.contested import compiled_agent
 from tests.compiler.small import compiled_from
 
 WORDS = ("red", "green", "blue", "white")
@@ -41,16 +40,7 @@ def test_better_agent_wins_by_a_judge_that_knows_the_reference(tmp_path: Path) -
     bad[3] = replace(bad[3], text=None, error="down")
     settings = AgentCompile("ag", tmp_path, "rag-bm25", AgentSettings(), resamples=200)
     scores = {COMPILED: [ScoredAnswer(1.0)] * 12, UNCOMPILED: [ScoredAnswer(0.0)] * 12}
-    found = CompiledAgent(
-        parts={"train": (), "dev": (), "test": tuple(queries)},
-        start=RAG(Shelf(), AgentSettings()),
-        chosen=AgentCandidate("x", RAG(Shelf(), AgentSettings())),
-        dev={},
-        answers={COMPILED: good, UNCOMPILED: bad},
-        scores=scores,
-        verdict=decide(scores, Standing(1, None), settings),
-        notes=(),
-    )
+    found = compiled_agent(queries, {COMPILED: good, UNCOMPILED: bad}, scores, settings)
     with Session(LMSpec.parse("embedded"), tmp_path) as session:
         met = duel(
             found,

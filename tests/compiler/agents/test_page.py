@@ -6,16 +6,17 @@ import pytest
 
 from judgec.agents.answer import Answer
 from judgec.agents.rag import RAG, AgentSettings
-from judgec.compiler.agents.candidates import UNCOMPILED, AgentCandidate
-from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide
+from judgec.compiler.agents.candidates import AgentCandidate
+from judgec.compiler.agents.compile import AgentCompile, CompiledAgent
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.metric import ScoredAnswer
 from judgec.compiler.agents.page import agent_page
-from judgec.compiler.rivals import Standing
+from judgec.compiler.pipeline import COMPILED, UNCOMPILED
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.store.tournament.queries import Query
 from tests.agents.world import Shelf
+from tests.compiler.agents.contested import compiled_agent
 from tests.records.test_card import make_card
 from tests.report.page.html import Page
 
@@ -46,14 +47,13 @@ def found() -> CompiledAgent:
     }
     shown = RAG(Shelf(), AgentSettings())
     shown.answer.demos = [{"query": "shown question", "passages": "p", "answer": "shown answer"}]
-    return CompiledAgent(
-        parts={"train": (), "dev": (), "test": queries},
-        start=RAG(Shelf(), AgentSettings()),
+    return compiled_agent(
+        queries,
+        {COMPILED: ours, UNCOMPILED: theirs},
+        scores,
+        SETTINGS,
         chosen=AgentCandidate("labelled-2", shown),
-        dev={UNCOMPILED: 0.4, "labelled-2": 0.9},
-        answers={COMPILED: ours, UNCOMPILED: theirs},
-        scores=scores,
-        verdict=decide(scores, Standing(1, None), SETTINGS),
+        dev={UNCOMPILED: [0.3, 0.5], "labelled-2": [0.9]},
         notes=(f"a note {EVIL}",),
     )
 

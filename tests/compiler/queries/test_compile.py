@@ -1,22 +1,26 @@
 """Compiling a query generator: a model that follows better instructions, one that cannot, and what is saved."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from judgec.compiler.queries.candidates import UNCOMPILED, QueryCandidate
-from judgec.compiler.queries.compile import CompiledQueries, QuerySettings, compile_queries, score
-from judgec.compiler.queries.outcome import Source, run_of, save
+from judgec.compiler.pipeline import UNCOMPILED
+from judgec.compiler.queries.candidates import QueryCandidate
+from judgec.compiler.queries.compile import CompiledQueries, GeneratorKind, QuerySettings, compile_queries, score
+from judgec.compiler.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compiler.queries.saved import CompiledGenerator, load_generator
+from judgec.compiler.standing import Standing
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import Prompt, unquote
 from judgec.lm.spec import LMSpec
-from judgec.lm.usage import Spent
 from judgec.lm.watch import Silent
 from judgec.queries.generation.generator import Written
 from judgec.queries.reliability import Rules
+from judgec.records.card import Cost
 from judgec.records.label import FloatArray
 from judgec.retrieval.passages import Passage
 from judgec.store.splits import read_family
@@ -49,57 +53,61 @@ def teachable(system: str, prompt: Prompt) -> Mapping[str, str]:
     return {"queries": good if "Always name the model" in system else f"How much does it weigh, {name}?"}
 
 
-def compiled(model: Model, passages: Sequence[Passage] = PASSAGES) -> CompiledQueries:
+def compiled(model: Model, home: Path, passages: Sequence[Passage] = PASSAGES, name: str = "gen") -> CompiledQueries:
     asked = Asked(model)
-    return compile_queries(
-        passages,
-        EXPERTS,
-        SPEC,
-        QuerySettings(per_passage=1),
-        Silent(),
+    kind = GeneratorKind(
+        name=name,
+        home=home,
+        passages=passages,
+        experts=EXPERTS,
+        spec=SPEC,
+        settings=QuerySettings(per_passage=1),
         reliability=Rules(),
         embed=embed,
         ask=asked,
         rewriter=asked,
-        salt="salt",
-        look=1,
+        keeping=lambda _: nullcontext(),
     )
+    return compile_queries(kind, Silent())
 
 
-def test_compile_of_a_teachable_model_promotes_the_rewritten_instructions() -> None:
-    found = compiled(teachable)
+def test_compile_of_a_teachable_model_promotes_the_rewritten_instructions(tmp_path: Path) -> None:
+    found = compiled(teachable, tmp_path)
     assert found.chosen.name == "rewrite 1"
-    assert found.promoted
+    assert found.verdict.promoted
     assert found.estimates["compiled.accepted"].value == 1.0
     assert found.estimates["uncompiled.accepted"].value == 0.0
     likeness = [found.estimates[f"{side}.likeness"].to_json() for side in ("compiled", "uncompiled")]
     assert [one["value"] is None for one in likeness] == [False, True]
     assert all(one["low"] is None and one["note"] for one in likeness)  # what has no interval says why
-    assert found.difference.low is not None
-    assert found.difference.low > 0
-    parts = [{PASSAGES[i].doc_id for i in part} for part in (found.split.train, found.split.dev, found.split.test)]
+    assert found.verdict.difference.low is not None
+    assert found.verdict.difference.low > 0
+    parts = [
+        {PASSAGES[i].doc_id for i in part}
+        for part in (found.found.split.train, found.found.split.dev, found.found.split.test)
+    ]
     assert not parts[0] & parts[1] | parts[0] & parts[2] | parts[1] & parts[2]
 
 
-def test_compile_of_a_stubborn_model_promotes_nothing() -> None:
+def test_compile_of_a_stubborn_model_promotes_nothing(tmp_path: Path) -> None:
     def stubborn(system: str, prompt: Prompt) -> Mapping[str, str]:
         return teachable(system.replace("Always name the model", ""), prompt)
 
-    found = compiled(stubborn)
-    assert not found.promoted
-    assert "no candidate beat the uncompiled generator" in found.reason
+    found = compiled(stubborn, tmp_path)
+    assert not found.verdict.promoted
+    assert "no candidate beat the uncompiled generator" in found.verdict.reason
 
 
-def test_compile_of_a_model_that_fails_counts_every_passage_as_nothing() -> None:
-    found = compiled(lambda system, prompt: None)
-    assert not found.promoted
+def test_compile_of_a_model_that_fails_counts_every_passage_as_nothing(tmp_path: Path) -> None:
+    found = compiled(lambda system, prompt: None, tmp_path)
+    assert not found.verdict.promoted
     assert found.estimates["compiled.value"].value == 0.0
-    assert found.test[0].failed == {"service error": len(found.split.test)}
+    assert found.found.test["compiled"].failed == {"service error": len(found.found.split.test)}
 
 
-def test_compile_of_too_few_documents_is_refused() -> None:
-    with pytest.raises(UserError, match="leave a part of the split empty"):
-        compiled(teachable, PASSAGES[:1])
+def test_compile_of_too_few_documents_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--index: 1 documents leave none for"):
+        compiled(teachable, tmp_path, PASSAGES[:1])
 
 
 class Fixed:
@@ -128,16 +136,31 @@ def test_score_values_rejected_repeated_and_missing_questions_at_nothing() -> No
 
 
 def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
-    found = compiled(teachable)
-    source = Source("gen", tmp_path, SPEC, "docs", EXPERTS, "rules", QuerySettings(per_passage=1), ("a note",))
-    card, report = save(found, source, Spent(), created="2026-01-01T00:00:00+00:00", seconds=1.0)
+    found = compiled(teachable, tmp_path)
+    cost = Cost(lm_calls=0, usd=0.0, seconds=1.0)
+    settings = QuerySettings(per_passage=1)
+    origin = GeneratorOrigin(
+        "gen", tmp_path, SPEC, "docs", EXPERTS, "rules", settings, cost, "2026-01-01T00:00:00+00:00", ("a note",)
+    )
+    card, decided, report = save(found, origin)
+    assert decided == found
     assert (card.task, card.version, card.promoted, card.looks) == ("queries", 1, True, 1)
     assert report["notes"] == ["a note"]
     loaded = load_generator(tmp_path, "gen")
     assert loaded.module is not None
     assert "Always name the model" in str(loaded.module.write.signature.instructions)
     assert len(read_family(tmp_path, "gen").looks) == 1
-    run = run_of(found, card, source, started=0.0, ended=1.0)
+    run = run_of(found, card, origin, started=0.0, ended=1.0)
     assert run.version is not None
     assert run.version.aliases == ("champion",)
     assert run.candidates[0].name == UNCOMPILED
+    second = compiled(teachable, tmp_path)
+    assert second.verdict.rival == "champion"
+    assert second.verdict.standing == Standing(2, 1)
+    assert not second.verdict.promoted  # as good as the champion, since it is the same
+    assert second.found.split.test == found.found.split.test
+    again = save(second, replace(origin, name="gen"))[0]
+    assert (again.version, again.looks, again.parent) == (2, 2, 1)
+    renamed = compiled(teachable, tmp_path, name="other")
+    assert renamed.found.split.test == found.found.split.test
+    assert renamed.verdict.standing == Standing(3, None)  # looks belong to the documents

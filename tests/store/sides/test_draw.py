@@ -13,7 +13,7 @@ from judgec.errors import UserError
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.store.sides.draw import fold_splits, folds_of, recorded_split, split_labels, split_record
-from judgec.store.sides.memory import Memory, Version
+from judgec.store.sides.memory import Memory, Version, measured_by
 from judgec.store.sides.queries import queries_of, query_key
 from judgec.store.splits import SHARES, SPLITS
 
@@ -46,7 +46,7 @@ def sides(labels: LabelSet, memory: Memory | None = None) -> dict[str, str]:
 
 def remembers(labels: LabelSet, *, own: bool, memory: Memory | None = None) -> Memory:
     """The memory after a version was compiled on these labels."""
-    record = split_record(split_labels(labels, memory or Memory()), labels, "salt", frozenset({"grade"}))
+    record = split_record(split_labels(labels, memory or Memory()), labels.items, measured_by(labels, {}), "salt")
     keys, by_id, tested = record["keys"], record["queries"], record["tested"]
     assert isinstance(keys, dict)
     assert isinstance(by_id, dict)
@@ -136,7 +136,7 @@ def test_text_that_is_the_same_instruction_for_all_tells_no_query_from_another()
 def test_split_comes_back_from_its_record() -> None:
     labels = label_set([(2, i % 3, "a") for i in range(20)])
     split = split_labels(labels)
-    record = split_record(split, labels, "salt", frozenset({"grade"}))
+    record = split_record(split, labels.items, measured_by(labels, {}), "salt")
     again = recorded_split(labels, record)
     assert (again.train, again.dev, again.test, again.digests) == (split.train, split.dev, split.test, split.digests)
     assert record["labels"] == {"task": "grade", "columns": ["grade"]}
@@ -163,7 +163,7 @@ def test_folds_test_every_query_once_and_are_equal_within_one(queries: list[Quer
 def test_folds_stay_where_they_were_when_rows_are_added_under_any_name() -> None:
     first, more = (label_set([(2, i % 3, "a") for i in range(n)]) for n in (20, 35))
     split = fold_splits(first, 5)[0]
-    record = split_record(split, first, "salt", frozenset({"grade"}))
+    record = split_record(split, first.items, measured_by(first, {}), "salt")
     keys, by_id = record["keys"], record["folds"]
     assert isinstance(keys, dict)
     assert isinstance(by_id, dict)

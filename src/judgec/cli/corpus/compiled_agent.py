@@ -15,7 +15,7 @@ def show_agent(compilation: AgentCompilation, options: CompileAgentOptions) -> N
     card, found = saved.card, saved.compiled
     rows = []
     for name in found.scores:
-        one = found.mean_score(name, resamples=settings.resamples, seed=settings.seed)
+        one = found.found.mean_value(name, settings.pipeline.resampling)
         rows.append((name, number(one.value, 3), brackets(one.low, one.high, 3) or UNKNOWN))
     title = f"{card.name}@{card.version} on {len(found.parts['test'])} test queries: {card.settings['metric']}"
     print_table(title, ("agent", "mean score", "95 % interval"), rows)

@@ -4,7 +4,6 @@ from judgec.api.compilation import Compilation
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.cli.output import command, print_table, say
 from judgec.compiler.dataset import Dataset
-from judgec.compiler.judge_page import page_path
 from judgec.compiler.render import outcome_notes, outcome_tables
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings
@@ -13,6 +12,7 @@ from judgec.records.card import EVIDENCE_ALONE
 from judgec.report.numbers import show
 from judgec.report.render import agreement_table, comparison_table, notes, print_tables
 from judgec.stats.agreement.objective import parse_objective
+from judgec.store import programs
 
 
 def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
@@ -76,7 +76,7 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         str(saved.report["verdict"]),
         f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
         compiled.sharper.sentence,
-        f"report: {page_path(options.home, card)}",
+        f"report: {programs.page_path(options.home, card)}",
         f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),
         *[f"note: {note}" for note in compiled.notes],

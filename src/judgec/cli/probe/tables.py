@@ -41,18 +41,18 @@ def show_compiled_queries(found: QueryCompilation) -> None:
     """The candidates, the winner beside the uncompiled generator, and the next command."""
     compiled, name = found.compiled, found.name
     rows = [
-        [one.candidate.name, number(one.value, 3), number(float(one.accepted.mean())), str(len(one.tried))]
-        for one in compiled.dev
+        [which, number(one.value, 3), number(float(one.accepted.mean())), str(len(one.tried))]
+        for which, one in compiled.found.dev.items()
     ]
     print_table("Candidates on dev", ["generator", "value", "accepted", "queries"], rows)
     sides = []
-    for side in SIDES:
+    for side in (side for side in SIDES if side in compiled.found.test):
         estimates = [compiled.estimates[f"{side}.{what}"] for what in MEASURED]
         sides.append([side, *(number(one.value, 3) for one in estimates)])
     print_table(f"{name} on test", ["generator", *MEASURED], sides)
-    verdict = "promoted to champion" if compiled.promoted else "saved as challenger"
+    verdict = "promoted to champion" if found.promoted else "saved as challenger"
     say(
-        f"{name} {verdict}: {compiled.reason}",
+        f"{name} {verdict}: {found.reason}",
         *[f"note: {note}" for note in found.notes],
         f"Next: {judgec_here()} generate-queries --generator {name} --index I --out queries.jsonl; {judgec_here()} ui",
     )

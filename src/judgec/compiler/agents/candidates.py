@@ -16,7 +16,6 @@ from judgec.store.tournament.queries import Query
 SET_SIZES = (2, 4)  # demonstrations a set: each carries all passages of its answer
 DEMO_CHARACTERS = 24_000  # of all demonstrations of a set
 LEAST_VALUE = 0.5  # an answer worth less is no example
-UNCOMPILED = "uncompiled"
 
 
 @dataclass(frozen=True, slots=True)

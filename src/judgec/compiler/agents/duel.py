@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.agents.answer import Answer
-from judgec.compiler.agents.compile import COMPILED, CompiledAgent
+from judgec.compiler.agents.compile import CompiledAgent
 from judgec.compiler.agents.metric import entries_of
+from judgec.compiler.pipeline import COMPILED
 from judgec.judges.judge import CompiledJudge
 from judgec.lm.executor import Ask
 from judgec.records.card import ProgramCard

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from judgec.compiler.agents.candidates import UNCOMPILED
-from judgec.compiler.agents.compile import CHAMPION, COMPILED, AgentCompile, CompiledAgent
+from judgec.compiler.agents.compile import AgentCompile, CompiledAgent
 from judgec.compiler.agents.duel import NET, Duel
+from judgec.compiler.pipeline import CHAMPION, COMPILED, UNCOMPILED
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.report import kit
@@ -93,7 +93,7 @@ def _duel(met: Duel) -> dict[str, object]:
 
 
 def _scores(found: CompiledAgent, settings: AgentCompile) -> Markup:
-    means = {name: found.mean_score(name, resamples=settings.resamples, seed=settings.seed) for name in found.scores}
+    means = {name: found.found.mean_value(name, settings.pipeline.resampling) for name in found.scores}
     rows = [_row(WHO.get(name, name), mean, (0.0, 1.0), None) for name, mean in means.items()]
     verdict = found.verdict
     rows.append(_row(f"compiled minus {verdict.rival}", verdict.difference, (-1.0, 1.0), 0.0))

@@ -1,19 +1,20 @@
 """Saves a compiled agent: the JSON report, the card, the version, the MLflow run."""
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
+from pathlib import Path
 
 from judgec import __version__
 from judgec.agents.compiled import TASK
-from judgec.compiler.agents.candidates import UNCOMPILED
-from judgec.compiler.agents.compile import COMPILED, AgentCompile, CompiledAgent, decide, standing_of
+from judgec.compiler.agents.compile import MEASURED, WORDS, AgentCompile, CompiledAgent
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.page import agent_page
-from judgec.compiler.judge_page import page_path
+from judgec.compiler.pipeline import COMPILED, UNCOMPILED, decided_again
+from judgec.compiler.release import alias_of, release
 from judgec.compiler.report import ENGINE_NOTE, PACKAGES
-from judgec.errors import UserError
+from judgec.compiler.standing import Standing, standing_of
 from judgec.judges.signatures import fingerprint
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
@@ -23,8 +24,8 @@ from judgec.records.scale import Scale
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
 from judgec.store.rows.items import digest
-from judgec.store.splits import SPLITS, locked_family, read_family, write_family, write_whole
-from judgec.store.tournament.queries import Query
+from judgec.store.sides.draw import split_record
+from judgec.store.splits import SPLITS, Family
 from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 
 
@@ -64,54 +65,98 @@ class SavedAgent:
     compiled: CompiledAgent
 
 
-def save_agent(found: CompiledAgent, duel: Duel | None, settings: AgentCompile, origin: Provenance) -> SavedAgent:
-    """Write the version with its page, point the aliases and count the look; one compile of a family at a time.
+@dataclass(frozen=True, slots=True)
+class FinishedAgent:
+    """A compiled agent that is not on disk yet; ``release`` saves it.
 
-    Where another one was saved since this one was decided, it is decided again, one look later; against a champion
-    that it did not meet it is not promoted.
-
-    Raises:
-        UserError: When the family holds judges.
+    Args:
+        compiled: The outcome.
+        duel: Head to head, or None.
+        settings: What was asked for.
+        origin: Where the compile came from.
     """
-    with locked_family(settings.home, settings.name):
-        refuse_judges(settings)
-        standing = standing_of(settings)
-        if standing != found.verdict.standing:
-            verdict = decide(found.scores, standing, settings)
-            if standing.champion != found.verdict.standing.champion:
-                reason = f"never promoted over a champion that it did not meet: compile again ({verdict.reason})"
-                verdict = replace(verdict, promoted=False, reason=reason)
-            found = replace(found, verdict=verdict)
-        family = read_family(settings.home, settings.name)
-        report = _report(found, duel, settings, origin)
-        card = programs.save(
-            settings.home,
-            Program(
-                card=_card(found, settings, origin),
-                program=dump_module(found.chosen.module),
-                calibration={},
-                split=_split(found, family.salt),
-                report={**report, "answers": _answers(found)},
-            ),
+
+    compiled: CompiledAgent
+    duel: Duel | None
+    settings: AgentCompile
+    origin: Provenance
+    kind: str = TASK
+    earlier: ProgramCard | None = None
+
+    @property
+    def home(self) -> Path:
+        """Folder of ``programs/``."""
+        return self.settings.home
+
+    @property
+    def name(self) -> str:
+        """The family."""
+        return self.settings.name
+
+    @property
+    def standing(self) -> Standing:
+        """As it was when this was decided."""
+        return self.compiled.verdict.standing
+
+    def stands(self) -> Standing:
+        """As the family stands on disk."""
+        return standing_of(self.home, self.name, self.compiled.found.tested(), MEASURED)
+
+    def decided(self, standing: Standing) -> "FinishedAgent":
+        """Decided again, as the family stands now."""
+        found = decided_again(WORDS, self.compiled.found, standing, self.settings.pipeline.resampling)
+        return replace(self, compiled=replace(self.compiled, found=found))
+
+    def program(self, family: Family) -> Program:
+        """What is written."""
+        found, contested = self.compiled, self.compiled.found
+        return Program(
+            card=_card(found, self.settings, self.origin),
+            program=dump_module(found.chosen.module),
+            calibration={},
+            split=split_record(contested.split, contested.items, MEASURED, family.salt),
+            report={**self.report(), "answers": _answers(found)},
         )
-        page = page_path(settings.home, card)
-        write_whole(page, agent_page(found, duel, settings, card))
-        alias = programs.CHAMPION if card.promoted else "challenger"
-        programs.set_aliases(settings.home, settings.name, {alias: card.version})
-        write_family(settings.home, family.looked(f"{card.version:04d}", _digest(found.parts["test"])))
-    named = {"program": card.name, "version": card.version, "report_html": str(page)}
-    return SavedAgent(card, {**named, **report}, found)
+
+    def page(self, card: ProgramCard) -> str:
+        """``report.html``."""
+        return agent_page(self.compiled, self.duel, self.settings, card)
+
+    def report(self) -> dict[str, object]:
+        """``report.json``, but for the answers."""
+        return _report(self.compiled, self.duel, self.settings, self.origin)
 
 
-def refuse_judges(settings: AgentCompile) -> None:
-    """A family holds agents or judges.
+def save_agent(
+    found: CompiledAgent,
+    duel: Duel | None,
+    settings: AgentCompile,
+    origin: Provenance,
+    track: Callable[[SavedAgent], None] | None = None,
+) -> SavedAgent:
+    """Write the version with its page, as ``release`` does.
+
+    Args:
+        found: The outcome.
+        duel: Head to head, or None.
+        settings: What was asked for.
+        origin: Where the compile came from.
+        track: Logs the saved version elsewhere.
 
     Raises:
-        UserError: When this one holds judges.
+        UserError: When the family holds judges or query generators.
     """
-    versions = programs.versions(settings.home, settings.name)
-    if versions and programs.load(settings.home, f"{settings.name}@{versions[-1]}").card.task != TASK:
-        raise UserError(f"--name {settings.name}: that is a judge; an agent needs a name of its own. Give --name.")
+    saved: list[SavedAgent] = []
+
+    def written(card: ProgramCard, made: FinishedAgent) -> None:
+        page = str(programs.page_path(settings.home, card))
+        named = {"program": card.name, "version": card.version, "report_html": page}
+        saved.append(SavedAgent(card, {**named, **made.report()}, made.compiled))
+        if track is not None:
+            track(saved[0])
+
+    release(FinishedAgent(found, duel, settings, origin), written)
+    return saved[0]
 
 
 def run_of(
@@ -154,7 +199,7 @@ def run_of(
         datasets=tuple(
             DatasetInput(
                 name=source.rpartition("/")[2],
-                digest=_digest(found.parts[name]),
+                digest=found.found.split.digests[name],
                 split=name,
                 source=source,
                 columns={"query_id": "string", "query": "string"},
@@ -166,7 +211,7 @@ def run_of(
         version=ModelVersion(
             name=card.name,
             folder=settings.home / "programs" / card.name / version,
-            aliases=(programs.CHAMPION if card.promoted else "challenger",),
+            aliases=(alias_of(card),),
             tags={"version": version, "promoted": str(card.promoted).lower(), "labels": card.labels or "experts"},
             description=card.reason,
         ),
@@ -198,8 +243,8 @@ def _card(found: CompiledAgent, settings: AgentCompile, origin: Provenance) -> P
         aspects=origin.aspects,
         fields=("query",),
         signature=fingerprint(found.chosen.module),
-        data_digest=digest([_digest(found.parts[name]) for name in SPLITS]),
-        split_digest=_digest(found.parts["test"]),
+        data_digest=digest([found.found.split.digests[name] for name in SPLITS]),
+        split_digest=found.found.split.digests["test"],
         labels=origin.labels,
         lm=origin.lm.describe(),
         engine=ENGINE_NOTE if origin.lm.embedded else "",
@@ -256,19 +301,5 @@ def _answers(found: CompiledAgent) -> dict[str, object]:
     }
 
 
-def _split(found: CompiledAgent, salt: str) -> dict[str, object]:
-    return {
-        "salt": salt,
-        "items": {name: len(found.parts[name]) for name in SPLITS},
-        "digests": {name: _digest(found.parts[name]) for name in SPLITS},
-        "queries": {query.query_id: name for name in SPLITS for query in found.parts[name]},
-    }
-
-
 def _mean(found: CompiledAgent, who: str, settings: AgentCompile) -> Estimate:
-    return found.mean_score(who, resamples=settings.resamples, seed=settings.seed)
-
-
-def _digest(queries: Sequence[Query]) -> str:
-    rows: list[Mapping[str, str]] = [{"query_id": query.query_id, "query": query.text} for query in queries]
-    return digest(sorted(map(str, rows)))
+    return found.found.mean_value(who, settings.pipeline.resampling)

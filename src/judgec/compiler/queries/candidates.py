@@ -13,7 +13,6 @@ from judgec.queries.generation.improving import improved
 from judgec.queries.sampling import seeded
 from judgec.retrieval.passages import Passage
 
-UNCOMPILED = "uncompiled"
 SHOWN = 8  # expert queries of a smaller set of examples
 PROPOSALS = 3  # rewritten instructions
 QUOTED = 12  # rejected and accepted questions that a rewrite sees
@@ -57,10 +56,7 @@ class Tried:
 
 def by_rules() -> list[QueryCandidate]:
     """The tastes that rules can have."""
-    return [
-        QueryCandidate(UNCOMPILED, CompiledGenerator()),
-        *(QueryCandidate(name, CompiledGenerator(taste=taste)) for name, taste in TASTES.items()),
-    ]
+    return [QueryCandidate(name, CompiledGenerator(taste=taste)) for name, taste in TASTES.items()]
 
 
 def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, seed: int) -> list[QueryCandidate]:
@@ -72,7 +68,7 @@ def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, s
         ask: The way to the model that rewrites; None writes no instructions.
         seed: Of the choice of examples.
     """
-    found = [QueryCandidate(UNCOMPILED, CompiledGenerator(QueryGenerator(), ()))]
+    found = []
     if len(experts) > SHOWN:
         chosen = sorted(seeded(seed, "examples").sample(range(len(experts)), SHOWN))
         found.append(

@@ -6,31 +6,44 @@ means over questions, and differences have intervals over documents.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from judgec.compiler.queries.candidates import UNCOMPILED, QueryCandidate, Tried, by_prompt, by_rules
-from judgec.compiler.queries.saved import CompiledGenerator
-from judgec.compiler.settings import MIN_TEST_QUERIES
-from judgec.errors import UserError
+from judgec.compiler.pipeline import (
+    CHAMPION,
+    COMPILED,
+    UNCOMPILED,
+    Contested,
+    KindWords,
+    MeanVerdict,
+    PipelineSettings,
+    contest,
+    mean_of,
+)
+from judgec.compiler.queries.candidates import QueryCandidate, Tried, by_prompt, by_rules
+from judgec.compiler.queries.saved import TASK, CompiledGenerator, load_generator
 from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.queries.generation.diversity import Embed, closeness
-from judgec.queries.generation.generator import Generator, PromptedGenerator, RuleGenerator
+from judgec.queries.generation.generator import Generator, PromptedGenerator, QueryGenerator, RuleGenerator
 from judgec.queries.pool import Near
-from judgec.queries.reliability import Pair, Reliability
+from judgec.queries.reliability import Pair, Reliability, Rules
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, Item
-from judgec.report.numbers import show
 from judgec.retrieval.passages import Passage
+from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
-from judgec.stats.intervals.significance import level_for_look
-from judgec.store.splits import Split, split_items
+from judgec.store.sides.memory import OTHERS, Measured
+from judgec.store.splits import Split
 
+MEASURED = Measured(TASK, frozenset({OTHERS[TASK]}))
+WORDS = KindWords("generator", "value of a question", "documents", "--index")
 REPEATED = "repeated"
 OF_THE_SET = "no interval: likeness compares distributions, a resample of few questions is less alike by itself"
 
@@ -52,6 +65,11 @@ class QuerySettings:
     rewrites: bool = True
     references: bool = True
     resamples: int = 2000
+
+    @property
+    def resampling(self) -> Resampling:
+        """How intervals are made."""
+        return Resampling(resamples=self.resamples, seed=self.seed)
 
 
 @dataclass(frozen=True)
@@ -79,7 +97,70 @@ class ScoredPassages:
     @property
     def value(self) -> float:
         """The objective: the mean value of a question."""
-        return float(self.values.mean()) if len(self.values) else 0.0
+        return mean_of(self)
+
+
+@dataclass(frozen=True)
+class GeneratorKind:
+    """What a compile of query generators has of its own.
+
+    Args:
+        name: The family.
+        home: Folder of ``programs/``.
+        passages: What questions are written from, in the order of the items; documents are split.
+        experts: Expert queries.
+        spec: The model that writes.
+        settings: What was asked for.
+        reliability: What accepts a question.
+        embed: Vectors of texts, unit length.
+        ask: The way to the one that writes.
+        rewriter: The way to the model that rewrites instructions, or None.
+        keeping: Keeps so many calls out of the search's reach.
+    """
+
+    name: str
+    home: Path
+    passages: Sequence[Passage]
+    experts: Sequence[str]
+    spec: LMSpec
+    settings: QuerySettings
+    reliability: Reliability
+    embed: Embed
+    ask: Ask
+    rewriter: Ask | None
+    keeping: Callable[[int], AbstractContextManager[object]]
+    measured: Measured = MEASURED
+    words: KindWords = WORDS
+
+    @property
+    def uncompiled(self) -> QueryCandidate:
+        """Every expert query as an example, the instructions as they are."""
+        return QueryCandidate(UNCOMPILED, CompiledGenerator(None if self.spec.embedded else QueryGenerator()))
+
+    def candidates(self, split: Split, watch: Watch) -> Iterator[QueryCandidate]:
+        """What rules may ask about; or prompts, from what the uncompiled generator wrote on train."""
+        if self.spec.embedded:
+            yield from by_rules()
+            return
+        watch.stage("train", f"{len(split.train)} passages")
+        tried = self.trial(self.uncompiled, split.train).tried
+        yield from by_prompt(tried, self.experts, self.rewriter if self.settings.rewrites else None, self.settings.seed)
+
+    def champion(self, version: int) -> QueryCandidate:
+        """The version in use."""
+        return QueryCandidate(CHAMPION, load_generator(self.home, f"{self.name}@{version}"))
+
+    def trial(self, candidate: QueryCandidate, rows: Sequence[int]) -> ScoredPassages:
+        """Write and value questions."""
+        generator = _generator(candidate, self.spec, self.ask, self.experts, self.settings)
+        passages = [self.passages[i] for i in rows]
+        how = self.settings.per_passage
+        return score(candidate, generator, passages, self.experts, self.reliability, self.embed, how)
+
+    def keeping_back(self, rows: Sequence[int]) -> AbstractContextManager[object]:
+        """Calls for three generators on these passages: to write questions, to answer and to judge each."""
+        each = int(self.settings.references) + int(self.reliability.name != Rules.name)
+        return self.keeping(3 * len(rows) * (1 + each * self.settings.per_passage))
 
 
 @dataclass(frozen=True)
@@ -87,91 +168,49 @@ class CompiledQueries:
     """What a compile found out.
 
     Args:
-        chosen: The winner.
-        dev: Every candidate on the dev documents, in the order tried.
-        test: The winner and the uncompiled generator on the test documents.
+        found: Split, candidates, test and verdict.
         estimates: By ``compiled.accepted``, ``uncompiled.value`` and the like.
-        difference: Of the objective, at the level of this look.
-        accepted_difference: Of the accepted share, at 95 %.
-        promoted: Whether the difference excludes 0.
-        reason: Why, or why not.
-        split: Of the passages, by document.
-        items: The passages, as they were split.
-        look: Which look at this test split it was.
+        accepted_difference: Of the accepted share against the rival, at 95 %.
     """
 
-    chosen: QueryCandidate
-    dev: tuple[ScoredPassages, ...]
-    test: tuple[ScoredPassages, ScoredPassages]
-    estimates: dict[str, Estimate]
-    difference: Estimate
+    found: Contested[QueryCandidate, ScoredPassages]
+    estimates: Mapping[str, Estimate]
     accepted_difference: Estimate
-    promoted: bool
-    reason: str
-    split: Split
-    items: tuple[Item, ...]
-    look: int
+
+    @property
+    def chosen(self) -> QueryCandidate:
+        """The winner."""
+        return self.found.chosen
+
+    @property
+    def verdict(self) -> MeanVerdict:
+        """Whether it was promoted."""
+        return self.found.verdict
 
 
-def compile_queries(
-    passages: Sequence[Passage],
-    experts: Sequence[str],
-    spec: LMSpec,
-    settings: QuerySettings,
-    watch: Watch,
-    *,
-    reliability: Reliability,
-    embed: Embed,
-    ask: Ask,
-    rewriter: Ask | None,
-    salt: str,
-    look: int,
-) -> CompiledQueries:
-    """Compile a generator; nothing is written but the journal.
+def compile_queries(kind: GeneratorKind, watch: Watch) -> CompiledQueries:
+    """Search generators on train and dev documents, verify on test; nothing is written but the journal.
 
     Args:
-        passages: Long ones; their documents are split into train, dev and test.
-        experts: The experts' queries.
-        spec: The model that writes.
-        settings: What was asked for.
+        kind: Passages, experts, models and settings.
         watch: Told where the compile is.
-        reliability: Who accepts.
-        embed: Texts to unit vectors.
-        ask: The way to the model that writes questions.
-        rewriter: The way to the model that rewrites instructions, or None.
-        salt: The family's.
-        look: Which look at the test split this is.
 
     Raises:
-        UserError: When a part of the split is empty.
-        ServiceError: When the model fails for good.
+        UserError: Too few documents.
+        ServiceError: When a model fails for good.
+        BudgetError: When the caps leave too little for the test.
     """
-    items = tuple(Item(one.passage_id, one.doc_id, {"query": one.text}) for one in passages)
-    split = split_items(items, salt)
-    if not (split.train and split.dev and split.test):
-        raise UserError(
-            f"--index: {len(passages)} passages of {len({one.doc_id for one in passages})} documents leave a part of "
-            f"the split empty ({split.sizes()}); about twenty documents are needed. Add some."
-        )
-
-    def run(candidate: QueryCandidate, part: Sequence[int]) -> ScoredPassages:
-        generator = _generator(candidate, spec, ask, experts, settings)
-        return score(
-            candidate, generator, [passages[i] for i in part], experts, reliability, embed, settings.per_passage
-        )
-
-    if spec.embedded:
-        candidates = by_rules()
-    else:
-        watch.stage("train", f"{len(split.train)} passages")
-        tried = run(QueryCandidate(UNCOMPILED, CompiledGenerator()), split.train).tried
-        candidates = by_prompt(tried, experts, rewriter if settings.rewrites else None, settings.seed)
-    watch.stage("dev", f"{len(candidates)} candidates on {len(split.dev)} passages")
-    dev = tuple(run(candidate, split.dev) for candidate in candidates)
-    best = max(dev, key=lambda scored: scored.value)
-    watch.stage("test", f"{best.candidate.name} on {len(split.test)} passages")
-    compiled, uncompiled = run(best.candidate, split.test), run(candidates[0], split.test)
-    return _decided(dev, compiled, uncompiled, split, items, look, settings)
+    items = [Item(one.passage_id, one.doc_id, {"query": one.text}) for one in kind.passages]
+    how = kind.settings.resampling
+    found = contest(kind, items, PipelineSettings(kind.home, kind.name, how.resamples, how.seed), watch)
+    estimates = {}
+    for who, side in found.test.items():
+        estimates[f"{who}.value"] = found.mean_value(who, how)
+        estimates[f"{who}.accepted"] = share_of(side.accepted, side.cluster, how)
+        note = OF_THE_SET if side.likeness is not None else "nothing was accepted"
+        estimates[f"{who}.likeness"] = Estimate(value=side.likeness, note=note, n=int(side.accepted.sum()))
+    compiled, rival = found.test[COMPILED], found.test[found.verdict.rival]
+    return CompiledQueries(found, estimates, _accepted_difference(compiled, rival, how))
 
 
 def score(
@@ -241,57 +280,14 @@ def _generator(
     )
 
 
-def _decided(
-    dev: tuple[ScoredPassages, ...],
-    compiled: ScoredPassages,
-    uncompiled: ScoredPassages,
-    split: Split,
-    items: tuple[Item, ...],
-    look: int,
-    settings: QuerySettings,
-) -> CompiledQueries:
-    level = 1 - level_for_look(look)
-    n_clusters = 1 + max(int(side.cluster.max()) for side in (compiled, uncompiled))
-    n = len(compiled.values) + len(uncompiled.values)
-
-    def difference(of: Callable[[ScoredPassages], FloatArray], at: float) -> Estimate:
-        one, other = (
-            mean(of(side), side.cluster, n_clusters=n_clusters, bounds=SHARE) for side in (compiled, uncompiled)
-        )
-        return difference_interval(one, other, level=at, resamples=settings.resamples, seed=settings.seed).estimate(n)
-
-    estimates = {}
-    for name, side in (("compiled", compiled), ("uncompiled", uncompiled)):
-        for what, values in (("value", side.values), ("accepted", side.accepted)):
-            found = interval(mean(values, side.cluster, bounds=SHARE), resamples=settings.resamples, seed=settings.seed)
-            estimates[f"{name}.{what}"] = found.estimate(len(values))
-        note = OF_THE_SET if side.likeness is not None else "nothing was accepted"
-        estimates[f"{name}.likeness"] = Estimate(value=side.likeness, note=note, n=int(side.accepted.sum()))
-    gain = difference(lambda side: side.values, level)
-    promoted, reason = _verdict(gain, compiled, n_clusters)
-    return CompiledQueries(
-        chosen=compiled.candidate,
-        dev=dev,
-        test=(compiled, uncompiled),
-        estimates=estimates,
-        difference=gain,
-        accepted_difference=difference(lambda side: side.accepted, 0.95),
-        promoted=promoted,
-        reason=reason,
-        split=split,
-        items=items,
-        look=look,
-    )
+def share_of(values: FloatArray, cluster: IntArray, how: Resampling) -> Estimate:
+    """The mean of what is 0 or 1, with its interval over documents."""
+    found = interval(mean(values, cluster, bounds=SHARE), resamples=how.resamples, seed=how.seed)
+    return found.estimate(len(values))
 
 
-def _verdict(gain: Estimate, compiled: ScoredPassages, n_clusters: int) -> tuple[bool, str]:
-    if compiled.candidate.name == UNCOMPILED:
-        return False, "not shown to be better: no candidate beat the uncompiled generator on dev"
-    if n_clusters < MIN_TEST_QUERIES:
-        return False, f"never promoted: {n_clusters} test documents, {MIN_TEST_QUERIES} are needed"
-    if gain.low is None:
-        return False, f"not shown to be better: {gain.note}"
-    shown = f"{show(gain, 3, sign=True)} in the value of a question"
-    if gain.low > 0:
-        return True, f"better than the uncompiled generator: {shown}"
-    return False, f"not shown to be better than the uncompiled generator: {shown}"
+def _accepted_difference(compiled: ScoredPassages, rival: ScoredPassages, how: Resampling) -> Estimate:
+    n_clusters = 1 + max(int(side.cluster.max(initial=-1)) for side in (compiled, rival))
+    one, other = (mean(side.accepted, side.cluster, n_clusters=n_clusters, bounds=SHARE) for side in (compiled, rival))
+    found = difference_interval(one, other, resamples=how.resamples, seed=how.seed)
+    return found.estimate(len(compiled.values))

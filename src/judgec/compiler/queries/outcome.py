@@ -1,32 +1,34 @@
 """A compiled generator on disk, in MLflow and in the report; the same folders and aliases as judges."""
 
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 from pathlib import Path
 
 from judgec import __version__
-from judgec.compiler.queries.compile import CompiledQueries, QuerySettings
+from judgec.compiler.pipeline import decided_again
+from judgec.compiler.queries.compile import MEASURED, WORDS, CompiledQueries, QuerySettings
 from judgec.compiler.queries.saved import TASK, state_of
+from judgec.compiler.release import alias_of, release
 from judgec.compiler.report import ENGINE_NOTE, PACKAGES
+from judgec.compiler.standing import Standing, standing_of
 from judgec.judges.signatures import fingerprint
 from judgec.lm.spec import LMSpec
-from judgec.lm.usage import Spent
 from judgec.queries.generation.generator import QueryGenerator
 from judgec.records.card import Cost, ProgramCard
 from judgec.records.scale import ACCEPT_SCALE
-from judgec.store import programs
 from judgec.store.programs import Program, dump_module
 from judgec.store.rows.items import digest
-from judgec.store.splits import locked_family, read_family, split_table, write_family
+from judgec.store.sides.draw import split_record
+from judgec.store.splits import Family
 from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 
 OBJECTIVE = "accepted x likeness"
 
 
-@dataclass(frozen=True)
-class Source:
+@dataclass(frozen=True, slots=True)
+class GeneratorOrigin:
     """Where a compile comes from.
 
     Args:
@@ -37,6 +39,8 @@ class Source:
         experts: The experts' queries.
         reliability: Who accepts.
         settings: What was asked for.
+        cost: What the run used.
+        created: When, ISO 8601.
         notes: What the user should know.
     """
 
@@ -47,142 +51,215 @@ class Source:
     experts: Sequence[str]
     reliability: str
     settings: QuerySettings
+    cost: Cost
+    created: str
     notes: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class FinishedGenerator:
+    """A compiled generator that is not on disk yet; ``release`` saves it.
+
+    Args:
+        compiled: The outcome.
+        origin: Where the compile came from.
+    """
+
+    compiled: CompiledQueries
+    origin: GeneratorOrigin
+    kind: str = TASK
+    earlier: ProgramCard | None = None
+
+    @property
+    def home(self) -> Path:
+        """Folder of ``programs/``."""
+        return self.origin.home
+
+    @property
+    def name(self) -> str:
+        """The family."""
+        return self.origin.name
+
+    @property
+    def standing(self) -> Standing:
+        """As it was when this was decided."""
+        return self.compiled.verdict.standing
+
+    def stands(self) -> Standing:
+        """As the family stands on disk."""
+        return standing_of(self.home, self.name, self.compiled.found.tested(), MEASURED)
+
+    def decided(self, standing: Standing) -> "FinishedGenerator":
+        """Decided again, as the family stands now."""
+        found = decided_again(WORDS, self.compiled.found, standing, self.origin.settings.resampling)
+        return replace(self, compiled=replace(self.compiled, found=found))
+
+    def program(self, family: Family) -> Program:
+        """What is written."""
+        found = self.compiled.found
+        return Program(
+            card=_card(self.compiled, self.origin),
+            program=dump_module(_module(self.compiled)),
+            calibration=state_of(found.chosen.found),
+            split=split_record(found.split, found.items, MEASURED, family.salt),
+            report=self.report(),
+        )
+
+    def page(self, card: ProgramCard) -> None:  # noqa: ARG002  # as of every program
+        """There is none yet."""
+        return
+
+    def report(self) -> dict[str, object]:
+        """What ``--json`` prints, but for the version and the MLflow run."""
+        return report_of(self.compiled, self.origin)
+
+
 def save(
-    compiled: CompiledQueries, source: Source, spent: Spent, *, created: str, seconds: float
-) -> tuple[ProgramCard, dict[str, object]]:
-    """Write the version, point its alias, count the look; the card and the report."""
-    cost = Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(seconds, 2))
-    report = report_of(compiled, source, cost)
-    module = compiled.chosen.found.module or QueryGenerator()
-    with locked_family(source.home, source.name):
-        family = read_family(source.home, source.name)
-        card = ProgramCard(
-            name=source.name,
-            task=TASK,
-            scale=ACCEPT_SCALE,
-            aspects=("accept",),
-            fields=tuple(sorted(module.write.signature.input_fields)),
-            signature=fingerprint(module),
-            data_digest=digest([sorted(source.experts), sorted(item.item_id for item in compiled.items)]),
-            split_digest=compiled.split.digests["test"],
-            lm=source.lm.describe(),
-            engine=ENGINE_NOTE if source.lm.embedded else "",
-            optimizer="candidates",
-            settings={"prompt": compiled.chosen.name, "per_passage": source.settings.per_passage},
-            objective=OBJECTIVE,
-            seed=source.settings.seed,
-            versions={"python": platform.python_version(), "judgec": __version__}
-            | {name: installed(name) for name in PACKAGES},
-            cost=cost,
-            created=created,
-            parent=programs.aliases(source.home, source.name).get(programs.CHAMPION),
-            looks=compiled.look,
-            promoted=compiled.promoted,
-            reason=compiled.reason,
-            test={"accept_agreement": compiled.estimates["compiled.accepted"]},
-        )
-        card = programs.save(
-            source.home,
-            Program(
-                card=card,
-                program=dump_module(module),
-                calibration=state_of(compiled.chosen.found),
-                split=split_table(compiled.split, compiled.items, family.salt),
-                report=report,
-            ),
-        )
-        alias = programs.CHAMPION if card.promoted else "challenger"
-        programs.set_aliases(source.home, source.name, {alias: card.version})
-        write_family(source.home, family.looked(f"{card.version:04d}", compiled.split.digests["test"]))
-    return card, {"program": card.name, "version": card.version, **report}
+    compiled: CompiledQueries,
+    origin: GeneratorOrigin,
+    track: Callable[[ProgramCard, CompiledQueries], None] | None = None,
+) -> tuple[ProgramCard, CompiledQueries, dict[str, object]]:
+    """Write the version as ``release`` does: the card, the compile as it was decided in the end, and the report.
+
+    Args:
+        compiled: The outcome.
+        origin: Where it came from.
+        track: Logs the saved version elsewhere.
+
+    Raises:
+        UserError: When the family holds judges or agents.
+    """
+
+    def saved(card: ProgramCard, made: FinishedGenerator) -> None:
+        if track is not None:
+            track(card, made.compiled)
+
+    card, made = release(FinishedGenerator(compiled, origin), saved)
+    return card, made.compiled, {"program": card.name, "version": card.version, **made.report()}
 
 
-def report_of(compiled: CompiledQueries, source: Source, cost: Cost) -> dict[str, object]:
+def _module(compiled: CompiledQueries) -> QueryGenerator:
+    return compiled.chosen.found.module or QueryGenerator()
+
+
+def _card(compiled: CompiledQueries, origin: GeneratorOrigin) -> ProgramCard:
+    found, module = compiled.found, _module(compiled)
+    return ProgramCard(
+        name=origin.name,
+        task=TASK,
+        scale=ACCEPT_SCALE,
+        aspects=("accept",),
+        fields=tuple(sorted(module.write.signature.input_fields)),
+        signature=fingerprint(module),
+        data_digest=digest([sorted(origin.experts), sorted(item.item_id for item in found.items)]),
+        split_digest=found.split.digests["test"],
+        lm=origin.lm.describe(),
+        engine=ENGINE_NOTE if origin.lm.embedded else "",
+        optimizer="candidates",
+        settings={"prompt": compiled.chosen.name, "per_passage": origin.settings.per_passage},
+        objective=OBJECTIVE,
+        seed=origin.settings.seed,
+        versions={"python": platform.python_version(), "judgec": __version__}
+        | {name: installed(name) for name in PACKAGES},
+        cost=origin.cost,
+        created=origin.created,
+        parent=found.verdict.standing.champion,
+        looks=found.verdict.standing.look,
+        promoted=found.verdict.promoted,
+        reason=found.verdict.reason,
+        test={"accept_agreement": compiled.estimates["compiled.accepted"]},
+    )
+
+
+def report_of(compiled: CompiledQueries, origin: GeneratorOrigin) -> dict[str, object]:
     """What ``--json`` prints, but for the version and the MLflow run."""
+    found, verdict = compiled.found, compiled.verdict
     return {
-        "promoted": compiled.promoted,
-        "reason": compiled.reason,
+        "promoted": verdict.promoted,
+        "reason": verdict.reason,
         "task": TASK,
         "objective": OBJECTIVE,
-        "reliability": source.reliability,
-        "split": compiled.split.sizes(),
+        "reliability": origin.reliability,
+        "split": found.split.sizes(),
         "test": {name: estimate.to_json() for name, estimate in compiled.estimates.items()},
         "difference": {
-            "to": "uncompiled",
-            "objective": compiled.difference.to_json(),
+            "to": verdict.rival,
+            "objective": verdict.difference.to_json(),
             "accepted": compiled.accepted_difference.to_json(),
         },
         "prompt": compiled.chosen.name,
         "candidates": [
             {
-                "name": one.candidate.name,
+                "name": name,
                 "dev": one.value,
                 "accepted": float(one.accepted.mean()) if len(one.accepted) else None,
                 "likeness": one.likeness,
                 "queries": len(one.tried),
                 "failed": dict(one.failed),
             }
-            for one in compiled.dev
+            for name, one in found.dev.items()
         ],
-        "lm": source.lm.describe(),
-        "notes": list(source.notes),
-        "lm_calls": cost.lm_calls,
-        "cost_usd": cost.usd,
-        "seconds": cost.seconds,
+        "lm": origin.lm.describe(),
+        "notes": list(origin.notes),
+        "lm_calls": origin.cost.lm_calls,
+        "cost_usd": origin.cost.usd,
+        "seconds": origin.cost.seconds,
     }
 
 
-def run_of(compiled: CompiledQueries, card: ProgramCard, source: Source, *, started: float, ended: float) -> CompileRun:
+def run_of(
+    compiled: CompiledQueries, card: ProgramCard, origin: GeneratorOrigin, *, started: float, ended: float
+) -> CompileRun:
     """The MLflow run: a parent, a child for each candidate, the registered version."""
     version = f"{card.version:04d}"
-    folder = source.home / "programs" / card.name / version
+    folder = origin.home / "programs" / card.name / version
     metrics = {f"test.{name}": estimate for name, estimate in compiled.estimates.items()}
-    metrics |= {"test.difference": compiled.difference, "test.difference.accepted": compiled.accepted_difference}
+    metrics |= {
+        "test.difference": compiled.verdict.difference,
+        "test.difference.accepted": compiled.accepted_difference,
+    }
     return CompileRun(
         name=f"{card.name} {version}",
         params={
             "program": card.name,
             "version": version,
             "task": card.task,
-            "lm": source.lm.model,
+            "lm": origin.lm.model,
             "objective": card.objective,
             "seed": card.seed,
             "prompt": compiled.chosen.name,
-            "reliability": source.reliability,
+            "reliability": origin.reliability,
         },
         metrics=metrics,
         candidates=tuple(
             CandidateRun(
-                name=one.candidate.name,
+                name=name,
                 params={"queries": len(one.tried)},
                 metrics={"dev.value": one.value, "dev.accepted": float(one.accepted.mean()) if len(one.tried) else 0.0},
                 started=started,
                 ended=ended,
             )
-            for one in compiled.dev
+            for name, one in compiled.found.dev.items()
         ),
         datasets=(
             DatasetInput(
-                name=Path(source.index).name,
+                name=Path(origin.index).name,
                 digest=card.data_digest,
                 split="test",
-                source=source.index,
+                source=origin.index,
                 columns={"passage_id": "string", "doc_id": "string"},
-                n_rows=len(compiled.items),
+                n_rows=len(compiled.found.items),
             ),
         ),
         tags={"promoted": str(card.promoted).lower()},
         version=ModelVersion(
             name=card.name,
             folder=folder,
-            aliases=(programs.CHAMPION if card.promoted else "challenger",),
+            aliases=(alias_of(card),),
             tags={"promoted": str(card.promoted).lower(), "version": version},
             description=card.reason,
         ),
         started=started,
         ended=ended,
-        description="\n\n".join([card.reason, *source.notes]),
+        description="\n\n".join([card.reason, *origin.notes]),
     )

@@ -1,4 +1,4 @@
-"""The split of labels: a remembered query stays where it was, new ones are drawn to quotas.
+"""Splits labels and other items by query: a remembered query stays where it was, new ones are drawn to quotas.
 
 Neither a judge's name nor a seed nor the order of rows has a part in it: a query is known by its text, the labels and
 groups that the quotas are stratified by are those of the file, and what is left to chance is a hash of the text.
@@ -13,7 +13,7 @@ from typing import TypeVar
 from judgec.errors import UserError
 from judgec.records.label import Item, LabelSet
 from judgec.store.rows.items import digest, item_digest
-from judgec.store.sides.memory import Memory, Side
+from judgec.store.sides.memory import Measured, Memory, Side
 from judgec.store.sides.queries import Queries, queries_of
 from judgec.store.splits import SHARES, SPLITS, Split, SplitName, split_table
 
@@ -35,9 +35,17 @@ def split_labels(labels: LabelSet, memory: Memory = FRESH) -> Split:
         memory: What the home remembers; its queries are not moved to meet a quota.
     """
     queries = queries_of(labels.items, memory.keys)
-    sides = drawn(queries, strata_of(labels, queries), memory.sides(labels.items, queries), QUOTAS)
-    parts = {name: [i for i, query in enumerate(queries.of) if sides[query] == name] for name in SPLITS}
-    return _split(labels, parts, queries.key_of)
+    return _split_queries(labels.items, queries, strata_of(labels, queries), memory)
+
+
+def split_items(items: Sequence[Item], memory: Memory = FRESH) -> Split:
+    """Split items without labels by query, to the same shares: what an agent answers, or a generator reads.
+
+    Args:
+        items: As read; of a passage, its document is the query.
+        memory: What the home remembers of programs of this kind.
+    """
+    return _split_queries(items, queries_of(items, memory.keys), {}, memory)
 
 
 def folds_of(labels: LabelSet, memory: Memory, asked: int | None) -> int:
@@ -86,9 +94,9 @@ def fold_splits(labels: LabelSet, folds: int, memory: Memory = FRESH) -> tuple[S
     def learning(tested: int) -> Split:
         sides = drawn(queries, strata, {}, LEARNED, apart=[i for i in fold if fold[i] == tested])
         named = {name: [i for i, q in enumerate(queries.of) if sides.get(q, "test") == name] for name in SPLITS}
-        return _split(labels, named, queries.key_of)
+        return _split(labels.items, named, queries.key_of)
 
-    pooled = _split(labels, {"train": [], "dev": [], "test": range(len(labels.items))}, queries.key_of)
+    pooled = _split(labels.items, {"train": [], "dev": [], "test": range(len(labels.items))}, queries.key_of)
     pooled = replace(pooled, folds=folds, fold_of=tuple(fold[query] for query in queries.of))
     return pooled, tuple(learning(number) for number in equal), learning(0)
 
@@ -108,31 +116,31 @@ def recorded_split(labels: LabelSet, record: Mapping[str, object]) -> Split:
         name = "test" if folds else sides.get(item.query_id)
         if name in parts:
             parts[name].append(i)
-    return _split(labels, parts, ())
+    return _split(labels.items, parts, ())
 
 
-def split_record(split: Split, labels: LabelSet, salt: str, columns: frozenset[str]) -> dict[str, object]:
-    """What ``split.json`` keeps of a judge's split, for whoever asks later what was learned from and what tested.
+def split_record(split: Split, items: Sequence[Item], measured: Measured, salt: str) -> dict[str, object]:
+    """What ``split.json`` keeps of a split, for whoever asks later what was learned from and what tested.
 
     Args:
-        split: Of the labels.
-        labels: What was split.
+        split: Of the items.
+        items: What was split.
+        measured: What is measured on the test items.
         salt: The family's.
-        columns: The label columns.
     """
-    known = {label.item_id for label in labels.labels}
     keys: dict[str, Side] = {split.keys[i]: name for name in SPLITS for i in getattr(split, name)}
-    tested = {split.keys[i] for i in split.test if labels.items[i].item_id in known}
-    table = split_table(split, labels.items, salt)
+    known = measured.labelled
+    tested = {split.keys[i] for i in split.test if known is None or items[i].item_id in known}
+    table = split_table(split, items, salt)
     if split.folds > 1:  # the judge that ships has learned from all
-        fold = {item.query_id: number for item, number in zip(labels.items, split.fold_of, strict=True)}
+        fold = {item.query_id: number for item, number in zip(items, split.fold_of, strict=True)}
         table |= {"queries": dict.fromkeys(sorted(fold), "train"), "folds": dict(sorted(fold.items()))}
         keys = dict(zip(split.keys, split.fold_of, strict=True))
     return {
         **table,
         "keys": dict(sorted(keys.items())),
         "tested": sorted(tested),
-        "labels": {"task": labels.task, "columns": sorted(columns)},
+        "labels": {"task": measured.task, "columns": sorted(measured.columns)},
     }
 
 
@@ -214,8 +222,14 @@ def _fill(among: Sequence[tuple[Stratum, str, int]], sides: dict[int, S], shares
         given[sides[i]] += 1
 
 
-def _split(labels: LabelSet, parts: Mapping[SplitName, Sequence[int]], keys: tuple[str, ...]) -> Split:
-    digests = {name: digest(sorted(item_digest(labels.items[i]) for i in parts[name])) for name in SPLITS}
+def _split_queries(items: Sequence[Item], queries: Queries, strata: Mapping[int, Stratum], memory: Memory) -> Split:
+    sides = drawn(queries, strata, memory.sides(items, queries), QUOTAS)
+    parts = {name: [i for i, query in enumerate(queries.of) if sides[query] == name] for name in SPLITS}
+    return _split(items, parts, queries.key_of)
+
+
+def _split(items: Sequence[Item], parts: Mapping[SplitName, Sequence[int]], keys: tuple[str, ...]) -> Split:
+    digests = {name: digest(sorted(item_digest(items[i]) for i in parts[name])) for name in SPLITS}
     return Split(tuple(parts["train"]), tuple(parts["dev"]), tuple(parts["test"]), digests, keys)
 
 

@@ -1,4 +1,4 @@
-"""Reads what the judges of a home remember of queries: the side of the split, and which were tested.
+"""Reads what the programs of a home remember of queries: the side of the split, and which were tested.
 
 It is read from the ``split.json`` of every version under ``programs/``, so there is no second record that could
 disagree with the first, and nothing to lock: a version appears whole or not at all. A version that was written before
@@ -22,15 +22,32 @@ from judgec.store.sides.queries import Queries
 from judgec.tasks.registry import TASKS
 
 VERSION = re.compile(r"\d{4,}")
+JUDGE = "judge"
+OTHERS = {"agent": "score", "queries": "value"}  # tasks of programs that are no judges: what is measured of them
 SIDES = ("train", "dev", "test")  # what was learned from goes before what was tested
 
 Side = str | int
 """``train``, ``dev`` or ``test``; or the number of a fold."""
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a compile measures on its test items: looks at the same test queries add up where this is the same.
+
+    Args:
+        task: Of the program: what it judges, ``agent`` or ``queries``.
+        columns: The label columns, or the name of what is measured where there are none.
+        labelled: Ids of the items that have a label; None where no label is needed.
+    """
+
+    task: str
+    columns: frozenset[str]
+    labelled: frozenset[str] | None = None
+
+
 @dataclass(frozen=True)
 class Version:
-    """What one version of a judge remembers.
+    """What one version of a program remembers.
 
     Args:
         name: Its family.
@@ -139,8 +156,18 @@ class Memory:
         return found
 
 
-def read_memory(home: Path, name: str) -> Memory:
-    """What the home's judges remember, for a judge of this name.
+def kind_of(task: str) -> str:
+    """What a program of this task is: ``judge``, ``agent``, or ``queries``, a generator of queries."""
+    return task if task in OTHERS else JUDGE
+
+
+def read_memory(home: Path, name: str, kind: str = JUDGE) -> Memory:
+    """What the home's programs of a kind remember, for one of this name.
+
+    Args:
+        home: Folder of ``programs/``.
+        name: The family.
+        kind: From ``kind_of``: an agent's test queries say nothing about a judge's.
 
     Raises:
         ArtifactError: When a file of a version is damaged.
@@ -155,20 +182,22 @@ def read_memory(home: Path, name: str) -> Memory:
         for folder in sorted(family.iterdir(), key=lambda path: (len(path.name), path.name)):
             if VERSION.fullmatch(folder.name) and (folder / "split.json").is_file():
                 version = _version(folder)
-                if version is not None:
+                if kind_of(version.task) == kind:
                     found[family.name == name].append(version)
-    return Memory(tuple(found[True]), tuple(found[False]), frozenset(hard))
+    # What is hard to judge is not hard to answer.
+    return Memory(tuple(found[True]), tuple(found[False]), frozenset(hard if kind == JUDGE else ()))
 
 
-def columns_of(labels: LabelSet, source: Mapping[str, object]) -> frozenset[str]:
-    """The label columns of labels as their file calls them.
+def measured_by(labels: LabelSet, source: Mapping[str, object]) -> Measured:
+    """What a judge of these labels is measured by: the label columns as their file calls them.
 
     Args:
         labels: As read.
         source: How they were read: ``rename`` has our column by theirs, ``assessment`` the name of feedback.
     """
     accepts = any(label.accept is not None for label in labels.labels)
-    return _columns(labels.task, labels.aspects, source, accept_only=labels.accept_only, accepts=accepts)
+    columns = _columns(labels.task, labels.aspects, source, accept_only=labels.accept_only, accepts=accepts)
+    return Measured(labels.task, columns, frozenset(label.item_id for label in labels.labels))
 
 
 def _columns(
@@ -199,16 +228,15 @@ def _first(one: Side, other: Side) -> Side:
     return min(one, other, key=SIDES.index)
 
 
-def _version(folder: Path) -> Version | None:
-    """None where the program is no judge: an agent, or a generator of queries."""
+def _version(folder: Path) -> Version:
     split, card = _read(folder / "split.json"), _read(folder / "card.json")
     task = str(card.get("task"))
-    if task in {"agent", "queries"}:
-        return None
     folds = _table(split.get("folds"))
     labels = split.get("labels")
     if isinstance(labels, dict):
         columns = frozenset(map(str, labels.get("columns", ())))
+    elif task in OTHERS:
+        columns = frozenset({OTHERS[task]})
     else:
         source = _table(_read(folder / "report.json").get("source"))
         accept_only = _table(card.get("scale")).get("name") == ACCEPT_SCALE.name

@@ -1,0 +1,119 @@
+"""Saves what a compile found, of any kind: decided as the family stands then, written whole, its look counted last."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, Self, TypeVar
+
+from judgec.compiler.standing import Standing
+from judgec.errors import UserError
+from judgec.records.card import ProgramCard
+from judgec.store import programs
+from judgec.store.programs import Program
+from judgec.store.sides.memory import kind_of
+from judgec.store.splits import Family, locked_family, locked_home, read_family, write_family, write_whole
+
+NOUNS = {"judge": "a judge", "agent": "an agent", "queries": "a query generator"}  # by kind
+
+
+class Releasable(Protocol):
+    """A finished compile: a judge, an agent or a query generator that is not on disk yet."""
+
+    @property
+    def home(self) -> Path:
+        """Folder of ``programs/``."""
+
+    @property
+    def name(self) -> str:
+        """The family."""
+
+    @property
+    def kind(self) -> str:
+        """As ``kind_of`` says."""
+
+    @property
+    def standing(self) -> Standing:
+        """As it was when this was decided."""
+
+    @property
+    def earlier(self) -> ProgramCard | None:
+        """The version that this very compile wrote before it was killed, or None."""
+
+    def stands(self) -> Standing:
+        """As it is on disk now."""
+
+    def decided(self, standing: Standing) -> Self:
+        """Decide again: another version was saved since."""
+
+    def program(self, family: Family) -> Program:
+        """What is written."""
+
+    def page(self, card: ProgramCard) -> str | None:
+        """``report.html``, where there is one."""
+
+
+R = TypeVar("R", bound=Releasable)
+
+
+def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> tuple[ProgramCard, R]:
+    """Write the version, point the aliases, track it and count the look; all or nothing of each.
+
+    The look is written last: where a version has none, a process was killed before it, and what was left to do is done.
+    One compile of a home at a time: where another one was saved since this one was decided, it is decided again, one
+    look later and against the champion that there is now.
+
+    Args:
+        made: The finished compile.
+        track: Logs the saved version elsewhere. It is called while nobody else can save one, so that what it calls
+            champion is the champion, and before the look is written, so that a killed compile is logged by its rerun.
+
+    Returns:
+        The card as saved, and the compile as it was decided in the end.
+
+    Raises:
+        UserError: When the family holds programs of another kind.
+        ArtifactError: When its files are damaged or cannot be written.
+    """
+    # Looks are counted over all names: two families must not both be told that theirs is the first.
+    with locked_home(made.home), locked_family(made.home, made.name):
+        check_kind(made.home, made.name, made.kind)
+        family = read_family(made.home, made.name)
+        counted = {look.version for look in family.looks}
+        earlier = made.earlier
+        if earlier is not None and f"{earlier.version:04d}" in counted:
+            earlier = None  # nobody was killed: another process was about to finish it
+        if earlier is None:
+            standing = made.stands()
+            if made.earlier is not None or standing != made.standing:
+                made = made.decided(standing)
+        card = programs.save(made.home, made.program(family)) if earlier is None else earlier
+        path = programs.page_path(made.home, card)
+        if earlier is None or not path.exists():
+            page = made.page(card)
+            if page is not None:
+                write_whole(path, page)
+        if card.version == max(programs.versions(made.home, made.name)):  # a later one has been decided since
+            programs.set_aliases(made.home, made.name, {alias_of(card): card.version})
+        if track is not None:
+            track(card, made)
+        write_family(made.home, family.looked(f"{card.version:04d}", card.split_digest))
+        return card, made
+
+
+def check_kind(home: Path, name: str, kind: str) -> None:
+    """A family holds judges, agents or query generators.
+
+    Raises:
+        UserError: When its versions are of another kind.
+    """
+    versions = programs.versions(home, name)
+    if versions:
+        held = kind_of(programs.load(home, f"{name}@{versions[-1]}").card.task)
+        if held != kind:
+            raise UserError(
+                f"--name {name}: that is {NOUNS[held]}; {NOUNS[kind]} needs a name of its own. Give --name."
+            )
+
+
+def alias_of(card: ProgramCard) -> str:
+    """``champion`` when it was promoted, else ``challenger``."""
+    return programs.CHAMPION if card.promoted else "challenger"
