@@ -114,7 +114,7 @@ def test_group_figure_is_ranked_and_keeps_undefined_groups() -> None:
     assert labels(axes, "y") == [r"pay \$ and \$ (n=12)", "IT (n=30)", "law (n=4)"]
     assert written(axes) == ["all grades equal", "all: 0.50"]
     assert [list(np.asarray(line.get_xdata())) for line in axes.lines[:2]] == [[0.5, 0.875], [0.75]]
-    assert axes.get_xlabel() == "tau-b, 95% intervals"
+    assert axes.get_xlabel() == "tau-b, 95 % intervals"
 
 
 def test_group_figure_of_long_reasons_keeps_its_axes() -> None:
@@ -128,7 +128,7 @@ def test_group_figure_of_long_reasons_keeps_its_axes() -> None:
 def test_reliability_figure_shows_error_and_what_is_missing() -> None:
     probability = np.array([0.25, 0.25, np.nan, 0.95])
     upper, lower = figures.reliability_figure(probability, np.array([0, 1, 1, -1])).axes
-    assert upper.get_title() == "Reliability, ECE 25.0% (n=2; 2 without one)"
+    assert upper.get_title() == "Reliability, ECE 25.0 % (n=2; 2 without one)"
     assert [text for text in written(lower) if text] == ["2"]
 
 

@@ -91,4 +91,4 @@ def test_gate_with_a_margin_over_100_warns_with_its_meaning(margin: float, warns
     warning = RatingGate("new", "old", margin).warning
     assert bool(warning) is warns
     if margin == -101.0:
-        assert "more than 36% of the points" in warning  # 1 / (1 + 10^(101 / 400))
+        assert "more than 36 % of the points" in warning  # 1 / (1 + 10^(101 / 400))

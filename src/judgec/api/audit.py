@@ -28,6 +28,7 @@ from judgec.lm.spec import EMBEDDED
 from judgec.lm.watch import Watch
 from judgec.records.audit import AuditReport, Finding, Status
 from judgec.records.card import ProgramCard
+from judgec.report.numbers import percent
 from judgec.stats.intervals.gate import GateVerdict, announced, worst
 from judgec.store import programs
 from judgec.store.splits import write_whole
@@ -198,7 +199,7 @@ def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) 
         "noise": anchor.noise,
         "lm_calls": calls,
     }
-    noise = "" if anchor.noise is None else f"; asked twice, {anchor.noise:.1%} of verdicts differ"
+    noise = "" if anchor.noise is None else f"; asked twice, {percent(anchor.noise, 1)} of verdicts differ"
     said = f"{path}: a new file, {len(anchor.items)} items frozen with the verdicts of {judge.name}{noise}"
     return JudgeAudit(judge.name, judge.home, card, report, "passed", said, anchor=anchor)
 

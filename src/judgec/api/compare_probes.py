@@ -11,6 +11,7 @@ from judgec.api.probe import ProbeReport
 from judgec.probes.compare import ProbeComparison, compare, read_side
 from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import Probed
+from judgec.report.numbers import p_value, percent
 
 TITLES = {"systems": "two systems on the same questions", "generators": "two generators of questions"}
 
@@ -48,8 +49,8 @@ class ComparedProbes:
         """How often both fail in all, and whether the difference is shown."""
         both = self.comparison.rows[0]
         test = both.mcnemar or both.wilcoxon
-        p = "" if test is None or test.p is None else f", p = {test.p:.3g}"
-        a, b = ("unknown" if one.value is None else f"{one.value:.0%}" for one in (both.a, both.b))
+        p = "" if test is None or test.p is None else f", p {'' if test.p < 0.001 else '= '}{p_value(test.p)}"
+        a, b = ("unknown" if one.value is None else percent(one.value) for one in (both.a, both.b))
         return f"{self.comparison.names[0]} fails {a}, {self.comparison.names[1]} {b}{p}"
 
     @property

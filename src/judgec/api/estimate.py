@@ -21,6 +21,7 @@ from judgec.lm.watch import Silent, Watch
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, Item
+from judgec.report.numbers import percent
 from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import ppi_mean, within_unit
 from judgec.stats.correction.rogan_gladen import rogan_gladen
@@ -500,7 +501,7 @@ def _said(rate: AspectRate) -> str:
     if rate.refused:
         return f"no corrected accept rate: {rate.refused}"
     found, raw = rate.corrected, rate.raw
-    value = "undefined" if found.value is None else f"{found.value:.1%}"
-    between = "" if found.low is None else f" [{found.low:.1%}, {found.high:.1%}]"
-    uncorrected = "" if raw.value is None else f", {raw.value:.1%} uncorrected"
+    value = "undefined" if found.value is None else percent(found.value, 1)
+    between = "" if found.low is None else f" [{percent(found.low, 1)}, {percent(found.high, 1)}]"
+    uncorrected = "" if raw.value is None else f", {percent(raw.value, 1)} uncorrected"
     return f"accept rate {value}{between}{uncorrected}; {rate.n_labelled} of {rate.n} items labelled"

@@ -29,6 +29,7 @@ from judgec.lm.usage import Budget
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.game import Games
+from judgec.report.numbers import number
 from judgec.store import programs
 from judgec.store.programs import Program
 from judgec.store.tables import TableSource, name_of
@@ -360,5 +361,5 @@ def _player(
 
 def _tie_band(card: ProgramCard) -> str:
     if card.tie_band is None:
-        return f"{half_a_grade(card.scale).width:.3g} (half a grade: nothing to fit it on)"
-    return f"{card.tie_band:.3g} (fitted on the judge's dev labels)"
+        return f"{number(half_a_grade(card.scale).width, 3)} (half a grade: nothing to fit it on)"
+    return f"{number(card.tie_band, 3)} (fitted on the judge's dev labels)"

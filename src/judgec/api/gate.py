@@ -17,7 +17,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.ratings import pair
-from judgec.report.numbers import short, show
+from judgec.report.numbers import percent, short, show
 from judgec.stats.agreement.compare import compare
 from judgec.stats.agreement.measure import measure
 from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with_unseen, worst
@@ -172,7 +172,8 @@ def _failure(gate: AgreementGate, program: Program, judged: Judgments | None, mo
     if gate.answers is None:
         assert judged is not None  # the labelled items
         rate = float((~judged.scored).mean())
-        said = f"{rate:.1%} of {len(judged.item_ids)} labelled items have no verdict; at most {most:.1%} may"
+        allowed = f"at most {percent(most, 1)} may"
+        said = f"{percent(rate, 1)} of {len(judged.item_ids)} labelled items have no verdict; {allowed}"
     else:
         items = read_item_file(str(gate.home / gate.answers), task=program.card.task).items
         if not items:
@@ -182,7 +183,8 @@ def _failure(gate: AgreementGate, program: Program, judged: Judgments | None, mo
             raise UserError(f"{gate.judge}: it accepts and rejects nothing. Compile it with --accept-at GRADE.")
         failed = ~judged.scored | (judged.accept == 0).any(axis=1)
         rate = float(failed.mean())
-        said = f"{rate:.1%} of {len(items)} answers fail (rejected or without a verdict); at most {most:.1%} may"
+        allowed = f"at most {percent(most, 1)} may"
+        said = f"{percent(rate, 1)} of {len(items)} answers fail (rejected or without a verdict); {allowed}"
     return rate, Demand("passed" if rate <= most else "failed", said)
 
 

@@ -17,6 +17,7 @@ from judgec.records.label import Item, Text
 from judgec.records.ratings import GradePairs
 from judgec.records.record import Record
 from judgec.records.scale import Scale
+from judgec.report.numbers import percent
 from judgec.stats.agreement.measure import measure
 
 MOST_BYTES = 100_000_000  # of an anchor file
@@ -226,7 +227,7 @@ def _as_gated(found: Finding) -> Finding:
         return found
     beyond = abs(found.effect.value) > found.bound
     seen = found.sentence.rpartition(": ")[0]
-    plain = f"{'beyond' if beyond else 'within'} the bound of {'±' if found.two_sided else ''}{found.bound:.0%}"
+    plain = f"{'beyond' if beyond else 'within'} the bound of {'±' if found.two_sided else ''}{percent(found.bound)}"
     status = "fail" if beyond else "pass"
     return found.model_copy(update={"status": status, "sentence": f"{seen}: {plain}.", "more_items": None})
 

@@ -8,6 +8,7 @@ import numpy as np
 from judgec.records.audit import RANK, Finding, Status
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
+from judgec.report.numbers import percent
 from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import within_unit
 
@@ -166,7 +167,7 @@ def _sentence(measure: Effect, effect: Estimate, status: Status, bound: float, m
     shown = f"{effect.value:{sign}.1%}"
     if effect.low is not None and effect.high is not None:
         shown += f" [{effect.low:{sign}.1%}, {effect.high:{sign}.1%}]"
-    allowed = f"{'±' if measure.two_sided else ''}{bound:.0%}"
+    allowed = f"{'±' if measure.two_sided else ''}{percent(bound)}"
     if status == "pass":
         verdict = f"within the bound of {allowed}"
     elif status == "fail":

@@ -13,7 +13,7 @@ from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item
 from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
-from judgec.report.numbers import brackets, signed
+from judgec.report.numbers import brackets, percent, signed
 from judgec.stats.agreement.measure import (
     NOTHING_SCORED,
     Resampling,
@@ -95,8 +95,9 @@ def follows_length(judge: GradePairs, by_length: GradePairs, how: Resampling) ->
         return ""
     length, experts = (share.point() for share in shares)
     return (
-        f"it has learned length: {length:.0%} of its test verdicts are for the longer answer, {experts:.0%} are the "
-        f"experts' (difference {signed(found.value)} {brackets(found.low, found.high, sign=True)})"
+        f"it has learned length: {percent(length)} of its test verdicts are for the longer answer, "
+        f"{percent(experts)} are the experts' "
+        f"(difference {signed(found.value)} {brackets(found.low, found.high, sign=True)})"
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.ratings import GradePairs
-from judgec.report.numbers import NAMES, number, show
+from judgec.report.numbers import NAMES, number, percent, show
 from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
@@ -220,7 +220,7 @@ def _measured(
 ) -> str:
     measured = (
         f"{objective.name} {_signed(difference)} against {_plain(rival)} "
-        f"({level:.1%} interval, look {look} at this test split)"
+        f"({percent(level, 1)} interval, look {look} at this test split)"
     )
     if unscored := int(((compiled.judge == UNSCORED) & (compiled.judge_accept == UNSCORED)).sum()):
         measured += f", {unscored} of {len(compiled.judge)} unscored counting against it"

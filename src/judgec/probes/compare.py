@@ -13,6 +13,7 @@ from judgec.probes.report.summary import failure_rate
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scenario.outcome import Probed
+from judgec.report.numbers import number
 from judgec.stats.agreement.statistic import mean
 from judgec.stats.intervals.bootstrap import difference_interval
 from judgec.stats.intervals.proportion import McNemar, mcnemar
@@ -113,11 +114,11 @@ def read_side(reference: str) -> tuple[str, list[Probed]]:
         raise UserError(f"--compare {reference}: no {RESULTS} there; the --out folder of a probe is needed.")
     found: list[Probed] = []
     faults = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"), 1):
+    for line_number, line in enumerate(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"), 1):
         try:
             found.append(Probed.model_validate_json(line))
         except ValidationError as error:
-            faults.append(f"{path}:{number}: {error.errors()[0]['msg']}; a result of judgec probe is needed.")
+            faults.append(f"{path}:{line_number}: {error.errors()[0]['msg']}; a result of judgec probe is needed.")
     if faults:
         raise InputError(faults)
     systems = list(dict.fromkeys(one.verdict.system for one in found))
@@ -186,7 +187,7 @@ def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *,
 def _small_samples(rows: Sequence[Compared]) -> tuple[str, ...]:
     return tuple(
         f"{row.scenario}: the smallest p that Wilcoxon's test could reach with {row.wilcoxon.n} differing documents is "
-        f"{row.wilcoxon.smallest_p:.3g}, above {ALPHA:g}: it can show nothing"
+        f"{number(row.wilcoxon.smallest_p, 3)}, above {ALPHA:g}: it can show nothing"
         for row in rows
         if row.wilcoxon is not None and row.wilcoxon.smallest_p > ALPHA
     )

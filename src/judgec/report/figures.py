@@ -17,6 +17,7 @@ import numpy as np
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
+from judgec.report.numbers import percent
 from judgec.stats.agreement.reliability import BINS, bin_of, calibration_error, reliability_bins
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def confusion_figure(expert: IntArray, judge: IntArray, scale: Scale, *, judge_n
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for row, column in np.ndindex(counts.shape):
         if counts[row, column]:
-            text = f"{counts[row, column]}\n{shares[row, column]:.0%}"
+            text = f"{counts[row, column]}\n{percent(shares[row, column])}"
             ink = "white" if shares[row, column] > 0.55 else "black"
             axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=9)
     labels = [_plain(str(grade)) for grade in scale.grades]
@@ -257,7 +258,7 @@ def group_figure(groups: Mapping[str, Estimate], *, statistic: str, overall: Est
     axes.set_ylim(len(ranked) - 0.4, -0.9)
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
     axes.set_axisbelow(True)
-    interval = f", {overall.level:.0%} intervals" if overall.low is not None else ""
+    interval = f", {percent(overall.level)} intervals" if overall.low is not None else ""
     axes.set_xlabel(f"{_plain(statistic)}{interval}")
     _title(axes, "Agreement by group", overall.n, "", 0)
     return figure
@@ -328,4 +329,4 @@ def _plain(text: str, limit: int = MAX_NAME) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "undefined" if share is None else f"{share:.1%}"
+    return "undefined" if share is None else f"{percent(share, 1)}"

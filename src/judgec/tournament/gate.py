@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from judgec.errors import UserError
 from judgec.records.estimate import Estimate
+from judgec.report.numbers import percent
 from judgec.stats.intervals.gate import GateVerdict
 from judgec.tournament.leaderboard import Leaderboard
 
@@ -30,10 +31,10 @@ class RatingGate:
         share = 1.0 / (1.0 + 10.0 ** (-self.margin / 400.0))
         return (
             f"--gate: a margin of {self.margin:+g} Elo is over {WIDE:g}: it asks only that {self.agent} gets more than "
-            f"{share:.0%} of the points against {self.other}. A few dozen points are usual."
+            f"{percent(share)} of the points against {self.other}. A few dozen points are usual."
             if self.margin < 0
             else f"--gate: a margin of {self.margin:+g} Elo is over {WIDE:g}: {self.agent} must get more than "
-            f"{share:.0%} of the points against {self.other}, which few releases do. Write {self.agent}>="
+            f"{percent(share)} of the points against {self.other}, which few releases do. Write {self.agent}>="
             f"{self.other}-{self.margin:g} for how much worse it may be."
         )
 

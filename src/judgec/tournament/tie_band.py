@@ -6,6 +6,7 @@ import numpy as np
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
+from judgec.report.numbers import number
 from judgec.stats.agreement.kappa import kappa_table
 
 CANDIDATES = 200  # bands compared: quantiles of the score differences
@@ -25,7 +26,7 @@ class TieBand:
 
     def __str__(self) -> str:
         source = f"fitted on {self.pairs} same-query dev pairs" if self.pairs else "half a grade, nothing to fit it on"
-        return f"{self.width:.3g} ({source})"
+        return f"{number(self.width, 3)} ({source})"
 
 
 def half_a_grade(scale: Scale) -> TieBand:

@@ -9,7 +9,7 @@ from judgec.api.judge_file import FileJudgments
 from judgec.cli.output import command, print_table, say
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
-from judgec.report.numbers import number
+from judgec.report.numbers import number, percent
 from judgec.tasks.spec import ASPECT_PREFIX
 
 MOST_REASONS = 5  # for missing judgments; the rows have them all
@@ -58,8 +58,8 @@ def show_rate(found: RateEstimate) -> None:
 def _shown(estimate: Estimate) -> str:
     if estimate.value is None:
         return "-"
-    text = f"{estimate.value:.1%}"
-    return text if estimate.low is None else f"{text} [{estimate.low:.1%}, {estimate.high:.1%}]"
+    text = percent(estimate.value, 1)
+    return text if estimate.low is None else f"{text} [{percent(estimate.low, 1)}, {percent(estimate.high, 1)}]"
 
 
 def next_step(found: FileJudgments) -> list[str]:

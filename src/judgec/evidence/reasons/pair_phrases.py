@@ -44,7 +44,8 @@ def pair_phrases(a: Findings, b: Findings) -> Phrases:
         one, other = part(a), part(b)
         if one is not None and other is not None:
             lead = one.value - other.value
-            said = f"of the words that they add, {one.value:.0%} of answer a's and {other.value:.0%} of answer b's"
+            shares = f"{100 * one.value:.0f} % of answer a's and {100 * other.value:.0f} % of answer b's"
+            said = f"of the words that they add, {shares}"
             phrases[topic] = (_side(lead) if abs(lead) >= CLEAR else EITHER, f"{said} are in {place}")
     if a.refusal or b.refusal:
         phrases["refusal"] = _refusal(a, b)

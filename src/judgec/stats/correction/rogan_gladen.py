@@ -75,14 +75,15 @@ def rogan_gladen(judge: FloatArray, expert: FloatArray, cluster: IntArray, *, le
     limits = _limits(judge, accepts, rejects, cluster, (sensitivity, specificity), clusters, level)
     if limits is None:
         return refused(
-            f"on these labels the judge accepts {sensitivity:.0%} of what experts accept and {1 - specificity:.0%} of "
-            "what they reject; it is not shown to tell them apart"
+            f"on these labels the judge accepts {100 * sensitivity:.0f} % of what experts accept and "
+            f"{100 * (1 - specificity):.0f} % of what they reject; it is not shown to tell them apart"
         )
     low, high = limits
     if high < 0 or low > 1:
         return refused(
-            f"the judge accepts {raw:.1%} of all items; with its error rates on the labels only "
-            f"{1 - specificity:.1%} to {sensitivity:.1%} can come about, so the labels are not like these items"
+            f"the judge accepts {100 * raw:.1f} % of all items; with its error rates on the labels only "
+            f"{100 * (1 - specificity):.1f} % to {100 * sensitivity:.1f} % can come about, "
+            "so the labels are not like these items"
         )
     rate = (raw + specificity - 1) / (sensitivity + specificity - 1)
     found = Estimate(value=rate, low=low, high=high, n=n, n_clusters=clusters, level=level, method=METHOD)

@@ -26,8 +26,8 @@ def out_of_range(labelled: FloatArray, others: FloatArray, draws: int) -> str:
     if outside <= allowed:
         return ""
     return (
-        f"{outside:.0%} of the judge's scores lie outside {low:.3g} to {high:.3g}, the range of the labelled items; "
-        f"of a random sample of {draws} queries at most {allowed:.0%} would"
+        f"{100 * outside:.0f} % of the judge's scores lie outside {low:.3g} to {high:.3g}, the range of the "
+        f"labelled items; of a random sample of {draws} queries at most {100 * allowed:.0f} % would"
     )
 
 
@@ -45,5 +45,5 @@ def missing_kinds(labelled: Sequence[str], others: Sequence[str], draws: int, wh
     for kind in sorted(set(others) - known - {""}):
         share = sum(other == kind for other in others) / whole
         if (1 - share) ** draws < RARE:
-            return f"{share:.0%} of the items are of {what} {kind}, which no label is of"
+            return f"{100 * share:.0f} % of the items are of {what} {kind}, which no label is of"
     return ""

@@ -227,7 +227,7 @@ def _pivot(statistic: Statistic, value: float, n_clusters: int, resamples: int, 
     values = statistic.under(weights)
     defined = ~np.isnan(values)
     if defined.mean() < 1 - MAX_UNDEFINED:
-        return f"no interval: undefined in {1 - defined.mean():.0%} of the resamples"
+        return f"no interval: undefined in {100 * (1 - defined.mean()):.0f} % of the resamples"
     position, slope = _stretch(values[defined], statistic.bounds)
     spread = jackknife_se(statistic, weights[defined]) * slope
     centre, _ = _stretch(np.array(value), statistic.bounds)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgec.report.numbers import number
 from judgec.stats.intervals.significance import PairedTest, paired_t, wilcoxon
 from judgec.tournament.play import Cell, Mark
 
@@ -45,9 +46,8 @@ class AspectTest:
     def note(self) -> str:
         """Said where so few queries differ that no result could reach .05."""
         if self.signed_rank.smallest_p > ALPHA:
-            return (
-                f"{self.signed_rank.n} queries differ: Wilcoxon's p cannot fall below {self.signed_rank.smallest_p:.3g}"
-            )
+            smallest = number(self.signed_rank.smallest_p, 3)
+            return f"{self.signed_rank.n} queries differ: Wilcoxon's p cannot fall below {smallest}"
         return ""
 
 
