@@ -37,6 +37,7 @@ from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, IntArray, LabelSet
+from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
@@ -46,15 +47,6 @@ from judgec.store.splits import Split
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- agreement: start -->", "<!-- agreement: end -->"
 TABLES = (".jsonl", ".csv", ".tsv", ".parquet")
-TITLES = {
-    "tau_b": "tau-b",
-    "tau_b_score": "tau-b of the score",
-    "spearman": "Spearman",
-    "exact": "exact",
-    "accept_agreement": "accept",
-    "kappa": "kappa",
-    "qwk": "QWK",
-}
 UNCOMPILED_CALIBRATED = "uncompiled, calibrated"
 PAIRS = (
     ("compiled", "majority"),
@@ -195,7 +187,7 @@ def section(outcome: Outcome) -> str:
     shown = [name for name in STATISTICS if any(a.estimates[name].value is not None for a in agreements.values())]
     queries = len({item.query_id for item in labels.items})
     about = f"; {labels.source['annotators']}" if "annotators" in labels.source else ""
-    header = [_row("judge", *(TITLES[name] for name in shown), "unscored"), _row(*["---"] * (len(shown) + 2))]
+    header = [_row("judge", *(statistic_name(name) for name in shown), "unscored"), _row(*["---"] * (len(shown) + 2))]
     lines = [
         f"### {outcome.name}",
         "",
@@ -213,7 +205,7 @@ def section(outcome: Outcome) -> str:
         lines.append(_row(f"compiled: {aspect}", *(cell(part.estimates[name]) for name in shown), str(part.unscored)))
     lines += ["", header[0].replace("judge", "difference").replace(" unscored |", ""), header[1].removesuffix(" --- |")]
     for (a, b), found in outcome.differences.items():
-        lines.append(_row(f"{a} - {b}", *(cell(found[name], signed=True) for name in shown)))
+        lines.append(_row(f"{a} - {b}", *(cell(found[name], signed=True) if name in found else "-" for name in shown)))
     missing = [f"{name}: {a.estimates[shown[0]].note}." for name, a in agreements.items() if not a.n]
     return "\n".join([*lines, "", *dict.fromkeys(missing), _verdict(outcome), ""])
 
@@ -225,7 +217,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     for outcome in outcomes:
         found = (outcome.agreements[judge].estimates[statistic_of(outcome)] for judge in judges)
         cells = (cell(estimate, interval=False) for estimate in found)
-        lines.append(_row(outcome.name, TITLES[statistic_of(outcome)], *cells))
+        lines.append(_row(outcome.name, statistic_name(statistic_of(outcome)), *cells))
     return "\n".join([*lines, ""])
 
 
@@ -233,7 +225,7 @@ def statistic_of(outcome: Outcome) -> str:
     """The column of the tables that an objective has; that of a sum is its first term's."""
     name = parse_objective(outcome.objective).terms[0][1]
     name = {"accept": "accept_agreement"}.get(name, name)
-    return name if name in TITLES else "exact"
+    return name if name in STATISTICS else "exact"
 
 
 def _row(*cells: str) -> str:
