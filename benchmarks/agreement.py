@@ -247,7 +247,7 @@ def _verdict(outcome: Outcome) -> str:
     verdict = (
         "better than the majority judge" if better else "**no better than the majority judge: not to be promoted**"
     )
-    return f"The compiled judge is {verdict} (difference of {TITLES[objective]} {cell(gain, signed=True)})."
+    return f"The compiled judge is {verdict} (difference of {statistic_name(objective)} {cell(gain, signed=True)})."
 
 
 def label_sets(folder: Path, only: Sequence[str]) -> Iterator[tuple[str, LabelSet]]:
