@@ -77,6 +77,8 @@ def agreement(
     cluster: str | None = None,
     accept_at: str | None = None,
     all: bool = False,
+    annotators: str | Sequence[str] = (),
+    epsilon: float = 0.2,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,

@@ -11,6 +11,7 @@ from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.compile import Compiled, fields_of
 from judgec.compiler.judge_page import page_of, verdict_of
 from judgec.compiler.release import release
+from judgec.compiler.replacement import replacement
 from judgec.compiler.rivals import judgments_table
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing
@@ -222,6 +223,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         },
         "calibration_error": calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"]),
         "abstention": compiled.abstention.to_json(),
+        **_alt_test(compiled),
         **({} if compiled.curve is None else {"learning_curve": compiled.curve.to_json()}),
         "source": dict(settings.source),
         "lm": settings.lm.describe(),
@@ -230,6 +232,11 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "cost_usd": cost.usd,
         "seconds": cost.seconds,
     }
+
+
+def _alt_test(compiled: Compiled) -> dict[str, object]:
+    found = replacement(compiled.dataset, compiled.verification.judgments)
+    return {} if found is None else {"alt_test": found.to_json()}
 
 
 def _folds(compiled: Compiled) -> dict[str, int]:

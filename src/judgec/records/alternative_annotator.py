@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from judgec.records.estimate import Estimate
 
+ENOUGH = 0.5  # winning rate from which a judge may replace an annotator: the paper's
+
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorContest:
@@ -62,6 +64,8 @@ class AltTest:
         items_left_out: Labelled items (one an aspect) with a single annotator: nobody to be held against.
         unscored: Of ``items``, those without a judgment; they count against the judge.
         note: Why nothing was tested, or who was left out, in words; or empty.
+        majority_omega: The winning rate of the most frequent grade, given to everything; None where nobody asked.
+        majority_rho: Its average advantage probability.
     """
 
     omega: float | None
@@ -75,11 +79,13 @@ class AltTest:
     items_left_out: int
     unscored: int
     note: str = ""
+    majority_omega: float | None = None
+    majority_rho: float | None = None
 
     @property
     def passes(self) -> bool | None:
         """The judge wins against at least half of the annotators; None where nothing was tested."""
-        return None if self.omega is None else self.omega >= 0.5
+        return None if self.omega is None else self.omega >= ENOUGH
 
     @property
     def sentence(self) -> str:
@@ -93,6 +99,21 @@ class AltTest:
             f"(winning rate {self.omega:.2f}, half is needed; epsilon {self.epsilon:g}). "
             f"On {self.rho:.0%} of the labels it is at least as close to the others as the annotator is."
         )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The outcome, and what the reader has to know of it."""
+        said = [self.sentence]
+        if self.omega is not None and self.note:
+            said.append(f"{self.note[0].upper()}{self.note[1:]}.")
+        if self.unscored and self.omega is not None:
+            said.append(f"{self.unscored} of {self.items} labels have no judgment: they count against the judge.")
+        if self.majority_omega is not None and self.majority_omega >= ENOUGH:
+            said.append(
+                "Giving everything the most frequent grade would pass, too "
+                f"(winning rate {self.majority_omega:.2f}): nearly all labels are alike, and passing says little."
+            )
+        return tuple(said)
 
     def to_json(self) -> dict[str, object]:
         """The key ``alt_test`` of reports."""
@@ -110,4 +131,6 @@ class AltTest:
             "items_left_out": self.items_left_out,
             "unscored": self.unscored,
         }
+        if self.majority_omega is not None:
+            report["majority"] = {"omega": self.majority_omega, "rho": self.majority_rho}
         return report | {"note": self.note} if self.note else report
