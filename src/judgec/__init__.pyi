@@ -186,6 +186,7 @@ def compile_judge(
     learning_curve: bool = False,
     folds: int | None = None,
     assessment: str | None = None,
+    consensus: Literal["median", "dawid-skene", "soft"] = "median",
     factors: str = "",
     has_citations: bool = False,
     api_base: str | None = None,

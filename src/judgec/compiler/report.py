@@ -165,6 +165,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         settings={
             "prompt": compiled.chosen.name,
             **compiled.chosen.settings,
+            **({} if settings.consensus == "median" else {"consensus": settings.consensus}),
             **({} if compiled.abstention.below is None else {"abstain_below": compiled.abstention.below}),
         },
         objective=settings.objective,
@@ -199,6 +200,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "adjudicators": list(dataset.test.experts.adjudicators),
         "task": dataset.labels.task,
         "objective": settings.objective,
+        "consensus": settings.consensus,
         "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)} | _folds(compiled),
         "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
         "difference": difference,

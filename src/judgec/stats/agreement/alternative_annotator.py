@@ -188,10 +188,12 @@ def _worse_by(found: _Advantage, epsilon: float) -> tuple[Estimate, float]:
     gain = found.judge - found.annotator
     _, code = np.unique(found.cluster, return_inverse=True)
     items = np.bincount(code).astype(np.float64)
-    total = np.bincount(code, weights=gain)
+    total = np.bincount(code, weights=gain).astype(np.float64)
     queries = len(items)
     mean = float(gain.mean())
-    statistic = MomentStatistic(items, total, np.bincount(code, weights=gain**2), 0.0, 0.0, (-1.0, 1.0))
+    statistic = MomentStatistic(
+        items, total, np.bincount(code, weights=gain**2).astype(np.float64), 0.0, 0.0, (-1.0, 1.0)
+    )
     error = float(jackknife_se(statistic, np.ones((1, queries)))[0])
     method = "jackknife t over clusters"
     if error <= NO_SPREAD:
