@@ -189,7 +189,9 @@ def taught(world: World) -> dict[str, Taught]:
         features = None if model is None else model.transform(labels.items)
         for j in range(len(labels.aspects)):
             verdicts = None if world.verdicts is None else world.verdicts[j]
-            judged = np.full(len(labels.items), True) if verdicts is None else ~np.isnan(verdicts).any(axis=1)
+            judged = (
+                np.full(len(labels.items), True) if verdicts is None else np.asarray(~np.isnan(verdicts).any(axis=1))
+            )
             known, asked = train[(median[train, j] >= 0) & judged[train]], test[judged[test]]
             for name, target_of in TARGETS.items():
                 target = target_of(by[:, known, j], median[known, j], k)

@@ -87,34 +87,6 @@ class AltTest:
         """The judge wins against at least half of the annotators; None where nothing was tested."""
         return None if self.omega is None else self.omega >= ENOUGH
 
-    @property
-    def sentence(self) -> str:
-        """The outcome in words."""
-        if self.omega is None:
-            return f"May it replace an annotator? Not tested: {self.note}."
-        wins = sum(one.wins for one in self.contests)
-        said = "Yes" if self.passes else "Not shown"
-        return (
-            f"May it replace an annotator? {said}: it wins against {wins} of {len(self.contests)} "
-            f"(winning rate {self.omega:.2f}, half is needed; epsilon {self.epsilon:g}). "
-            f"On {self.rho:.0%} of the labels it is at least as close to the others as the annotator is."
-        )
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The outcome, and what the reader has to know of it."""
-        said = [self.sentence]
-        if self.omega is not None and self.note:
-            said.append(f"{self.note[0].upper()}{self.note[1:]}.")
-        if self.unscored and self.omega is not None:
-            said.append(f"{self.unscored} of {self.items} labels have no judgment: they count against the judge.")
-        if self.majority_omega is not None and self.majority_omega >= ENOUGH:
-            said.append(
-                "Giving everything the most frequent grade would pass, too "
-                f"(winning rate {self.majority_omega:.2f}): nearly all labels are alike, and passing says little."
-            )
-        return tuple(said)
-
     def to_json(self) -> dict[str, object]:
         """The key ``alt_test`` of reports."""
         report: dict[str, object] = {

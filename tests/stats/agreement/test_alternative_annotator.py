@@ -6,6 +6,7 @@ from scipy.stats import t, ttest_1samp
 
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.label import FloatArray, IntArray
+from judgec.report.replacement_table import outcome_sentences
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
@@ -205,7 +206,7 @@ def test_fewer_than_three_annotators_is_said_in_words() -> None:
     assert (found.omega, found.rho, found.passes, found.contests) == (None, None, None, ())
     assert "at least 3 annotators with 30 labels each in common" in found.note
     assert found.to_json()["omega"] is None
-    assert "Not tested" in found.sentence
+    assert outcome_sentences(found) == (f"May it replace an annotator? Not tested: {found.note}.",)
 
 
 def test_annotator_of_few_items_is_left_out_but_counts_among_the_others() -> None:
@@ -257,11 +258,11 @@ def test_judge_that_is_never_behind_wins_without_an_interval() -> None:
     assert equal.omega == 0.0  # equal is not better
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": -0.1}, {"q": 0.0}])
-def test_margins_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+@pytest.mark.parametrize(("epsilon", "q"), [(-0.1, 0.05), (1.1, 0.05), (0.2, 0.0)])
+def test_margins_out_of_range_are_refused(epsilon: float, q: float) -> None:
     judge, by = _world(0, raters=3)
     with pytest.raises(ValueError, match="valid"):
-        alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None, **wrong)
+        alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None, epsilon=epsilon, q=q)
 
 
 def test_aspects_are_labels_of_their_query() -> None:

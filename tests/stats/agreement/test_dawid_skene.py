@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.consensus import mace
 
 from judgec.records.label import IntArray
 from judgec.stats.agreement.dawid_skene import CONVERGED, PRIOR, SMOOTHING, dawid_skene
@@ -95,3 +96,16 @@ def test_item_without_a_label_has_no_grade_and_a_tie_keeps_the_first_consensus()
     median = np.array([1, 1, -1, 0, 0])
     assert found.grades(median).tolist() == [1, 1, -1, 0, 0]
     assert np.isnan(found.chances[2]).all()
+
+
+def test_mace_of_the_benchmark_sees_through_spammers() -> None:
+    """It is the rival that was not taken: measured fairly, it has to work where its model holds."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(3, size=600)
+    experts = [np.where(rng.random(600) < 0.85, truth, rng.integers(3, size=600)) for _ in range(2)]
+    spammers = [rng.choice(3, p=[0.8, 0.1, 0.1], size=600) for _ in range(3)]
+    by = np.stack([*experts, *spammers])
+    found = mace(by, 3)
+    assert found is not None
+    most = (by[:, :, None] == np.arange(3)).sum(axis=0).argmax(axis=1)
+    assert (found.argmax(axis=1) == truth).mean() > (most == truth).mean() + 0.1

@@ -8,8 +8,8 @@ from judgec.store.rows.graded import Graded, graded_of
 from judgec.store.rows.panel import AnnotatorPanel
 from judgec.store.tables import Row, Table
 
-LABELS = {"ann": [1, 2, 3, 4], "bob": [2, 2, 3, 5], "cem": [1, None, 4, 5]}
-JUDGE = [1, 3, 3, None]
+LABELS: dict[str, list[int | None]] = {"ann": [1, 2, 3, 4], "bob": [2, 2, 3, 5], "cem": [1, None, 4, 5]}
+JUDGE: list[int | None] = [1, 3, 3, None]
 
 
 def wide() -> list[Row]:

@@ -11,7 +11,7 @@ def agreement(options: AgreementOptions, *, json: JsonOption = False) -> None:
     from judgec.cli.output import print_json, print_table, say
     from judgec.lm.watch import Silent
     from judgec.report.render import agreement_table, print_tables
-    from judgec.report.replacement_table import COLUMNS, TITLE
+    from judgec.report.replacement_table import COLUMNS, TITLE, outcome_sentences
 
     found = measured.run(options, Silent())
     if json:
@@ -22,5 +22,5 @@ def agreement(options: AgreementOptions, *, json: JsonOption = False) -> None:
     if found.alt_test is not None:
         if found.alt_test.contests:
             print_table(TITLE, *COLUMNS.screen(found.alt_test.contests), fold=False)
-        say(*found.alt_test.sentences)
+        say(*outcome_sentences(found.alt_test))
     say(*[f"note: {note}" for note in found.notes])

@@ -12,6 +12,7 @@ from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.card import EVIDENCE_ALONE
 from judgec.report.numbers import show
 from judgec.report.render import agreement_table, comparison_table, notes, print_tables
+from judgec.report.replacement_table import outcome_sentences
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store import programs
 
@@ -76,7 +77,7 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
     say(
         *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
         str(saved.report["verdict"]),
-        *(() if replaces is None or replaces.omega is None else replaces.sentences),
+        *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
         f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
         compiled.sharper.sentence,
         f"report: {programs.page_path(options.home, card)}",

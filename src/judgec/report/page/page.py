@@ -30,6 +30,7 @@ from judgec.report.page.verdict import JudgeVerdict
 from judgec.report.page.worst import Disagreement, worst_cards
 from judgec.report.replacement_table import COLUMNS as CONTESTS
 from judgec.report.replacement_table import TITLE as REPLACES
+from judgec.report.replacement_table import outcome_sentences
 
 JUDGES = {
     "majority": "always the most frequent grade",
@@ -159,7 +160,7 @@ def _replaces(found: AltTest | None) -> dict[str, object] | None:
     if found is None:
         return None
     made = table(*CONTESTS.page(found.contests), label=REPLACES) if found.contests else None
-    return {"title": REPLACES, "sentences": found.sentences, "table": made}
+    return {"title": REPLACES, "sentences": outcome_sentences(found), "table": made}
 
 
 def _table(page: JudgePage, columns: Sequence[AgreementColumn], kind: str, label: str) -> Markup:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from judgec.records.alternative_annotator import AltTest, AnnotatorContest
@@ -12,6 +13,8 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.stats.agreement.statistic import MomentStatistic
 from judgec.stats.intervals.resampling import jackknife_se
+
+BoolArray = NDArray[np.bool_]
 
 EXPERTS = 0.2  # epsilon for experts; the paper has .15 for skilled annotators and .1 for crowd workers
 FALSE_DISCOVERIES = 0.05  # the paper's q
@@ -133,7 +136,7 @@ def alternative_annotator_test(
 
 def _left_out(
     annotators: Sequence[str],
-    shared: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+    shared: BoolArray,
     testable: Sequence[int],
     adjudicators: Sequence[str],
     min_items: int,
@@ -168,19 +171,26 @@ def _advantage(i: int, judge: IntArray, by: IntArray, cluster: IntArray, values:
     rows = np.flatnonzero((by[i] != UNLABELLED) & (others != UNLABELLED).any(axis=0))
     others, own, said = others[:, rows], by[i, rows], judge[rows]
     known = others != UNLABELLED
-    if values is None:  # how many of the others say something else; the rank is the accuracy's
-        apart = lambda grade: ((others != grade) & known).sum(axis=0).astype(np.float64)  # noqa: E731 -- beside its twin
+    if values is None:
+        mine, its = (_differing(others, known, grade) for grade in (own, said))
     else:
-        # Of the same others, so the order of the sums of squares is that of the RMSE.
-        stands = np.array([*values, 0.0])
-        apart = lambda grade: (np.square(stands[others] - stands[grade]) * known).sum(axis=0)  # noqa: E731
-    mine, its = apart(own), apart(said)
+        mine, its = (_squares(others, known, grade, np.array([*values, 0.0])) for grade in (own, said))
     its[said == UNSCORED] = np.inf
     return _Advantage(
         judge=(its <= mine + AS_CLOSE).astype(np.float64),
         annotator=(mine <= its + AS_CLOSE).astype(np.float64),
         cluster=cluster[rows],
     )
+
+
+def _differing(others: IntArray, known: BoolArray, grade: IntArray) -> FloatArray:
+    """How many of the others say something else: of the same others its order is that of the accuracy."""
+    return np.asarray(((others != grade) & known).sum(axis=0), dtype=np.float64)
+
+
+def _squares(others: IntArray, known: BoolArray, grade: IntArray, values: FloatArray) -> FloatArray:
+    """Sum of squared distances to the others, whose order is that of the RMSE; the last value stands for no grade."""
+    return np.asarray((np.square(values[others] - values[grade]) * known).sum(axis=0))
 
 
 def _worse_by(found: _Advantage, epsilon: float) -> tuple[Estimate, float]:

@@ -35,7 +35,7 @@ class DawidSkene:
         Args:
             otherwise: What stands where it is among several that are equally likely, shape (n_items,).
         """
-        known = ~np.isnan(self.chances).any(axis=1)
+        known = np.asarray(~np.isnan(self.chances).any(axis=1))
         chances = np.where(known[:, None], self.chances, 0.0)
         best = chances.argmax(axis=1)
         given = np.take_along_axis(chances, np.maximum(otherwise, 0)[:, None], axis=1)[:, 0]
