@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.compiler.judge_page import page_path
 from judgec.compiler.replacement import replacement
 from judgec.records.judgment import Judgments
 from judgec.report.replacement_table import outcome_sentences
+from judgec.store.programs import page_path
 from tests.compiler.small import Outcome, compiled_from
 from tests.report.page.html import Page
 from tests.service import grading_world

@@ -172,7 +172,11 @@ def _earlier(
         "split_digest": dataset.split.digests["test"],
         "lm": settings.lm.describe(),
         "optimizer": settings.optimizer,
-        "settings": {"prompt": chosen.name, **chosen.settings},
+        "settings": {
+            "prompt": chosen.name,
+            **chosen.settings,
+            **({} if settings.consensus == "median" else {"consensus": settings.consensus}),
+        },
         "objective": settings.objective,
         "seed": settings.seed,
     }
