@@ -161,7 +161,8 @@ def test_every_family_learns_shares_as_weighted_rows() -> None:
 
 def test_command_learns_each_consensus_and_says_so(tmp_path: Path) -> None:
     write(tmp_path / "l.jsonl", rows(90))
-    done = judgec(tmp_path, "compile-judge", "l.jsonl", "--name", "a", "--consensus", "soft", "--folds", "1", "--json")
+    plain = ("--folds", "1", "--no-evidence", "--json")
+    done = judgec(tmp_path, "compile-judge", "l.jsonl", "--name", "a", "--consensus", "soft", *plain)
     found = json.loads(done.stdout)
     assert found["consensus"] == "soft"
     assert [note for note in found["notes"] if note.startswith("--consensus soft")]
