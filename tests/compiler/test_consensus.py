@@ -1,6 +1,5 @@
 """Which consensus a judge learns: only what is learned changes, and nothing of the test labels gets into it."""
 
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -8,17 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgec.api.compile_judge import planned
+from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.compiler.calibrate import _families, _fit_source, fit_out_of_fold
 from judgec.compiler.calibrate_choice import Data
 from judgec.compiler.consensus import Consensus, consensus_notes, shares_of, taught
 from judgec.compiler.dataset import Dataset, make_dataset
 from judgec.compiler.folds.parts import make_parts
+from judgec.lm.watch import Silent
 from judgec.records.label import IntArray
 from judgec.records.scale import Scale
 from judgec.store.labels import read_labels
 from judgec.store.sides.draw import FRESH
-from tests.cli.process import judgec
-from tests.compiler.small import Rows, write
+from tests.compiler.small import Rows, compiled_from, write
 from tests.service import grading_world
 
 RELIABLE = {"ann": 0.95, "bob": 0.6, "cem": 0.5}
@@ -159,14 +160,15 @@ def test_every_family_learns_shares_as_weighted_rows() -> None:
                 assert fitted.apply(verdicts, np.ones((n, 1)))[:, 1] == pytest.approx(0.75, abs=0.02), (source, family)
 
 
-def test_command_learns_each_consensus_and_says_so(tmp_path: Path) -> None:
-    write(tmp_path / "l.jsonl", rows(90))
-    plain = ("--folds", "1", "--no-evidence", "--json")
-    done = judgec(tmp_path, "compile-judge", "l.jsonl", "--name", "a", "--consensus", "soft", *plain)
-    found = json.loads(done.stdout)
-    assert found["consensus"] == "soft"
-    assert [note for note in found["notes"] if note.startswith("--consensus soft")]
-    card = json.loads((tmp_path / "programs" / "a" / "0001" / "card.json").read_text(encoding="utf-8"))
-    assert card["settings"]["consensus"] == "soft"
-    refused = judgec(tmp_path, "compile-judge", "l.jsonl", "--consensus", "mean", code=2)
-    assert "median" in refused.stderr
+def test_compile_learns_the_consensus_that_was_asked_for_and_says_so(tmp_path: Path) -> None:
+    options = CompileJudgeOptions(labels=str(write(tmp_path / "l.jsonl", rows(90))), home=tmp_path, consensus="soft")
+    assert planned(options, Silent())[0].consensus == "soft"
+    soft = compiled_from(tmp_path / "soft", rows(90), consensus="soft")
+    median = compiled_from(tmp_path / "median", rows(90))
+    assert soft.saved.report["consensus"] == "soft"
+    assert [note for note in soft.compiled.notes if note.startswith("--consensus soft")]
+    assert soft.saved.card.settings["consensus"] == "soft"
+    assert "consensus" not in median.saved.card.settings
+    assert soft.compiled.judge.calibration() != median.compiled.judge.calibration()
+    tested = [one.compiled.dataset.test.experts.grade for one in (soft, median)]
+    assert np.array_equal(*tested)
