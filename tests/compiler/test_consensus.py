@@ -170,5 +170,5 @@ def test_compile_learns_the_consensus_that_was_asked_for_and_says_so(tmp_path: P
     assert soft.saved.card.settings["consensus"] == "soft"
     assert "consensus" not in median.saved.card.settings
     assert soft.compiled.judge.calibration() != median.compiled.judge.calibration()
-    tested = [one.compiled.dataset.test.experts.grade for one in (soft, median)]
-    assert np.array_equal(*tested)
+    tested, other = (one.compiled.dataset.test.experts.grade for one in (soft, median))
+    assert np.array_equal(tested, other)
