@@ -106,7 +106,7 @@ def _judges_of(stem: str, labels: LabelSet, verdicts: pd.DataFrame) -> Iterator[
         for judge in sorted(part["judge"].unique()):
             said = part[(part["judge"] == judge) & part[column].notna()].drop_duplicates("item_id")
             at = np.array([row.get(str(item), -1) for item in said["item_id"]], dtype=np.int64)
-            spread = _distributions(said[column].tolist(), labels.scale)
+            spread = verdict_distributions(said[column].tolist(), labels.scale)
             known = (at >= 0) & ~np.isnan(spread).any(axis=1) & (experts.grade[at, j] >= 0)
             if known.sum() < MIN_ITEMS:
                 print(f"skipped {stem} {judge} {aspect}: {int(known.sum())} items with both", file=sys.stderr)
@@ -116,7 +116,7 @@ def _judges_of(stem: str, labels: LabelSet, verdicts: pd.DataFrame) -> Iterator[
             yield Recorded(stem, name, spread[known], experts.grade[at, j], experts.cluster[at], labels.scale)
 
 
-def _distributions(said: Sequence[object], scale: Scale) -> FloatArray:
+def verdict_distributions(said: Sequence[object], scale: Scale) -> FloatArray:
     """Each verdict as a distribution; NaN where it is off the scale."""
     out = np.full((len(said), len(scale.grades)), np.nan)
     for i, verdict in enumerate(said):

@@ -56,3 +56,42 @@ def test_agreement_leaves_out_learned_rows_unless_all_are_wanted() -> None:
 def test_agreement_names_the_columns_that_there_are() -> None:
     with pytest.raises(UserError, match=r"DataFrame: --judge gpt5: no such column; there are human, gpt4, ticket"):
         judgec.agreement(graded(), expert="human", judge="gpt5")
+
+
+def test_annotators_of_a_table_say_whether_the_judge_may_replace_one() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(1, 6, size=80)
+    near = {n: np.clip(truth + rng.integers(-1, 2, size=80), 1, 5).tolist() for n in ("ann", "bob", "cem")}
+    rows = [
+        {"item_id": i, "query_id": i // 2, "judge": int(truth[i]), "noise": int(rng.integers(1, 6)), "expert": g[0]}
+        | dict(zip(near, g, strict=True))
+        for i, g in enumerate(zip(*near.values(), strict=True))
+    ]
+    good, bad = (
+        judgec.agreement(rows, expert="expert", judge=name, annotators=("ann", "bob", "cem"), epsilon=0.1)
+        for name in ("judge", "noise")
+    )
+    assert good.alt_test is not None
+    assert bad.alt_test is not None
+    assert (good.alt_test.omega, bad.alt_test.omega) == (1.0, 0.0)
+    assert good.report["alt_test"] == good.alt_test.to_json()
+    assert [one.queries for one in good.alt_test.contests] == [40, 40, 40]
+    assert good.alt_test.epsilon == 0.1
+    plain = judgec.agreement(rows, expert="expert", judge="judge")
+    assert plain.alt_test is None
+    assert "alt_test" not in plain.report
+    assert plain.agreement == good.agreement
+
+
+def test_rows_that_the_judge_has_learned_from_are_in_no_contest() -> None:
+    rows = [
+        {"item_id": i, "annotator": name, "grade": 1 + (i + n) % 3, "judge_grade": 1 + i % 3, "judge_learned": i < 40}
+        for i in range(80)
+        for n, name in enumerate(("ann", "bob", "cem"))
+    ]
+    found = judgec.agreement(rows, expert="grade", judge="judge_grade")
+    assert found.alt_test is not None
+    assert {one.items for one in found.alt_test.contests} == {40}
+    every = judgec.agreement(rows, expert="grade", judge="judge_grade", all=True)
+    assert every.alt_test is not None
+    assert {one.items for one in every.alt_test.contests} == {80}

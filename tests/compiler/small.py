@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.compiler.compile import Compiled, compile_judge, default_objective
+from judgec.compiler.consensus import Consensus
 from judgec.compiler.report import Saved, save
 from judgec.compiler.settings import CompileSettings
 from judgec.lm.session import Session
@@ -46,6 +47,7 @@ def compiled_from(
     seed: int = 0,
     accept_at: str | None = None,
     folds: int | None = 1,
+    consensus: Consensus = "median",
 ) -> Outcome:
     """Compile on ``rows``; without evidence features nothing heavy is fitted."""
     labels = read_labels(str(write(home / f"{name}.jsonl", rows)), accept_at=accept_at)
@@ -57,6 +59,7 @@ def compiled_from(
         objective=objective or default_objective(labels),
         evidence=evidence,
         seed=seed,
+        consensus=consensus,
         resamples=400,
         folds=folds,
     )

@@ -8,6 +8,7 @@ from judgec.audits.drift import Drift
 from judgec.judges.calibrator import CalibratorChoice
 from judgec.queries.generation.diversity import closeness
 from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.alternative_annotator import AltTest, AnnotatorContest
 from judgec.report.label_report import AnnotatorAgreement, PairAgreement
 from tests.cli.process import ROOT
 
@@ -34,6 +35,12 @@ KEYS = {
         "above",
         "evidence_alone",
     ],
+    "alt_test": sorted(
+        {"alt_test", *AltTest.__slots__, *AnnotatorContest.__slots__, "passes"}
+        - {"note", "annotator", "contests", "items", "queries", "clustered_by", "alignment", "majority_omega"}
+        - {"majority_rho"}
+    ),
+    "annotators": ["leniency", "confusion", "consensus"],
     "probe": ["failure_rate", "failure_rate_with_errors", "a_only_failed", "b_only_failed", "smallest_p"],
     "queries": ["value", "accepted", "likeness", "type_entropy", "embedding_spread"],
     "tournament": ["length_effect", "length_controlled", "win_rates", "flip_rate", "accuracy_decided"],

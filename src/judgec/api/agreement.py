@@ -12,11 +12,15 @@ from judgec.api.options.agreement import AgreementOptions
 from judgec.api.verb import verb
 from judgec.lm.watch import Watch
 from judgec.records.agreement import Agreement
+from judgec.records.alternative_annotator import AltTest
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import NAMES, show
 from judgec.report.render import notes
+from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
 from judgec.stats.agreement.measure import measure
+from judgec.store.experts import adjudicators_of
 from judgec.store.rows.graded import StandIns, graded_of
+from judgec.store.rows.panel import AnnotatorPanel
 from judgec.store.tables import Table
 
 
@@ -33,6 +37,7 @@ class MeasuredAgreement:
         learned: Rows that the judge has learned from, or None where no column says so.
         out_of_fold: For how many of these its judgments from before it learned from them are measured.
         kept: These rows are measured too.
+        alt_test: Whether the judge may replace an annotator, or None where the table names no annotators.
     """
 
     agreement: Agreement
@@ -43,6 +48,7 @@ class MeasuredAgreement:
     learned: int | None
     out_of_fold: int
     kept: bool
+    alt_test: AltTest | None = None
 
     @property
     def estimates(self) -> Mapping[str, Estimate]:
@@ -67,6 +73,8 @@ class MeasuredAgreement:
     def report(self) -> dict[str, object]:
         """What ``agreement --json`` prints."""
         report = self.agreement.to_json()
+        if self.alt_test is not None:
+            report["alt_test"] = self.alt_test.to_json()
         if self.learned is None:
             return report
         return report | {"learned": {"rows": self.learned, "kept": self.kept, "out_of_fold": self.out_of_fold}}
@@ -101,17 +109,34 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         accept_at=None if options.accept_at is None else str(options.accept_at),
         every=options.all,
         in_place=partial(_said_out_of_fold, options.home),
+        annotators=options.annotators,
     )
     found = measure(graded.ratings, nominal=graded.nominal)
+    panel = graded.panel if isinstance(graded.panel, AnnotatorPanel) else None
+    cannot = (graded.panel,) if isinstance(graded.panel, str) else ()
     return MeasuredAgreement(
         found,
         options.expert,
         options.judge,
         str(options.file) if is_path(options.file) else IN_MEMORY,
-        (*graded.notes, *notes({options.judge: found})),
+        (*graded.notes, *(cannot if panel is None else panel.notes), *notes({options.judge: found})),
         graded.learned,
         graded.out_of_fold,
         options.all,
+        None if panel is None else _alt_test(panel, options.epsilon),
+    )
+
+
+def _alt_test(panel: AnnotatorPanel, epsilon: float) -> AltTest:
+    return alternative_annotator_test(
+        panel.judge,
+        panel.by,
+        panel.annotators,
+        values=panel.values,
+        cluster=panel.cluster,
+        clustered_by=panel.clustered_by,
+        epsilon=epsilon,
+        adjudicators=adjudicators_of(panel.annotators, panel.by[:, :, None]),
     )
 
 

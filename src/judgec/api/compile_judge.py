@@ -83,6 +83,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         risk=options.risk,
         learning_curve=options.learning_curve,
         folds=options.folds,
+        consensus=options.consensus,
         weighs=Weighs(options.factors, options.has_citations),
         source=labels.source,
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from judgec.compiler.calibrate import Fits, OutOfFold, fit_out_of_fold
 from judgec.compiler.calibrate_choice import Data
+from judgec.compiler.consensus import shares_of
 from judgec.compiler.dataset import Dataset, Part, joined
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.compiler.ties import tie_band_of
@@ -37,6 +38,7 @@ class Bench:
         language_model: Whether a language model gives the verdicts; false for the embedded evidence engine.
         objective: What the calibrator and the decision rule maximize; None takes the labels' default.
         fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
+        soft: Whether calibrators learn the annotators' shares of the grades instead of their consensus.
         rows: Features of the items, by the evidence's digest and the item's, so that they are computed once.
     """
 
@@ -46,6 +48,7 @@ class Bench:
     seed: int
     language_model: bool = True
     objective: Objective | None = None
+    soft: bool = False
     fits: Fits = field(default_factory=dict, repr=False, compare=False)
     rows: dict[tuple[str, str], FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
@@ -68,6 +71,13 @@ class Bench:
         """True when experts said accept or reject apart from their grades."""
         labels = self.dataset.labels
         return not labels.accept_only and any(label.accept is not None for label in labels.labels)
+
+    def shares(self, part: Part, aspect: int) -> FloatArray | None:
+        """Each item's shares of the grades, shape (n_items, n_grades), where calibrators learn these."""
+        if not self.soft:
+            return None
+        by = part.experts.accept_by if self.dataset.labels.accept_only else part.experts.grade_by
+        return shares_of(by[:, :, aspect], len(self.scale.grades))
 
     def target(self, part: Part) -> IntArray:
         """What calibrators learn: grade positions, or accepts where that is all there is."""
@@ -130,6 +140,7 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
         if not known.size:
             said.append((known, None))
             continue
+        shares = bench.shares(part, j)
         data = Data(
             verdicts=None if raw is None else raw.probabilities[known, j],
             evidence=None if features is None else features[known],
@@ -139,6 +150,7 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             accept=part.experts.accept[known, j],
             own_accept=bench.own_accept,
             stated=None if raw is None else raw.grade[known, j],
+            shares=None if shares is None else shares[known],
         )
         calibrators[aspect], found = fit_out_of_fold(
             data,

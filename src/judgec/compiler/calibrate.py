@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from judgec.compiler.calibrate_choice import Data, Key, choose, fit_accept_threshold
+from judgec.compiler.calibrate_choice import Data, Key, Lessons, choose, fit_accept_threshold
 from judgec.compiler.decision_rule import fit_sureness
 from judgec.judges.calibrator import (
     Calibrator,
@@ -39,6 +39,7 @@ EVIDENCE_C = 0.01  # inverse penalty: about 100 correlated columns want a strong
 VERDICT_C = 1.0  # one to four columns need hardly any
 VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is penalized than evidence's
 CONSTANT = 1e-12  # spread below which a column is taken to be constant
+SHARE_UNITS = 840  # leaves count shares in these: whole numbers for up to eight annotators
 PSEUDO_LABELS = 0.5  # added to each grade (Krichevsky-Trofimov): one without examples keeps some mass
 VERSIONS = {"scikit-learn": sklearn.__version__, "numpy": np.__version__}
 
@@ -216,6 +217,7 @@ def _fit_once(
     facts = hashlib.sha256(repr((seed, trees, families, data.n_grades, data.nominal, data.evidence.shape)).encode())
     facts.update(np.ascontiguousarray(data.evidence).tobytes())
     facts.update(data.target.tobytes())
+    facts.update(b"" if data.shares is None else np.ascontiguousarray(data.shares).tobytes())
     key = facts.digest()
     if key not in known:
         known[key] = tuple(_fit_source(data, source, seed, trees, families))
@@ -229,7 +231,8 @@ def _fit_source(
     family.
     """
     k, n = data.n_grades, len(data.target)
-    shares = (np.bincount(data.target, minlength=k) + PSEUDO_LABELS) / (n + k * PSEUDO_LABELS)
+    lessons = data.lessons()
+    shares = (np.bincount(lessons.grade, lessons.weight, minlength=k) + PSEUDO_LABELS) / (n + k * PSEUDO_LABELS)
     blank = Calibrator(
         source=source,
         family="prior",
@@ -245,27 +248,27 @@ def _fit_source(
     n_verdict = 0 if source == "evidence" else k - 1
     scaled = standardize(columns, center, spread, n_verdict)
     mixed: Family = "multinomial" if data.nominal else "ordinal"
-    one_grade = len(np.unique(data.target)) < 2
+    one_grade = len(np.unique(lessons.grade)) < 2
     forest = None
     if not one_grade and not {"trees", "mix"}.isdisjoint(families):
-        forest = _forest(columns, data, trees, seed)
+        forest = _forest(columns[lessons.row], lessons, k, trees, seed)
     for family in families:
         parts: dict[str, object] = {}
         if family != "none" and one_grade:
             yield (source, family), blank
             continue
         if family == "isotonic" and data.verdicts is not None:
-            parts = {"steps": _isotonic(data.verdicts, data)}
+            parts = {"steps": _isotonic(data.verdicts[lessons.row], lessons, k)}
         if family in {"ordinal", "multinomial", "mix"}:
             ordinal = (mixed if family == "mix" else family) == "ordinal"
-            linear = _logistic(scaled, data, source, n_verdict, ordinal=ordinal)
+            linear = _logistic(scaled[lessons.row], lessons, source, n_verdict, ordinal=ordinal)
             parts = {"linear": linear, "ordinal": ordinal, **fixed}
         if family in {"trees", "mix"}:
             parts["forest"] = forest
         yield (source, family), blank.model_copy(update={"family": family, **parts})
 
 
-def _logistic(scaled: FloatArray, data: Data, source: Source, n_verdict: int, *, ordinal: bool) -> Linear:
+def _logistic(scaled: FloatArray, lessons: Lessons, source: Source, n_verdict: int, *, ordinal: bool) -> Linear:
     """Multinomial logistic regression, or one a cut between grades.
 
     Source: Frank and Hall (2001), A simple approach to ordinal classification, ECML.
@@ -275,11 +278,12 @@ def _logistic(scaled: FloatArray, data: Data, source: Source, n_verdict: int, *,
         relief[:n_verdict] = VERDICT_RELIEF
     c = VERDICT_C if source == "lm" else EVIDENCE_C
     if ordinal:
-        cuts = range(int(data.target.min()) + 1, int(data.target.max()) + 1)
-        targets, classes = [(data.target >= cut).astype(np.int64) for cut in cuts], np.array(cuts)
+        cuts = range(int(lessons.grade.min()) + 1, int(lessons.grade.max()) + 1)
+        targets, classes = [(lessons.grade >= cut).astype(np.int64) for cut in cuts], np.array(cuts)
     else:
-        targets, classes = [data.target], np.unique(data.target)
-    models = [LogisticRegression(C=c, max_iter=500).fit(scaled * relief, target) for target in targets]
+        targets, classes = [lessons.grade], np.unique(lessons.grade)
+    fit = LogisticRegression(C=c, max_iter=500).fit
+    models = [fit(scaled * relief, target, sample_weight=lessons.weight) for target in targets]
     coefficients = np.vstack([model.coef_ for model in models]) * relief
     intercepts = np.concatenate([model.intercept_ for model in models])
     if len(intercepts) < len(classes):  # of two classes scikit-learn keeps the second one's score only
@@ -291,11 +295,12 @@ def _logistic(scaled: FloatArray, data: Data, source: Source, n_verdict: int, *,
     )
 
 
-def _isotonic(verdicts: FloatArray, data: Data) -> tuple[Steps, ...]:
+def _isotonic(verdicts: FloatArray, lessons: Lessons, n_grades: int) -> tuple[Steps, ...]:
     above = above_cuts(verdicts)
     steps = []
-    for cut in range(1, data.n_grades):
-        model = IsotonicRegression(out_of_bounds="clip").fit(above[:, cut - 1], data.target >= cut)
+    for cut in range(1, n_grades):
+        model = IsotonicRegression(out_of_bounds="clip")
+        model.fit(above[:, cut - 1], lessons.grade >= cut, sample_weight=lessons.weight)
         steps.append(
             Steps(
                 cut=cut,
@@ -306,18 +311,23 @@ def _isotonic(verdicts: FloatArray, data: Data) -> tuple[Steps, ...]:
     return tuple(steps)
 
 
-def _forest(columns: FloatArray, data: Data, trees: int, seed: int) -> Forest:
-    model = ExtraTreesClassifier(trees, min_samples_leaf=LEAF, random_state=seed).fit(columns, data.target)
-    return forest_arrays([tree.tree_ for tree in model.estimators_], np.asarray(model.classes_), data.n_grades)
+def _forest(columns: FloatArray, lessons: Lessons, n_grades: int, trees: int, seed: int) -> Forest:
+    # Lessons of one row are one item: a leaf holds as many items as without shares.
+    leaf = round(LEAF * len(lessons.row) / len(np.unique(lessons.row)))
+    model = ExtraTreesClassifier(trees, min_samples_leaf=leaf, random_state=seed)
+    model.fit(columns, lessons.grade, sample_weight=lessons.weight)
+    units = 1 if lessons.weight is None else SHARE_UNITS
+    return forest_arrays([tree.tree_ for tree in model.estimators_], np.asarray(model.classes_), n_grades, units)
 
 
-def forest_arrays(trees: Sequence[Any], classes: IntArray, n_grades: int) -> Forest:
+def forest_arrays(trees: Sequence[Any], classes: IntArray, n_grades: int, units: int = 1) -> Forest:
     """scikit-learn's fitted trees as flat arrays.
 
     Args:
         trees: The ``tree_`` of each estimator.
         classes: The grade position of each of the trees' classes.
         n_grades: Grades on the scale.
+        units: What one item counts in a leaf; more than 1 where its weight is shared among grades.
     """
     roots, feature, threshold, right, counts = (
         list[int](),
@@ -334,7 +344,7 @@ def forest_arrays(trees: Sequence[Any], classes: IntArray, n_grades: int) -> For
         rows = np.cumsum(leaf) - 1 + sum(map(len, counts))
         right += np.where(leaf, rows, tree.children_right + start).tolist()
         own = np.zeros((int(leaf.sum()), n_grades), dtype=np.int64)
-        own[:, classes] = np.rint(tree.value[leaf, 0] * tree.n_node_samples[leaf, None])
+        own[:, classes] = np.rint(tree.value[leaf, 0] * tree.weighted_n_node_samples[leaf, None] * units)
         counts.append(own)
     return Forest(
         roots=tuple(roots),

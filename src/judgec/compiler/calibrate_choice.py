@@ -40,6 +40,8 @@ class Data:
         accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
         own_accept: True when the experts said accept or reject apart from their grades.
         stated: The positions that the LM stated, shape (n,), or None to take them from ``verdicts``.
+        shares: The annotators' shares of the grades, shape (n, n_grades), which families are fitted to and compared by;
+            None takes ``target`` for certain. Decision rules are fitted to ``target`` either way.
     """
 
     verdicts: FloatArray | None
@@ -50,6 +52,7 @@ class Data:
     accept: IntArray
     own_accept: bool = False
     stated: IntArray | None = None
+    shares: FloatArray | None = None
 
     @property
     def n_grades(self) -> int:
@@ -76,7 +79,30 @@ class Data:
             cluster=self.cluster[keep],
             accept=self.accept[keep],
             stated=None if self.stated is None else self.stated[keep],
+            shares=None if self.shares is None else self.shares[keep],
         )
+
+    def lessons(self) -> "Lessons":
+        """The rows as they are fitted: one a row, or with shares one a row and grade that an annotator gave it."""
+        if self.shares is None:
+            return Lessons(np.arange(len(self.target)), self.target, None)
+        row, grade = np.nonzero(self.shares)
+        return Lessons(row, grade, self.shares[row, grade])
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What a family is fitted on.
+
+    Args:
+        row: Position in the data, shape (n_lessons,).
+        grade: Position on the scale, same shape.
+        weight: How much each counts, summing to 1 over a row; None: all alike.
+    """
+
+    row: IntArray
+    grade: IntArray
+    weight: FloatArray | None
 
 
 Key = tuple[Source, Family]
@@ -393,14 +419,24 @@ def _sources(data: Data) -> tuple[Source, ...]:
 def _loss(probabilities: FloatArray, data: Data) -> FloatArray:
     """Ranked probability score of each row in 0..1; on a nominal scale the Brier score, halved.
 
+    With shares, its mean over the annotators.
+
     Source: Epstein (1969), Journal of Applied Meteorology 8; Brier (1950), Monthly Weather Review 78.
     """
+    if data.shares is not None:
+        each = [_loss_to(probabilities, np.full(len(probabilities), g), data) for g in range(data.n_grades)]
+        return np.asarray((np.stack(each, axis=1) * data.shares).sum(axis=1))
+    return _loss_to(probabilities, data.target, data)
+
+
+def _loss_to(probabilities: FloatArray, target: IntArray, data: Data) -> FloatArray:
+    """The loss where ``target`` is the truth."""
     k = data.n_grades
     if data.nominal:
-        truth = np.eye(k)[data.target]
+        truth = np.eye(k)[target]
         loss: FloatArray = ((probabilities - truth) ** 2).sum(axis=1) / 2.0
         return loss
-    truth = (data.target[:, None] >= np.arange(1, k)[None, :]).astype(np.float64)
+    truth = (target[:, None] >= np.arange(1, k)[None, :]).astype(np.float64)
     ranked: FloatArray = ((above_cuts(probabilities) - truth) ** 2).sum(axis=1) / (k - 1)
     return ranked
 

@@ -8,6 +8,7 @@ import dspy
 from judgec.compiler.abstain import Abstention, abstention, agreement_of
 from judgec.compiler.assemble import Bench
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
+from judgec.compiler.consensus import consensus_notes
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.folds.parts import Parts, make_parts
 from judgec.compiler.folds.plan import RoundsPlan, plan_rounds
@@ -133,7 +134,12 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         verification=verification,
         prompt_gain=gain,
         decision=contest.decide(standing),
-        notes=(*choice.notes, *_half_way(last), *_notes(dataset, settings, verification, objective, judge)),
+        notes=(
+            *choice.notes,
+            *_half_way(last),
+            *consensus_notes(parts.shipped, settings.consensus, settings.seed),
+            *_notes(dataset, settings, verification, objective, judge),
+        ),
         contest=contest,
         standing=standing,
         abstention=_abstention(replace(last.bench, dataset=_shipped(parts)), judge, judged["compiled"], how, settings),
@@ -166,7 +172,11 @@ def _earlier(
         "split_digest": dataset.split.digests["test"],
         "lm": settings.lm.describe(),
         "optimizer": settings.optimizer,
-        "settings": {"prompt": chosen.name, **chosen.settings},
+        "settings": {
+            "prompt": chosen.name,
+            **chosen.settings,
+            **({} if settings.consensus == "median" else {"consensus": settings.consensus}),
+        },
         "objective": settings.objective,
         "seed": settings.seed,
     }
@@ -207,7 +217,14 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
     objective = parse_objective(settings.objective)
     memory = read_memory(settings.home, settings.name)
     folds = folds_of(labels, memory, settings.folds)
-    parts = make_parts(labels, settings.seed, memory=memory, folds=folds, reserve=settings.promise is not None)
+    parts = make_parts(
+        labels,
+        settings.seed,
+        memory=memory,
+        folds=folds,
+        reserve=settings.promise is not None,
+        consensus=settings.consensus,
+    )
     if objective.needs_accept and (parts.pooled.test.experts.accept < 0).all():
         raise UserError(
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "

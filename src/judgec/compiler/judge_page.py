@@ -10,6 +10,7 @@ from markupsafe import Markup
 from judgec.compiler.compile import Compiled
 from judgec.compiler.page_groups import by_group
 from judgec.compiler.promote import shortfalls, standing_above
+from judgec.compiler.replacement import replacement
 from judgec.compiler.search.candidates import UNCOMPILED
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import JudgecError
@@ -91,6 +92,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             facts=_facts(compiled, card),
             charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
             groups=by_group(compiled),
+            alt_test=replacement(compiled.dataset, compiled.verification.judgments),
             worst=worst_disagreements(test.items, target, judged, labels.scale, by_item),
             unscored=dict(reasons.most_common(MOST_REASONS)),
             prompt=prompt_lines(dump_module(compiled.judge.module)),

@@ -11,6 +11,7 @@ from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.compile import Compiled, fields_of
 from judgec.compiler.judge_page import page_of, verdict_of
 from judgec.compiler.release import release
+from judgec.compiler.replacement import replacement
 from judgec.compiler.rivals import judgments_table
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing
@@ -164,6 +165,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         settings={
             "prompt": compiled.chosen.name,
             **compiled.chosen.settings,
+            **({} if settings.consensus == "median" else {"consensus": settings.consensus}),
             **({} if compiled.abstention.below is None else {"abstain_below": compiled.abstention.below}),
         },
         objective=settings.objective,
@@ -198,6 +200,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "adjudicators": list(dataset.test.experts.adjudicators),
         "task": dataset.labels.task,
         "objective": settings.objective,
+        "consensus": settings.consensus,
         "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)} | _folds(compiled),
         "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
         "difference": difference,
@@ -222,6 +225,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         },
         "calibration_error": calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"]),
         "abstention": compiled.abstention.to_json(),
+        **_alt_test(compiled),
         **({} if compiled.curve is None else {"learning_curve": compiled.curve.to_json()}),
         "source": dict(settings.source),
         "lm": settings.lm.describe(),
@@ -230,6 +234,11 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "cost_usd": cost.usd,
         "seconds": cost.seconds,
     }
+
+
+def _alt_test(compiled: Compiled) -> dict[str, object]:
+    found = replacement(compiled.dataset, compiled.verification.judgments)
+    return {} if found is None else {"alt_test": found.to_json()}
 
 
 def _folds(compiled: Compiled) -> dict[str, int]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from judgec.compiler.consensus import Consensus
 from judgec.lm.spec import LMSpec
 
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
@@ -48,6 +49,7 @@ class CompileSettings:
         weighs: What a preference judge is told to weigh.
         folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
             first version five below forty queries.
+        consensus: Of annotators who differ, on what the judge learns from.
         source: How the labels were read, for the report: what ``read_labels`` was given.
     """
 
@@ -70,6 +72,7 @@ class CompileSettings:
     instructions: str | None = None
     weighs: Weighs = Weighs()
     folds: int | None = None
+    consensus: Consensus = "median"
     source: Mapping[str, object] = field(default_factory=dict)
 
 

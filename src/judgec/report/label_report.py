@@ -11,6 +11,7 @@ from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, Labe
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
+from judgec.stats.agreement.habits import confusion, leniency
 from judgec.stats.agreement.kappa import exact_table, kappa_table
 from judgec.stats.agreement.measure import ORDINAL, Resampling, compared_rows, statistic_of
 from judgec.stats.agreement.rank_correlation import tau_b_table
@@ -39,7 +40,10 @@ class PairAgreement(TypedDict):
 
 class AgainstOthers(TypedDict):
     """An annotator against the consensus of the others, on the ``n`` labels that others gave, too; None where
-    undefined. ``adjudicator``: asked only where others differed, so left out of the ceiling.
+    undefined. ``adjudicator``: asked only where others differed, so left out of the ceiling. ``leniency`` is the mean
+    of their grade minus the others', in scale units, with its interval over queries: above 0 they grade higher than the
+    others. ``confusion`` counts labels by the others' consensus (rows) and their own grade (columns), in the order of
+    the scale.
     """
 
     annotator: str
@@ -49,6 +53,8 @@ class AgainstOthers(TypedDict):
     kappa: float | None
     exact: float | None
     accept_agreement: float | None
+    leniency: dict[str, float | str | None]
+    confusion: list[list[int]]
 
 
 class AnnotatorAgreement(TypedDict):
@@ -148,7 +154,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
         "accepts": _accepts(labels),
         "agreement": agreement_between(experts, labels.scale, labels.aspects, seed),
         "ceiling": {} if top is None else top.to_json(),
-        "against_others": _against_others(labels, experts, others),
+        "against_others": _against_others(labels, experts, others, seed),
         "adjudicators": list(experts.adjudicators),
         "duplicates": _duplicates(labels),
         "empty_answers": file.empty_answers,
@@ -166,7 +172,9 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     }
 
 
-def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, IntArray]) -> list[AgainstOthers]:
+def _against_others(
+    labels: LabelSet, experts: Experts, others: tuple[IntArray, IntArray], seed: int
+) -> list[AgainstOthers]:
     panel = expert_ratings(experts, others, labels.scale, accept_only=labels.accept_only)
 
     def point(name: str, ratings: GradePairs) -> float | None:
@@ -185,6 +193,8 @@ def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, 
             "kappa": point("kappa", ratings),
             "exact": point("exact", ratings),
             "accept_agreement": point("accept_agreement", ratings),
+            "leniency": leniency(ratings, seed, nominal=labels.scale.level == "nominal").to_json(),
+            "confusion": confusion(ratings),
         }
         for name, ratings in panel.items()
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import AcceptAt, Home, UnusedTracking
+from judgec.api.options.shared import AcceptAt, Annotators, Epsilon, Home, UnusedTracking
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -24,5 +24,7 @@ class AgreementOptions:
     cluster: Annotated[str | None, Option("What groups rows, such as the query.", metavar="COLUMN")] = None
     accept_at: AcceptAt = None
     all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False
+    annotators: Annotators = ()
+    epsilon: Epsilon = 0.2
     home: Home = Path()
     tracking_uri: UnusedTracking = None

@@ -1,7 +1,7 @@
 """Options of ``judgec.compile_judge``."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from judgec.api.options.option import Option
 from judgec.api.options.shared import (
@@ -50,5 +50,9 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
     assessment: Annotated[str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME")] = (
         None
     )
+    consensus: Annotated[
+        Literal["median", "dawid-skene", "soft"],
+        Option("What is learned where annotators differ; tests keep the median."),
+    ] = "median"
     factors: Factors = ""
     has_citations: HasCitations = False

@@ -25,6 +25,10 @@ Columns = Annotated[
 Annotators = Annotated[
     tuple[str, ...], Option("Columns that hold one rater's labels each.", metavar="A,B,...", commas=True)
 ]
+Epsilon = Annotated[
+    float,
+    Option("How much further off than an annotator: .2 of experts, .15 skilled, .1 crowd.", least=0, most=1),
+]
 AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE")]
 Task = Annotated[str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.")]
 LabelsTable = Annotated[

@@ -5,12 +5,14 @@ from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.cli.output import command, print_table, say
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.render import outcome_notes, outcome_tables
+from judgec.compiler.replacement import replacement
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.card import EVIDENCE_ALONE
 from judgec.report.numbers import show
 from judgec.report.render import agreement_table, comparison_table, notes, print_tables
+from judgec.report.replacement_table import outcome_sentences
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store import programs
 
@@ -71,9 +73,11 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     named = card.name if card.promoted else f"{card.name}@latest"
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
+    replaces = replacement(compiled.dataset, compiled.verification.judgments)
     say(
         *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
         str(saved.report["verdict"]),
+        *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
         f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
         compiled.sharper.sentence,
         f"report: {programs.page_path(options.home, card)}",

@@ -7,10 +7,11 @@ from judgec.cli.labels.typed import as_typed
 from judgec.cli.output import command, print_table, say
 from judgec.records.scale import Scale
 from judgec.report.label_report import AnnotatorAgreement, LabelReport
-from judgec.report.numbers import brackets, number
+from judgec.report.numbers import brackets, number, signed
 from judgec.store.rows.grades import grades_shown
 
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
+MOST_DIFFERENCES = 3  # of an annotator's grades from the others'; --json has the whole table
 MOST_GRADES = 15  # columns that fit a screen
 
 
@@ -20,6 +21,7 @@ def show_labels(report: LabelReport, options: LabelsOptions) -> None:
     _print_histogram(report)
     _print_agreement(report["agreement"])
     _print_ceiling(report)
+    _print_habits(report)
     say(*(f"note: {note}" for note in report["notes"]))
     given = [*as_typed(options), *(("--name", options.name) if options.name is not None else ())]
     say(f"Next: {command('compile-judge', options.file, *given, home=options.home)}")
@@ -27,7 +29,7 @@ def show_labels(report: LabelReport, options: LabelsOptions) -> None:
 
 def _print_summary(path: str, report: LabelReport) -> None:
     split = report["split"]
-    scale = Scale.model_validate({key: value for key, value in report["scale"].items() if key != "inferred"})
+    scale = _scale_of(report)
     grades = f"{scale.name}: {grades_shown(scale.grades)}"
     threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
     inferred = "; inferred" if report["scale"]["inferred"] else ""
@@ -51,6 +53,10 @@ def _print_summary(path: str, report: LabelReport) -> None:
             *(("source: " + key, value) for key, value in report["source"].items()),
         ],
     )
+
+
+def _scale_of(report: LabelReport) -> Scale:
+    return Scale.model_validate({key: value for key, value in report["scale"].items() if key != "inferred"})
 
 
 def _print_histogram(report: LabelReport) -> None:
@@ -121,6 +127,32 @@ def _print_ceiling(report: LabelReport) -> None:
     )
 
 
+def _print_habits(report: LabelReport) -> None:
+    """How much higher or lower each annotator grades than the others, and the differences that occur most."""
+    grades = list(map(str, _scale_of(report).grades))
+    rows = [
+        (one["annotator"], _with_limits(one["leniency"], sign=True), _differences(one["confusion"], grades))
+        for one in report["against_others"]
+    ]
+    if rows:
+        print_table(
+            "Leniency: own grade minus the others' consensus" + _hidden(rows),
+            ("annotator", "leniency [95 %]", "own grade for the others', most often"),
+            rows[:MOST_ROWS],
+        )
+
+
+def _differences(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> str:
+    """``3 for 4: 12``: the commonest cells off the diagonal."""
+    apart = [
+        (count, f"{grades[own]} for {grades[others]}: {count}")
+        for others, row in enumerate(confusion)
+        for own, count in enumerate(row)
+        if own != others and count
+    ]
+    return ", ".join(text for _, text in sorted(apart, key=lambda one: -one[0])[:MOST_DIFFERENCES])
+
+
 def _hidden(rows: Sequence[object]) -> str:
     return f" ({MOST_ROWS} of {len(rows)}; --json has all)" if len(rows) > MOST_ROWS else ""
 
@@ -129,8 +161,9 @@ def _shown(value: float | None) -> str:
     return number(value, 3)
 
 
-def _with_limits(estimate: dict[str, float | str | None]) -> str:
+def _with_limits(estimate: dict[str, float | str | None], *, sign: bool = False) -> str:
+    write = signed if sign else number
     value, low, high = (estimate[name] for name in ("value", "low", "high"))
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
-        return f"{_shown(value)} {brackets(low, high, 3)}"
-    return _shown(value if isinstance(value, float) else None)
+        return f"{write(value, 3)} {brackets(low, high, 3, sign=sign)}"
+    return write(value if isinstance(value, float) else None, 3)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from judgec.compiler.consensus import Consensus, taught
 from judgec.compiler.dataset import Dataset, make_dataset, with_split
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
@@ -42,7 +43,9 @@ class Parts:
         return concatenate(pieces).subset([row[item.item_id] for item in self.pooled.test.items])
 
 
-def make_parts(labels: LabelSet, seed: int, *, memory: Memory, folds: int, reserve: bool) -> Parts:
+def make_parts(
+    labels: LabelSet, seed: int, *, memory: Memory, folds: int, reserve: bool, consensus: Consensus = "median"
+) -> Parts:
     """Split the labels for every round.
 
     Args:
@@ -51,16 +54,17 @@ def make_parts(labels: LabelSet, seed: int, *, memory: Memory, folds: int, reser
         memory: What the home remembers of queries.
         folds: From ``folds_of``.
         reserve: Take a fifth of the train queries out of what the shipped judge learns from.
+        consensus: Of annotators who differ, on what is learned from.
     """
     if folds == 1:
-        dataset = make_dataset(labels, seed, memory=memory, reserve=reserve)
+        dataset = taught(make_dataset(labels, seed, memory=memory, reserve=reserve), consensus)
         return Parts(dataset, (dataset,))
     labels = with_mirrors_together(labels)
     pooled, splits, whole = fold_splits(labels, folds, memory)
     refit = with_split(labels, whole, seed)
-    tested = tuple(with_split(labels, split, seed) for split in splits)
+    tested = tuple(taught(with_split(labels, split, seed), consensus) for split in splits)
     return Parts(
         pooled=with_split(labels, pooled, seed),
         tested=tuple(dataset for dataset in tested if dataset.test.items),
-        refit=refit.with_reserve() if reserve else refit,
+        refit=taught(refit.with_reserve() if reserve else refit, consensus),
     )

@@ -66,6 +66,7 @@ class Compiling:
             settings.seed,
             language_model=not settings.lm.embedded,
             objective=self.objective,
+            soft=settings.consensus == "soft",
         )
         choice = choose_prompt(
             bench, self.uncompiled, settings, self.session, plan, self.optimizer, self.objective, self.watch

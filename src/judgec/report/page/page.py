@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.alternative_annotator import AltTest
 from judgec.records.audit import Finding
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
@@ -27,6 +28,9 @@ from judgec.report.page.audits import audits_section
 from judgec.report.page.prompt import prompt_section
 from judgec.report.page.verdict import JudgeVerdict
 from judgec.report.page.worst import Disagreement, worst_cards
+from judgec.report.replacement_table import COLUMNS as CONTESTS
+from judgec.report.replacement_table import TITLE as REPLACES
+from judgec.report.replacement_table import outcome_sentences
 
 JUDGES = {
     "majority": "always the most frequent grade",
@@ -69,6 +73,7 @@ class JudgePage:
         data: Rows of the table of data and cost.
         notes: What the reader has to know.
         audits: Of the judge.
+        alt_test: Whether it may replace an annotator, or None where there is one only.
     """
 
     card: ProgramCard
@@ -85,6 +90,7 @@ class JudgePage:
     data: Sequence[tuple[str, str]]
     notes: Sequence[str] = ()
     audits: Sequence[Finding] = field(default_factory=tuple)
+    alt_test: AltTest | None = None
 
 
 def judge_page(page: JudgePage) -> str:
@@ -133,7 +139,7 @@ def _why_not(reason: str) -> str:
     return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
 
 
-def _judges(page: JudgePage) -> dict[str, Markup | None]:
+def _judges(page: JudgePage) -> dict[str, object]:
     """The judges with their intervals, all other statistics of them, and the compiled one by aspect."""
     head = page.verdict.statistic
     ceiling = page.agreements["ceiling"].estimates.get(head)
@@ -145,7 +151,16 @@ def _judges(page: JudgePage) -> dict[str, Markup | None]:
         "table": _table(page, [statistic(head), bar, *plain, SIZE, UNSCORED], "judges", "Judges on the test items"),
         "everything": _table(page, every, "", "All intervals"),
         "aspects": _aspects(page),
+        "replaces": _replaces(page.alt_test),
     }
+
+
+def _replaces(found: AltTest | None) -> dict[str, object] | None:
+    """The Alternative Annotator Test, or in words why there is none; nothing with a single annotator."""
+    if found is None:
+        return None
+    made = table(*CONTESTS.page(found.contests), label=REPLACES) if found.contests else None
+    return {"title": REPLACES, "sentences": outcome_sentences(found), "table": made}
 
 
 def _table(page: JudgePage, columns: Sequence[AgreementColumn], kind: str, label: str) -> Markup:

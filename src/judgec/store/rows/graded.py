@@ -11,6 +11,7 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text
+from judgec.store.rows.panel import AnnotatorPanel, one_row_each, panel_of
 from judgec.store.tables import Row, Table
 
 VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is known
@@ -35,6 +36,8 @@ class Graded:
         notes: What reading assumed.
         learned: How many rows the judge has learned from, or None where no column says so.
         out_of_fold: For how many of these stand judgments from before it learned from them.
+        rows: Positions of the rows that an expert graded.
+        panel: The annotators of these rows, why they cannot be compared, or None where the table names nobody.
     """
 
     ratings: GradePairs
@@ -42,6 +45,8 @@ class Graded:
     notes: tuple[str, ...]
     learned: int | None = None
     out_of_fold: int = 0
+    rows: tuple[int, ...] = ()
+    panel: AnnotatorPanel | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ def graded_of(
     accept_at: str | None,
     every: bool = False,
     in_place: InPlace | None = None,
+    annotators: Sequence[str] = (),
 ) -> Graded:
     """The grades in the expert and judge columns of any table.
 
@@ -90,6 +96,7 @@ def graded_of(
         accept_at: The lowest accepted grade; 4 on a 1-5 scale, otherwise unknown, when None.
         every: Keep the rows that the judge has learned from.
         in_place: Looks for judgments out of fold of such rows.
+        annotators: Columns of one annotator each; by default those whom a column ``annotator`` names are compared.
 
     Raises:
         InputError: When a score is not a number, nobody graded anything, the judge gave words where experts gave
@@ -106,7 +113,12 @@ def graded_of(
     notes = [*table.notes]
     table, learned, out_of_fold = _not_learned(table, judge, notes, every=every, in_place=in_place)
     found = _graded(table, expert, judge, score, cluster, accept_at, notes)
-    return replace(found, learned=learned, out_of_fold=out_of_fold)
+    each = one_row_each(table, annotators, expert)
+    panel: AnnotatorPanel | str | None = None
+    if each is not None:  # with a column an annotator, their labels are other ones than the experts' column
+        read = found if each is table else _graded(each, expert, judge, score, cluster, accept_at, [])
+        panel = panel_of(each, read.rows, read.ratings, nominal=read.nominal, cluster=cluster)
+    return replace(found, learned=learned, out_of_fold=out_of_fold, panel=panel)
 
 
 def _not_learned(
@@ -181,11 +193,12 @@ def _graded(
                 "grades have a threshold. Leave it out, or write the grades as numbers."
             )
         notes.append(f"classes without an order: {', '.join(words)}")
-        return _classes([experts[i] for i in kept], [judges[i] for i in kept], codes, notes)
+        found = _classes([experts[i] for i in kept], [judges[i] for i in kept], codes, notes)
+        return replace(found, rows=tuple(kept))
     own, said = _floats([experts[i] for i in kept]), _floats([judges[i] for i in kept])
     given = [judges[i] if isinstance(numbers[i], str) else numbers[i] for i in kept]
     scores = _floats(given if score is None else _scores(table, kept, score))
-    return _ordered(path, own, said, scores, codes, threshold, notes)
+    return replace(_ordered(path, own, said, scores, codes, threshold, notes), rows=tuple(kept))
 
 
 def _says_accept(column: Sequence[Cell]) -> bool:

@@ -1,0 +1,43 @@
+"""The Alternative Annotator Test of a compiled judge: on its test items, which it has not learned from."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from judgec.compiler.dataset import Dataset
+from judgec.records.alternative_annotator import AltTest
+from judgec.records.judgment import Judgments
+from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
+
+
+def replacement(dataset: Dataset, judgments: Mapping[str, Judgments]) -> AltTest | None:
+    """Whether the judge may replace one of the annotators; None where a single one labelled the test items.
+
+    Grades with an order are aligned by negative RMSE, classes and accepts by accuracy; all aspects together, each label
+    a member of its query. Where nearly all labels are alike anything passes, so the most frequent grade is tested, too.
+
+    Args:
+        dataset: Labels and split.
+        judgments: Of the test items, by ``compiled`` and ``majority``.
+    """
+    found = _tested(dataset, judgments["compiled"])
+    if found is None or found.omega is None or "majority" not in judgments:
+        return found
+    constant = _tested(dataset, judgments["majority"])
+    assert constant is not None  # of the same labels
+    return replace(found, majority_omega=constant.omega, majority_rho=constant.rho)
+
+
+def _tested(dataset: Dataset, judged: Judgments) -> AltTest | None:
+    labels, experts = dataset.labels, dataset.test.experts
+    by = experts.accept_by if labels.accept_only else experts.grade_by
+    if len(experts.annotators) < 2 or not len(dataset.test):
+        return None
+    by_accuracy = labels.accept_only or labels.scale.level == "nominal" or len(labels.scale.grades) == 2
+    return alternative_annotator_test(
+        judged.accept if labels.accept_only else judged.grade,
+        by,
+        experts.annotators,
+        values=None if by_accuracy else labels.scale.values,
+        cluster=experts.cluster,
+        adjudicators=experts.adjudicators,
+    )

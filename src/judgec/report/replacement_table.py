@@ -1,0 +1,50 @@
+"""The Alternative Annotator Test for people: columns and sentences that the screen and the judge's page share."""
+
+from judgec.records.alternative_annotator import ENOUGH, AltTest, AnnotatorContest
+from judgec.report.columns import Column, TableColumns
+from judgec.report.kit import marked, shown
+from judgec.report.numbers import number, p_value, percent, short, show
+
+TITLE = "May it replace an annotator"
+COLUMNS: TableColumns[AnnotatorContest] = TableColumns(
+    (
+        Column("annotator", lambda one: one.annotator),
+        Column("rho, judge", lambda one: number(one.rho_judge)),
+        Column("rho, own", lambda one: number(one.rho_annotator)),
+        Column(
+            "difference [95 %]",
+            lambda one: show(one.difference, sign=True),
+            cell=lambda one: shown(one.difference, sign=True),
+        ),
+        Column("adjusted p", lambda one: p_value(one.p_adjusted)),
+        Column(
+            "wins",
+            lambda one: "yes" if one.wins else "not shown",
+            cell=lambda one: marked("pass" if one.wins else "not-shown", "✓ yes" if one.wins else "? not shown"),
+        ),
+        Column("labels (queries)", lambda one: f"{one.items}" + ("" if one.queries is None else f" ({one.queries})")),
+    )
+)
+
+
+def outcome_sentences(found: AltTest) -> tuple[str, ...]:
+    """The outcome in words, and what the reader has to know of it."""
+    if found.omega is None:
+        return (f"{TITLE}? Not tested: {found.note}.",)
+    wins = sum(one.wins for one in found.contests)
+    outcome = "Yes" if found.passes else "Not shown"
+    rate = f"winning rate {number(found.omega)}, {short(ENOUGH)} is needed; epsilon {short(found.epsilon)}"
+    said = [
+        f"{TITLE}? {outcome}: it wins against {wins} of {len(found.contests)} ({rate}).",
+        f"On {percent(found.rho)} of the labels it is at least as close to the others as the annotator is.",
+    ]
+    if found.note:
+        said.append(f"{found.note[0].upper()}{found.note[1:]}.")
+    if found.unscored:
+        said.append(f"{found.unscored} of {found.items} labels have no judgment: they count against the judge.")
+    if found.majority_omega is not None and found.majority_omega >= ENOUGH:
+        said.append(
+            f"Giving everything the most frequent grade would pass, too (winning rate {number(found.majority_omega)}): "
+            "nearly all labels are alike, and passing says little."
+        )
+    return tuple(said)

@@ -1,0 +1,146 @@
+"""Several annotators of a table that holds a judge's grades, too: who gave which item what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judgec.errors import UserError
+from judgec.records.label import UNLABELLED, IntArray
+from judgec.records.ratings import GradePairs
+from judgec.store.rows.cells import as_id, is_missing
+from judgec.store.rows.columns import listed
+from judgec.store.tables import Row, Table
+from judgec.tasks.registry import TASKS
+
+ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")
+ROW = "\0row"  # where a table with one column an annotator has become rows: the row that it was
+NO_ITEM = (
+    "the annotators cannot be compared: no column says which rows are of one item; item_id, or the item's inputs "
+    "(query, answer, ...) are needed"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorPanel:
+    """Annotators and a judge on the same items.
+
+    Args:
+        annotators: Their names, sorted.
+        by: Their grade positions, shape (n_annotators, n_items); -1 where missing.
+        judge: The judge's, shape (n_items,); -1 where unscored.
+        cluster: Query code of each item, or None where no column tells.
+        clustered_by: That column, or ``item``.
+        values: What each grade stands for; None for classes and for two grades.
+        notes: What was assumed.
+    """
+
+    annotators: tuple[str, ...]
+    by: IntArray
+    judge: IntArray
+    cluster: IntArray | None
+    clustered_by: str
+    values: tuple[float, ...] | None
+    notes: tuple[str, ...]
+
+
+def one_row_each(table: Table, annotators: Sequence[str], expert: str) -> Table | None:
+    """The table with a row an item and annotator, whose label stands in ``expert``; None where it tells of nobody.
+
+    Args:
+        table: With one column an annotator, or a column ``annotator``.
+        annotators: These columns; of a table with a column ``annotator`` those who are to be compared, or none: all.
+        expert: The column of the labels.
+
+    Raises:
+        UserError: When a name is neither a column nor an annotator.
+    """
+    if not annotators:
+        return table if ANNOTATOR in table.columns else None
+    missing = [name for name in annotators if name not in table.columns]
+    if not missing:
+        rows = [
+            (line, {**row, expert: row.get(name), ANNOTATOR: name, ROW: str(at)})
+            for at, (line, row) in enumerate(zip(table.lines, table.rows, strict=True))
+            for name in dict.fromkeys(annotators)
+        ]
+        columns = tuple(dict.fromkeys((*table.columns, ANNOTATOR, ROW)))
+        return replace(
+            table, columns=columns, rows=tuple(row for _, row in rows), lines=tuple(line for line, _ in rows)
+        )
+    said = {_rater(row) for row in table.rows} if ANNOTATOR in table.columns else set()
+    if unknown := [name for name in missing if name not in said]:
+        there = f"; there are {listed(table.columns)}" + (f" and annotators {listed(sorted(said))}" if said else "")
+        raise UserError(f"{table.path}: --annotators {listed(unknown)}: no such column{there}. Name some of these.")
+    kept = [i for i, row in enumerate(table.rows) if _rater(row) in annotators]
+    return replace(table, rows=tuple(table.rows[i] for i in kept), lines=tuple(table.lines[i] for i in kept))
+
+
+def panel_of(
+    table: Table, rows: Sequence[int], ratings: GradePairs, *, nominal: bool, cluster: str | None
+) -> AnnotatorPanel | str:
+    """The annotators of ``one_row_each``'s table, or why they cannot be compared.
+
+    Args:
+        table: As ``one_row_each`` gives it.
+        rows: Positions of the rows with a label.
+        ratings: Label and judgment of each of these.
+        nominal: The grades are classes.
+        cluster: Column that groups items; by default ``query_id``, else ``query``.
+    """
+    keys = _item_keys(table, rows)
+    if keys is None:
+        return NO_ITEM
+    item: dict[object, int] = {}
+    at = [item.setdefault(key, len(item)) for key in keys]
+    names = [_rater(table.rows[i]) for i in rows]
+    annotators = tuple(sorted(set(names)))
+    place = {name: number for number, name in enumerate(annotators)}
+    by = np.full((len(annotators), len(item)), UNLABELLED, dtype=np.int64)
+    judge = np.full(len(item), UNLABELLED, dtype=np.int64)
+    column = cluster or next((name for name in QUERIES if name in table.columns), None)
+    queries: dict[object, int] = {}
+    code, first = np.zeros(len(item), dtype=np.int64), np.full(len(item), True)
+    twice = differ = 0
+    for row, name, i, own, said in zip(rows, names, at, ratings.expert, ratings.judge, strict=True):
+        if first[i]:
+            first[i], judge[i] = False, said
+            group = None if column is None else table.rows[row].get(column)
+            code[i] = queries.setdefault((i,) if is_missing(group) else as_id(group), len(queries))
+        differ += said != judge[i]
+        twice += by[place[name], i] != UNLABELLED
+        if by[place[name], i] == UNLABELLED:
+            by[place[name], i] = own
+    notes = [
+        f"annotators: {count} rows {what}: the first counts"
+        for count, what in ((twice, "repeat an annotator's label of an item"), (differ, "judge an item otherwise"))
+        if count
+    ]
+    return AnnotatorPanel(
+        annotators=annotators,
+        by=by,
+        judge=judge,
+        cluster=None if column is None else code,
+        clustered_by=column or "item",
+        values=None if nominal or ratings.n_grades == 2 else ratings.values,
+        notes=tuple(notes),
+    )
+
+
+def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
+    """What tells items apart: the row they came from, their id, or else their inputs; None where nothing does."""
+    if ROW in table.columns:
+        return [table.rows[i][ROW] for i in rows]
+    inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent"}
+    known = [name for name in table.columns if name in inputs]
+    if ITEM not in table.columns and not known:
+        return None
+    return [
+        repr([str(row.get(name)) for name in known]) if is_missing(row.get(ITEM)) else as_id(row[ITEM])
+        for row in (table.rows[i] for i in rows)
+    ]
+
+
+def _rater(row: Row) -> str:
+    name = row.get(ANNOTATOR)
+    return "expert" if is_missing(name) else as_id(name)
