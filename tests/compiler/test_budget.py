@@ -174,8 +174,11 @@ def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(
     assert resumed.judge.calibration() == whole.judge.calibration()
 
 
-def test_compile_killed_after_its_version_was_written_finishes_that_version(server: FakeOpenAI, tmp_path: Path) -> None:
-    settings = settings_for(server, tmp_path)
+@pytest.mark.parametrize("how", [{}, {"abstain_below": 0.3}, {"consensus": "soft"}], ids=str)
+def test_compile_killed_after_its_version_was_written_finishes_that_version(
+    server: FakeOpenAI, tmp_path: Path, how: dict[str, object]
+) -> None:
+    settings = settings_for(server, tmp_path, **how)
     _, first = run(settings)
     calls, family = server.calls, tmp_path / "programs" / "capped"
     looks, aliases = read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")

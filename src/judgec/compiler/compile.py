@@ -1,6 +1,6 @@
 """``compile_judge``: labels in, a measured judge out, promoted only when it is better."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import dspy
@@ -30,7 +30,7 @@ from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
-from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard, Setting
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
@@ -124,7 +124,9 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
     refusal = _refusal(labels, settings, judge, verification)
     contest = Contest(dataset, verification, settings, session, refusal, evidence_alone=not judge.asks_lm)
-    earlier = _earlier(dataset, settings, chosen, judge)
+    whole = replace(last.bench, dataset=_shipped(parts))
+    held_back = _abstention(whole, judge, judged["compiled"], how, settings)
+    earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back), judge)
     standing = contest.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
@@ -142,7 +144,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         ),
         contest=contest,
         standing=standing,
-        abstention=_abstention(replace(last.bench, dataset=_shipped(parts)), judge, judged["compiled"], how, settings),
+        abstention=held_back,
         curve=_curve(parts, tested, how, settings),
         earlier=earlier,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
@@ -160,8 +162,18 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Ca
     return parts.pooled, _planned(parts, module, settings)[1].whole
 
 
+def card_settings(chosen: Candidate, settings: CompileSettings, abstention: Abstention) -> dict[str, Setting]:
+    """How the judge was made, for its card."""
+    found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
+    if settings.consensus != "median":
+        found["consensus"] = settings.consensus
+    if abstention.below is not None:
+        found["abstain_below"] = abstention.below
+    return found
+
+
 def _earlier(
-    dataset: Dataset, settings: CompileSettings, chosen: Candidate, judge: CompiledJudge
+    dataset: Dataset, settings: CompileSettings, made: Mapping[str, Setting], judge: CompiledJudge
 ) -> ProgramCard | None:
     """The version that this very compile wrote before it was killed: the same content, its look not counted yet.
 
@@ -172,11 +184,7 @@ def _earlier(
         "split_digest": dataset.split.digests["test"],
         "lm": settings.lm.describe(),
         "optimizer": settings.optimizer,
-        "settings": {
-            "prompt": chosen.name,
-            **chosen.settings,
-            **({} if settings.consensus == "median" else {"consensus": settings.consensus}),
-        },
+        "settings": made,
         "objective": settings.objective,
         "seed": settings.seed,
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judgec import __version__
 from judgec.compiler.calibration_errors import calibration_errors
-from judgec.compiler.compile import Compiled, fields_of
+from judgec.compiler.compile import Compiled, card_settings, fields_of
 from judgec.compiler.judge_page import page_of, verdict_of
 from judgec.compiler.release import release
 from judgec.compiler.replacement import replacement
@@ -162,12 +162,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         engine=EVIDENCE_ALONE if not compiled.judge.asks_lm else ENGINE_NOTE if settings.lm.embedded else "",
         evidence_alone=not compiled.judge.asks_lm,
         optimizer=settings.optimizer,
-        settings={
-            "prompt": compiled.chosen.name,
-            **compiled.chosen.settings,
-            **({} if settings.consensus == "median" else {"consensus": settings.consensus}),
-            **({} if compiled.abstention.below is None else {"abstain_below": compiled.abstention.below}),
-        },
+        settings=card_settings(compiled.chosen, settings, compiled.abstention),
         objective=settings.objective,
         seed=settings.seed,
         versions={"python": platform.python_version(), "judgec": __version__}
