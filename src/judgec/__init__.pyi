@@ -201,7 +201,7 @@ def compile_judge(
 ) -> Compilation: ...
 def compile_queries(
     *,
-    index: str | Path,
+    index: CorpusIndex | str | Path,
     experts: Source | Sequence[str],
     lm: str = "embedded",
     judge: str = "rules",
@@ -291,7 +291,7 @@ def evaluate(
 ) -> Tournament: ...
 def generate_queries(
     *,
-    index: str | Path,
+    index: CorpusIndex | str | Path,
     experts: Source | Sequence[str] | None = None,
     lm: str | Sequence[str] = ("embedded",),
     per_passage: int = 10,
@@ -352,7 +352,7 @@ def judge_file(
 def probe(
     *,
     scenarios: str | Sequence[str] = (),
-    index: str | Path | Sequence[str | Path] = (),
+    index: CorpusIndex | str | Path | Sequence[CorpusIndex | str | Path] = (),
     system: str | Sequence[str] = (),
     n: int | None = None,
     out: str | Path = "probe",

@@ -104,8 +104,10 @@ def test_probe_of_questions_in_a_frame_says_where_each_system_fails(here: Path) 
 
 
 def test_probe_inside_a_running_event_loop_and_without_limits_has_no_gate(here: Path) -> None:
+    corpus = judgec.index(CATALOGUE, out=here / "corpus")
+
     async def inside() -> judgec.ProbeReport:
-        return judgec.probe(scenarios="S6", index=CATALOGUE, system=ECHO, n=2, out=here / "p", home=here)
+        return judgec.probe(scenarios="S6", index=corpus, system=ECHO, n=2, out=here / "p", home=here)
 
     found = asyncio.run(inside())
     assert (found.gate, found.breaches) == (None, ())

@@ -25,6 +25,9 @@ def test_rank_takes_a_frame_a_path_and_other_column_names_alike(tmp_path: Path) 
     shown = ranking._repr_html_()
     assert "40 games" in shown
     assert "<table" in shown
+    few = judgec.rank(GAMES[:1]).ratings  # no interval from one game
+    assert few[["low", "high"]].isna().all(axis=None)
+    assert few["low"].dtype == float
 
 
 def test_rank_passes_its_options_on_and_refuses_what_is_not_valid() -> None:

@@ -24,7 +24,7 @@ def test_gate_and_sentence_go_by_the_share_that_changed(changed: int, status: st
     assert found.flips.effect.value == pytest.approx(changed / 30)
     assert (found.flips.status, found.to_json()["status"], found.beyond) == (status, status, status == "fail")
     word = "within" if status == "pass" else "beyond"
-    assert found.flips.sentence.endswith(f"of the frozen verdicts changed: {word} the bound of 10%.")
+    assert found.flips.sentence.endswith(f"of the frozen verdicts changed: {word} the bound of 10 %.")
     exact = found.agreement.estimates["exact"]
     assert exact.value == pytest.approx(1 - changed / 30)
     assert (exact.low is not None) == (0 < changed < 30)
@@ -34,4 +34,4 @@ def test_shift_has_the_sign_of_the_change_and_its_own_bound() -> None:
     found = drifted(12)
     assert found.shift.effect.value == pytest.approx(-0.25 * 12 / 30)  # a grade of 1-5 is a quarter of the scale
     assert found.shift.status == "fail"
-    assert found.shift.sentence.endswith("beyond the bound of ±5%.")
+    assert found.shift.sentence.endswith("beyond the bound of ±5 %.")

@@ -1,5 +1,6 @@
 """``judgec.rank``: ratings from games that were already played."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +12,8 @@ from judgec.api.verb import verb
 from judgec.lm.watch import Watch
 from judgec.store.games import games_of
 from judgec.tournament.leaderboard import Leaderboard, make_leaderboard
+from judgec.tournament.leaderboard_columns import leaderboard_columns
+from judgec.tournament.report.costs import COSTS, AgentCost
 
 
 @dataclass(frozen=True)
@@ -19,25 +22,19 @@ class Ranking:
 
     Args:
         board: Every number, with intervals and pairs.
+        costs: What each agent's answers took, where it is known.
     """
 
     board: Leaderboard
+    costs: Mapping[str, AgentCost] | None = None
 
     @cached_property
     def ratings(self) -> pd.DataFrame:
-        """Agents, best first: rating with low and high, Elo with its sd, average win percentage, rank, group."""
-        said = self.board.to_json()
-        rows = {name: {"agent": name} for name in self.agents}
-        tables = {"bradley_terry": ("rating", "low", "high"), "elo": ("rating", "sd"), "ranks": ("rank", "group")}
-        for table, names in tables.items():
-            found = said[table]
-            assert isinstance(found, dict)  # as Leaderboard.to_json says
-            for agent, row in rows.items():
-                row |= {("elo" if (table, name) == ("elo", "rating") else name): found[agent][name] for name in names}
-        wins = said["average_win_percent"]
-        assert isinstance(wins, dict)
-        frame = pd.DataFrame([{**row, "win_percent": wins[agent]} for agent, row in rows.items()])
-        return frame.set_index("agent")
+        """Agents, best first, with the columns of ``leaderboard.csv``; NaN where unknown."""
+        rows = self.board.rows(self.costs)
+        frame = pd.DataFrame(leaderboard_columns(rows).frame(rows)).set_index("agent")
+        unknown = [one.csv for one in COSTS.columns if frame[one.csv].isna().all()]
+        return frame.drop(columns=unknown)
 
     @property
     def agents(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pandas as pd
 from judgec.api.frames import frame_part
 from judgec.api.rank import Ranking
 from judgec.tournament.gate import Held
+from judgec.tournament.report.costs import agent_costs
 from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.tables import csv_tables
 
@@ -33,11 +34,11 @@ class Tournament:
     @cached_property
     def ranking(self) -> Ranking:
         """The agents by their games, as ``judgec.rank`` gives it."""
-        return Ranking(self.found.board)
+        return Ranking(self.found.board, agent_costs(self.found.entries))
 
     @property
     def ratings(self) -> pd.DataFrame:
-        """Agents, best first: rating with low and high, Elo with its sd, average win percentage, rank, group."""
+        """Agents, best first, with the columns of ``leaderboard.csv``; NaN where unknown."""
         return self.ranking.ratings
 
     @property

@@ -128,9 +128,10 @@ def _many(value: object, *, commas: bool) -> tuple[object, ...]:
         return tuple(part.strip() for part in value.split(",") if part.strip())
     if isinstance(value, Mapping):
         return tuple(f"{name}={each}" for name, each in value.items())
-    if isinstance(value, str | Path) or not isinstance(value, Iterable) or hasattr(value, "columns"):
+    if isinstance(value, str | PathLike) or not isinstance(value, Iterable) or hasattr(value, "columns"):
         value = (value,)
-    several = tuple(str(each) if isinstance(each, Path | int | float) else each for each in value)
+    paths = (fspath(each) if isinstance(each, PathLike) else each for each in value)
+    several = tuple(str(each) if isinstance(each, int | float) else each for each in paths)
     return (list(several),) if several and isinstance(several[0], Mapping) else several  # rows are one table
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import ValidationError
 
-from judgec.audits.effect import Effect, finding_of
+from judgec.audits.effect import Effect, bound_shown, finding_of
 from judgec.audits.subject import AuditedJudge, AuditSubject
 from judgec.errors import ArtifactError, UserError
 from judgec.records.agreement import Agreement
@@ -17,7 +17,6 @@ from judgec.records.label import Item, Text
 from judgec.records.ratings import GradePairs
 from judgec.records.record import Record
 from judgec.records.scale import Scale
-from judgec.report.numbers import percent
 from judgec.stats.agreement.measure import measure
 
 MOST_BYTES = 100_000_000  # of an anchor file
@@ -227,7 +226,7 @@ def _as_gated(found: Finding) -> Finding:
         return found
     beyond = abs(found.effect.value) > found.bound
     seen = found.sentence.rpartition(": ")[0]
-    plain = f"{'beyond' if beyond else 'within'} the bound of {'±' if found.two_sided else ''}{percent(found.bound)}"
+    plain = f"{'beyond' if beyond else 'within'} the bound of {bound_shown(found.bound, two_sided=found.two_sided)}"
     status = "fail" if beyond else "pass"
     return found.model_copy(update={"status": status, "sentence": f"{seen}: {plain}.", "more_items": None})
 

@@ -160,16 +160,23 @@ def _size(effect: Estimate, measure: Effect) -> float:
     return abs(value) if measure.two_sided else value
 
 
+def bound_shown(bound: float, *, two_sided: bool) -> str:
+    """``±5 %``, or ``10 %`` where only a rise is a fault."""
+    return f"{'±' if two_sided else ''}{percent(bound)}"
+
+
 def _sentence(measure: Effect, effect: Estimate, status: Status, bound: float, more: int | None) -> str:
     if effect.value is None:
         return f"Skipped: {effect.note}."
     sign = "+" if measure.two_sided else ""
-    shown = f"{effect.value:{sign}.1%}"
+    shown = f"{100 * effect.value:{sign}.1f} %"
     if effect.low is not None and effect.high is not None:
-        shown += f" [{effect.low:{sign}.1%}, {effect.high:{sign}.1%}]"
-    allowed = f"{'±' if measure.two_sided else ''}{percent(bound)}"
+        shown += f" [{100 * effect.low:{sign}.1f}, {100 * effect.high:{sign}.1f}]"
+    allowed = bound_shown(bound, two_sided=measure.two_sided)
     if status == "pass":
         verdict = f"within the bound of {allowed}"
+        if not measure.two_sided and effect.low is not None and effect.low < -bound:
+            verdict += " (only a rise counts)"
     elif status == "fail":
         verdict = f"beyond the bound of {allowed}"
     else:

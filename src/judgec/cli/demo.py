@@ -12,12 +12,12 @@ def demo(home: HomeOption = Path(), tracking_uri: TrackingOption = None, json: J
     """Compile a judge on the labels that ship with judgec; no key and no file is needed."""
     from judgec.cli.output import print_json
 
-    _, report = compile_demo(home, tracking_uri=tracking_uri, quiet=json)
+    _, report = compile_demo(home, tracking_uri=tracking_uri, show=not json)
     if json:
         print_json(report)
 
 
-def compile_demo(home: Path, *, tracking_uri: str | None = None, quiet: bool = False) -> tuple[str, dict[str, object]]:
+def compile_demo(home: Path, *, tracking_uri: str | None = None, show: bool = True) -> tuple[str, dict[str, object]]:
     """Compile on ``trainsets/sensors``; on screen the next two commands run as they are printed.
 
     Returns: The name of the family, and the report of ``--json``.
@@ -34,10 +34,10 @@ def compile_demo(home: Path, *, tracking_uri: str | None = None, quiet: bool = F
     family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)
     labels = nearest(sensors_labels())
     options = CompileJudgeOptions(labels=labels, name=family, home=home, tracking_uri=tracking_uri)
-    bar = Bar(shown=not quiet)
+    bar = Bar(shown=show)
     found = compile_judge.run(options, bar)
     bar.close()
-    if not quiet:
+    if show:
         show_compiled(found, options, labels)
     return family, dict(found.report)
 

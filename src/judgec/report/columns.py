@@ -106,6 +106,11 @@ class TableColumns(Generic[Row]):
         cells: list[list[object]] = [["" if (x := one.known(row)) is None else x for one in kept] for row in rows]
         return [[one.csv for one in kept], *cells]
 
+    def frame(self, rows: Sequence[Row]) -> dict[str, list[object]]:
+        """The columns of the CSV file for a DataFrame, by name; unknown is NaN."""
+        kept = [one for one in self.columns if one.csv]
+        return {one.csv: [float("nan") if (x := one.known(row)) is None else x for row in rows] for one in kept}
+
     def json(self, rows: Sequence[Row]) -> dict[str, object]:
         """The columns' places in the report, nested; unknown is null."""
         report: dict[str, object] = {}

@@ -21,7 +21,7 @@ class ProbeOptions(Spending, Places):
         Option(
             "An index or documents; repeat for several data sets.",
             metavar="I",
-            python="str | Path | Sequence[str | Path]",
+            python="CorpusIndex | str | Path | Sequence[CorpusIndex | str | Path]",
         ),
     ] = ()
     system: Annotated[

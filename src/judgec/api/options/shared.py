@@ -53,7 +53,13 @@ Temperature = Annotated[float, Option("Of the model that writes questions.", lea
 Seed = Annotated[int, Option("Of all that is drawn at random; no split depends on it.", least=0)]
 Unproven = Annotated[bool, Option("Use judges that were not shown to be better.")]
 Corpus = Annotated[
-    str, Option("An index, a folder of documents, a file.", flag="--index", metavar="I|PATH", python="str | Path")
+    str,
+    Option(
+        "An index, a folder of documents, a file.",
+        flag="--index",
+        metavar="I|PATH",
+        python="CorpusIndex | str | Path",
+    ),
 ]
 Passages = Annotated[int | None, Option("Most passages; default: all needed.", least=1)]
 PassageSize = Annotated[str, Option("Longest passage.", metavar="2000t")]

@@ -146,7 +146,8 @@ def _not_learned(
     if not kept:
         raise UserError(
             f"{table.path}: the judge has learned from the queries of all {len(known)} rows ({column} is true); rows "
-            "that are new to it are valid. Judge other items, or keep these with --all."
+            "that are new to it are valid. Judge other items, keep these with --all, or say with --home where the "
+            "judge is: what it said before it learned from them is measured then, if it was tested in folds."
         )
     if found.rows:
         notes.append(
