@@ -5,6 +5,7 @@ import os
 from judgec.api.compilation import Compilation, compile_and_save
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
+from judgec.api.recorded import recorded_of
 from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective, plan_judge
@@ -13,6 +14,7 @@ from judgec.compiler.release import check_kind
 from judgec.compiler.report import check_name
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
+from judgec.judges.recorded import RECORDED_KIND
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.store.sides.memory import JUDGE
@@ -66,12 +68,15 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
     watch.stage("labels", path)
     labels = _labels(options)
+    recorded = recorded_of(options, labels)
+    if recorded is not None:
+        spec = LMSpec.parse(recorded[0])
     return labels, CompileSettings(
         name=name,
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=options.optimizer,
+        optimizer=options.optimizer if recorded is None else RECORDED_KIND,
         seed=options.seed,
         budget=options.budget,
         max_cost=options.max_cost,
@@ -86,6 +91,8 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         consensus=options.consensus,
         weighs=Weighs(options.factors, options.has_citations),
         source=labels.source,
+        recorded=None if recorded is None else recorded[1],
+        baseline=options.baseline,
     )
 
 
