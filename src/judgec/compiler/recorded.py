@@ -2,13 +2,15 @@
 
 Each judge's verdicts get a calibrator and a decision rule of their own, and what counts is the objective of the grades
 that follow, each from folds without its query: a judge that uses its scale oddly can be the better one once compiled.
+The judge that is best as it is stays, unless another one is clearly better then.
 Evidence is left out of this and joins the winner. Two judges are compared on the items that both were asked about.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import dspy
+import numpy as np
 
 from judgec.compiler.assemble import Bench, fitted, learned_part, out_of_fold
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
@@ -22,7 +24,9 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.ratings import GradePairs, on_both, pair
 from judgec.stats.agreement.objective import Objective
+from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.resampling import jackknife_se
 from judgec.store.programs import dump_module, load_module
 
 MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are
@@ -86,11 +90,11 @@ def choose_recorded(
     tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
     if left := len(gains) - len(tried):
         notes.append(f"{left} judges that are worth least as they are were not calibrated")
-    chosen = _best_calibrated(bench, module, part, rated, sorted({baseline, *tried}), baseline, objective)
-    compared = int(on_both(usable[chosen].ratings, usable[baseline].ratings)[0].labelled.sum())
-    notes.append(
-        f"{chosen} against {baseline}: compared on {compared:,} labels of train and dev that both were asked about"
-    )
+    chosen = _best_calibrated(bench, module, part, rated, tried, alone, objective)
+    if chosen != alone:
+        notes.append(f"{alone} is best as it is; {chosen} is worth more once both are calibrated")
+    shared = on_both(usable[chosen].ratings, usable[baseline].ratings)[0].labelled
+    notes.append(f"{chosen} and {baseline} were both asked about {int(shared.sum()):,} labels of train and dev")
     costs = {name: recorded.cost_of(name, [item.item_id for item in part.items]) for name in usable}
     scored = tuple(_scored(module, recorded, name, usable[name], objective, settings, costs[name]) for name in usable)
     return ChosenPrompt(
@@ -173,21 +177,35 @@ def _best_calibrated(
     module: dspy.Module,
     part: Part,
     rated: Mapping[str, Rated],
-    names: list[str],
-    baseline: str,
+    names: Sequence[str],
+    incumbent: str,
     objective: Objective,
 ) -> str:
-    """The judge with the largest gain over the baseline, all of them calibrated, out of fold."""
+    """The judge that ships: the one that is best as it is, or whoever is worth clearly more once all are calibrated.
+
+    Clearly is a paired out-of-fold gain of more than one standard error (jackknife over queries) on the items of both;
+    of several the largest gain wins. It is the rule by which a decision rule replaces the raw verdict.
+    """
     alone = replace(bench, evidence=None)
-    compiled = {}
-    for name in names:
+
+    def compiled(name: str) -> GradePairs:
         raw = rated[name].raw
-        judge = fitted(alone, Candidate(name, module), part, raw)
-        said = out_of_fold(judge, part)[1]
+        said = out_of_fold(fitted(alone, Candidate(name, module), part, raw), part)[1]
         reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
-        compiled[name] = _paired(bench, part, replace(said, unscored=reasons))
-    gains, _ = _gains(compiled, baseline, objective)
-    return max(gains, key=lambda name: gains[name])
+        return _paired(bench, part, replace(said, unscored=reasons))
+
+    first, best = compiled(incumbent), (0.0, incumbent)
+    for name in names:
+        if name == incumbent:
+            continue
+        one, other = on_both(compiled(name), first)
+        if int(one.labelled.sum()) < MIN_COMMON // 2:
+            continue
+        gain = WeightedSum(((1.0, objective.statistic(one)), (-1.0, objective.statistic(other))))
+        error = float(jackknife_se(gain, (gain.items > 0)[None].astype(np.float64))[0])
+        if gain.point() > max(best[0], 0.0 if np.isnan(error) else error):
+            best = gain.point(), name
+    return best[1]
 
 
 def _scored(
