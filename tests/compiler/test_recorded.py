@@ -145,8 +145,11 @@ def test_a_judge_that_was_asked_about_half_is_compared_on_that_half(tmp_path: Pa
 
 def test_what_a_judge_was_not_asked_changes_nothing_of_what_is_known_of_it(tmp_path: Path) -> None:
     """The same judges, with and without items that nobody was asked about: the same table but for the majority."""
-    asked = lambda one: int(str(one["item_id"]).partition("-")[0][1:]) % 3 > 0  # noqa: E731
-    label_set, recorded = world(lambda one: asked(one) and one["judge"] != "big/half")
+
+    def asked(one: Any) -> bool:
+        return int(one["item_id"].partition("-")[0][1:]) % 3 > 0 and one["judge"] != "big/half"
+
+    label_set, recorded = world(asked)
     saved = compiled_in(tmp_path, label_set, recorded)
     judged = saved.compiled.verification.judgments["compiled"]
     covered = [i for i, reason in enumerate(judged.unscored) if reason != NOT_ASKED]

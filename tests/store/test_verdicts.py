@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from judgec.errors import InputError
-from judgec.store.tables import Table, read_table
+from judgec.store.tables import Row, Table, read_table
 from judgec.store.verdicts import VerdictColumns, from_columns, read_about, read_verdicts
 
 GRADES = (0, 1, 2)
-ROWS = [
+ROWS: list[Row] = [
     {"item_id": "a", "judge": "one", "grade": 2, "p_2": 0.5, "reply": 'said "2"\nthen nothing', "cost_usd": 0.25},
     {"item_id": "b", "judge": "one", "grade": None, "p_2": None, "reply": "?", "cost_usd": None},
     {"item_id": "a", "judge": "two", "grade": 1, "p_2": 0.25, "reply": "", "cost_usd": None},

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from judgec.compiler.assemble import Bench, calibration_data, fitted
-from judgec.compiler.search.candidates import Candidate
+from judgec.compiler.search.candidates import Candidate, instructed
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.race import RaceStanding
 from judgec.compiler.search.registry import Optimizer
@@ -102,6 +102,7 @@ def choose_prompt(
         seed=settings.seed,
         watch=notes,
         standings=standings,
+        own=instructed(uncompiled.module, settings.prompts),
     )
     with session.keeping_back(plan.kept_back, plan.kept_back_usd):
         chosen = _winner(task, uncompiled, optimizer, notes) if plan.searches else uncompiled
@@ -119,7 +120,7 @@ def choose_prompt(
 
 
 def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: Noting) -> Candidate:
-    found = [uncompiled, *optimizer.search(task)]
+    found = [uncompiled, *task.own, *optimizer.search(task)]
     raced = task.race(found)
     if raced.stopped:
         notes.note(f"the race was cut short: {raced.stopped}")

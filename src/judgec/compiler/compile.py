@@ -17,7 +17,7 @@ from judgec.compiler.learning_curve import LearningCurve, Sharper, Taught, learn
 from judgec.compiler.pair_columns import LONGEST, follows_length
 from judgec.compiler.promote import Decision
 from judgec.compiler.rivals import Contest
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate
+from judgec.compiler.search.candidates import UNCOMPILED, Candidate, with_instructions
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings
@@ -41,7 +41,6 @@ from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.store import programs
-from judgec.store.programs import dump_module, load_module
 from judgec.store.sides.draw import folds_of
 from judgec.store.sides.memory import read_memory
 from judgec.store.splits import Family, read_family
@@ -212,10 +211,7 @@ def fields_of(labels: LabelSet) -> tuple[str, ...]:
 def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
     module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
     if settings.instructions is not None:
-        state = dump_module(module)
-        for predictor in state.values():
-            predictor["signature"]["instructions"] = settings.instructions
-        load_module(module, state, "instructions")
+        module = with_instructions(module, settings.instructions)
     if not (settings.weighs.factors or settings.weighs.citations):
         return module
     if not compares(labels.task):

@@ -15,7 +15,7 @@ import numpy as np
 from judgec.compiler.assemble import Bench, fitted, learned_part, out_of_fold
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
 from judgec.compiler.dataset import Part
-from judgec.compiler.search.candidates import Candidate
+from judgec.compiler.search.candidates import Candidate, with_instructions
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.recorded import MIN_COMMON, RECORDED_KIND, RecordedVerdicts, shortly
@@ -27,7 +27,6 @@ from judgec.stats.agreement.objective import Objective
 from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.resampling import jackknife_se
-from judgec.store.programs import dump_module, load_module
 
 MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are
 UNKNOWN_PROMPT = "The verdicts of {judge} were recorded; its prompt is not known."
@@ -93,8 +92,9 @@ def choose_recorded(
     chosen = _best_calibrated(bench, module, part, rated, tried, alone, objective)
     if chosen != alone:
         notes.append(f"{alone} is best as it is; {chosen} is worth more once both are calibrated")
-    shared = on_both(usable[chosen].ratings, usable[baseline].ratings)[0].labelled
-    notes.append(f"{chosen} and {baseline} were both asked about {int(shared.sum()):,} labels of train and dev")
+    if chosen != baseline:
+        shared = on_both(usable[chosen].ratings, usable[baseline].ratings)[0].labelled
+        notes.append(f"{chosen} and {baseline} were both asked about {int(shared.sum()):,} labels of train and dev")
     costs = {name: recorded.cost_of(name, [item.item_id for item in part.items]) for name in usable}
     scored = tuple(_scored(module, recorded, name, usable[name], objective, settings, costs[name]) for name in usable)
     return ChosenPrompt(
@@ -118,12 +118,7 @@ def candidate_of(recorded: RecordedVerdicts, name: str, module: dspy.Module) -> 
 def _with_prompt(candidate: Candidate, recorded: RecordedVerdicts) -> Candidate:
     """The candidate with its own prompt in place of the task's, for whoever reads the program or the report."""
     prompt = recorded.judges[candidate.name].prompt or UNKNOWN_PROMPT.format(judge=candidate.name)
-    module = candidate.module.deepcopy()
-    state = dump_module(module)
-    for predictor in state.values():
-        predictor["signature"]["instructions"] = prompt
-    load_module(module, state, "instructions")
-    return replace(candidate, module=module)
+    return replace(candidate, module=with_instructions(candidate.module, prompt))
 
 
 def _rated(bench: Bench, name: str, part: Part, objective: Objective) -> Rated:
@@ -186,6 +181,9 @@ def _best_calibrated(
     Clearly is a paired out-of-fold gain of more than one standard error (jackknife over queries) on the items of both;
     of several the largest gain wins. It is the rule by which a decision rule replaces the raw verdict.
     """
+    names = [name for name in names if name != incumbent]
+    if not names:
+        return incumbent
     alone = replace(bench, evidence=None)
 
     def compiled(name: str) -> GradePairs:
@@ -196,8 +194,6 @@ def _best_calibrated(
 
     first, best = compiled(incumbent), (0.0, incumbent)
     for name in names:
-        if name == incumbent:
-            continue
         one, other = on_both(compiled(name), first)
         if int(one.labelled.sum()) < MIN_COMMON // 2:
             continue

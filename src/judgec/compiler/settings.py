@@ -47,6 +47,7 @@ class CompileSettings:
         risk: The chance that the promise may be wrong.
         learning_curve: Whether agreement is measured for fewer labels too.
         instructions: What the uncompiled prompt says, or None for the task's own.
+        prompts: Instructions of the user that compete with it, by name.
         weighs: What a preference judge is told to weigh.
         folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
             first version five below forty queries.
@@ -73,6 +74,7 @@ class CompileSettings:
     risk: float = 0.1
     learning_curve: bool = False
     instructions: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
     weighs: Weighs = Weighs()
     folds: int | None = None
     consensus: Consensus = "median"

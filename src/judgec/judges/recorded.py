@@ -291,7 +291,7 @@ def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
         both_orders=bool(merged.both_orders),
         reply=reply[row_of],
         replies=replies,
-        cost=total,
+        cost=np.asarray(total, dtype=np.float64),
         notes=tuple(notes),
     )
     keep = ~found.partial

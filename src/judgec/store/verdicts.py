@@ -303,8 +303,9 @@ class _Parser:
         """Cells of the next rows."""
         self.n += n
         try:
-            plain = map(float, cells) if isinstance(cells[0], str) else cells  # an empty text raises
-            numbers = np.array(list(plain), dtype=np.float64)
+            texts = isinstance(cells[0], str)
+            plain = [float(str(cell)) for cell in cells] if texts else list(cells)  # an empty text raises
+            numbers = np.array(plain, dtype=np.float64)
         except (TypeError, ValueError):
             numbers = np.fromiter(map(self._number, cells), dtype=np.float64, count=n)
         odd = (numbers < 0) | np.isinf(numbers)

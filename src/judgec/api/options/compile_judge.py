@@ -67,5 +67,9 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
     baseline: Annotated[
         str | None, Option("The recorded judge to compare with; default: the median one.", metavar="JUDGE")
     ] = None
+    instructions: Annotated[
+        tuple[str, ...],
+        Option("A prompt of yours that competes, the rubric is added; repeat for several.", metavar="FILE"),
+    ] = ()
     factors: Factors = ""
     has_citations: HasCitations = False
