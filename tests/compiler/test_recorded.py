@@ -189,6 +189,35 @@ def test_the_champion_is_met_on_items_that_it_was_not_tested_on(tmp_path: Path) 
     assert "unmeasured" not in second.card.reason
 
 
+def test_pairs_in_both_orders_are_compiled_and_their_flips_counted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows: Rows = [
+        {"item_id": f"i{i}", "query": f"q{i}", "answer_a": f"a{i}", "answer_b": f"b{i}", "preference": "ab"[i % 2]}
+        for i in range(150)
+    ]
+    said: Rows = []
+    for row in rows:
+        flips = rng.random() < 0.2
+        for order in ("ab", "ba"):
+            other = "b" if row["preference"] == "a" else "a"
+            stated = other if flips and order == "ba" else row["preference"]
+            said.append({"item_id": row["item_id"], "judge": "gpt", "order": order, "preference": stated})
+    label_set = label_file(table(rows), Datasheet()).labels
+    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+    spec = LMSpec.parse("recorded:verdicts")
+    settings = CompileSettings(
+        "pairs", tmp_path, spec, "kappa", RECORDED_KIND, evidence=False, resamples=100, folds=1, recorded=recorded
+    )
+    with Session(spec, tmp_path) as session:
+        compiled = compile_judge(label_set, settings, session, Silent())
+    judged = compiled.verification.judgments["uncompiled"]
+    assert judged.flipped is not None
+    assert 0 < judged.flipped.sum() < len(judged.flipped) / 2
+    assert (judged.grade[judged.flipped, 0] == label_set.scale.position("tie")).all()
+    flipped = f"{int(judged.flipped.sum())} of {len(judged.flipped)} test pairs flipped with the order of the answers"
+    assert any(note.startswith(flipped) for note in compiled.notes)
+
+
 def ratings(expert: list[int], judge: list[int]) -> GradePairs:
     n = len(expert)
     grades, said = np.array(expert, dtype=np.int64), np.array(judge, dtype=np.int64)

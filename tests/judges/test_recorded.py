@@ -19,7 +19,7 @@ from judgec.judges.recorded import (
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import LabelSet
 from judgec.records.ratings import pair
-from judgec.records.scale import Scale
+from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.measure import statistic_of
 from judgec.store.experts import experts_of
 from judgec.store.labels import read_label_file
@@ -142,6 +142,17 @@ def test_several_aspects_need_a_column_and_all_of_an_items_aspects() -> None:
     assert any("1 times a judge was asked about some of the 2 aspects" in note for note in found.notes)
     with pytest.raises(InputError, match=r"no column aspect; the labels have the aspects clear, true"):
         recorded([said("x", 1)], two)
+
+
+@pytest.mark.parametrize("column", ["grade", "accept"])
+def test_verdicts_on_labels_of_accept_or_reject_are_read_as_such(column: str) -> None:
+    about = OnWhat("grade", ACCEPT_SCALE, ("grade",), accept_only=True)
+    words = {"x": "accept", "y": "no", "z": True, "w": "perhaps"}
+    found = recorded([{"item_id": item, "judge": "j", column: word} for item, word in words.items()], about)
+    judged = found.judgments("j", list(words))
+    assert judged.grade.ravel().tolist() == [1, 0, 1, -1]
+    assert judged.accept.ravel().tolist() == [1, 0, 1, -1]
+    assert judged.unscored[3] == OFF_SCALE
 
 
 def test_narrowed_keeps_matching_judges_and_what_they_said() -> None:
