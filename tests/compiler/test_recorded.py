@@ -1,6 +1,6 @@
 """Compiling from recorded judges: who is chosen, who is compared with whom, on which items."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from judgec.compiler.compile import compile_judge
+from judgec.compiler.dataset import make_dataset
 from judgec.compiler.promote import decide
+from judgec.compiler.replacement import replacement
 from judgec.compiler.report import Saved, save
 from judgec.compiler.settings import CompileSettings
+from judgec.compiler.verify import majority
 from judgec.errors import UserError
 from judgec.judges.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
 from judgec.lm.session import Session
@@ -216,6 +219,26 @@ def test_pairs_in_both_orders_are_compiled_and_their_flips_counted(tmp_path: Pat
     assert (judged.grade[judged.flipped, 0] == label_set.scale.position("tie")).all()
     flipped = f"{int(judged.flipped.sum())} of {len(judged.flipped)} test pairs flipped with the order of the answers"
     assert any(note.startswith(flipped) for note in compiled.notes)
+
+
+def test_items_that_a_judge_was_not_asked_about_are_in_no_test_of_replacing_an_annotator() -> None:
+    rng = np.random.default_rng(5)
+    rows: Rows = [
+        {**row, "annotator": name, "grade": int(rng.integers(0, 4)) if rng.random() < 0.3 else row["grade"]}
+        for row in labels()
+        for name in ("ann", "bob", "eve")
+    ]
+    dataset = make_dataset(label_file(table(rows), SHEET).labels, 0)
+    whole = majority(dataset, dataset.test, dataset.train.experts.grade)
+    asked = [i for i in range(len(dataset.test)) if i % 3]
+    unscored = tuple(None if i in asked else NOT_ASKED for i in range(len(dataset.test)))
+    known = np.isin(np.arange(len(dataset.test)), asked)[:, None]
+    judged = replace(whole, unscored=unscored, grade=np.where(known, whole.grade, -1))
+    found = replacement(dataset, {"compiled": judged, "majority": whole})
+    only = replace(dataset, test=dataset.test.rows(asked))
+    assert found == replacement(only, {"compiled": whole.subset(asked), "majority": whole.subset(asked)})
+    assert found is not None
+    assert found.unscored == 0
 
 
 def ratings(expert: list[int], judge: list[int]) -> GradePairs:
