@@ -28,6 +28,7 @@ from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.datasheet import Datasheet
 from judgec.store.labels import label_file
+from judgec.store.programs import page_path
 from judgec.store.tables import Table
 from tests.compiler.recorded_world import Rows, labels, verdicts
 from tests.compiler.small import CREATED
@@ -126,6 +127,16 @@ def test_judges_with_few_items_in_common_are_left_out_and_named(whole: Whole) ->
 def test_the_program_shows_the_recorded_prompt(whole: Whole) -> None:
     signature = whole.saved.compiled.judge.module.predictors()[0].signature
     assert signature.instructions == "Grade {document} as gpt/odd does."
+
+
+def test_the_page_names_the_recorded_judges_and_counts_no_unasked_item_as_unscored(tmp_path: Path) -> None:
+    label_set, recorded = world(lambda one: one["judge"] in {"gpt/plain", "big/half"})
+    found = compiled_in(tmp_path, label_set, recorded.narrowed("big/*"))
+    page = page_path(tmp_path, found.card).read_text(encoding="utf-8")
+    assert "uncompiled big/half; best alone big/half; compiled big/half" in page
+    assert "the recorded judge that was best as it is" in page
+    assert "1 candidates on train and dev" in page
+    assert f"unscored: {NOT_ASKED}" not in page
 
 
 def test_a_judge_that_was_asked_about_half_is_compared_on_that_half(tmp_path: Path) -> None:
