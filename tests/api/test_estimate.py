@@ -58,7 +58,7 @@ def test_estimate_of_a_frame_puts_the_rate_of_a_lenient_judge_right(home: Path, 
     assert found.value == found.corrected.value == found.table.loc["grade", "corrected"]
     assert from_files.aspects == found.aspects
     assert found.labelled == len(labelled)
-    assert f"{found.value:.1%}" in repr(found)
+    assert f"{100 * (found.value or 0):.1f} %" in repr(found)
     assert "<table" in found._repr_html_()
     assert found.refused == ""
 

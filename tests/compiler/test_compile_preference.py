@@ -59,7 +59,7 @@ def test_judge_without_reference_is_said_to_follow_length_only_where_it_does(tmp
     assert share is not None
     assert ("length" in reason) is by_length, (reason, share)
     if by_length:
-        assert f"it has learned length: {share:.0%} of its test verdicts are for the longer answer" in reason
+        assert f"it has learned length: {100 * share:.0f} % of its test verdicts are for the longer answer" in reason
     else:
         assert share < 0.7
 

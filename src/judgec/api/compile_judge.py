@@ -1,20 +1,26 @@
 """``judgec.compile_judge``: experts' labels in, a measured judge out."""
 
 import os
+from pathlib import Path
 
 from judgec.api.compilation import Compilation, compile_and_save
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
+from judgec.api.recorded import recorded_of
 from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective, plan_judge
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.release import check_kind
 from judgec.compiler.report import check_name
+from judgec.compiler.search.candidates import UNCOMPILED
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
+from judgec.errors import UserError
+from judgec.judges.recorded import RECORDED_KIND
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
+from judgec.records.label import LabelSet
 from judgec.store.sides.memory import JUDGE
 from judgec.store.splits import default_family
 from judgec.tracking.store import tracking_store
@@ -66,12 +72,15 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
     watch.stage("labels", path)
     labels = _labels(options)
+    recorded = recorded_of(options, labels)
+    if recorded is not None:
+        spec = LMSpec.parse(recorded[0])
     return labels, CompileSettings(
         name=name,
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=options.optimizer,
+        optimizer=options.optimizer if recorded is None else RECORDED_KIND,
         seed=options.seed,
         budget=options.budget,
         max_cost=options.max_cost,
@@ -86,7 +95,36 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         consensus=options.consensus,
         weighs=Weighs(options.factors, options.has_citations),
         source=labels.source,
+        prompts=_prompts(options, labels.label_set, spec),
+        recorded=None if recorded is None else recorded[1],
+        baseline=options.baseline,
     )
+
+
+def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> dict[str, str]:
+    """The user's own instructions by the name of the candidate: of files, and of the datasheet.
+
+    Raises:
+        UserError: A file that is not there or holds no text, or nobody to read what is in it.
+    """
+    reads = not spec.embedded and spec.recorded is None
+    found = {"datasheet": labels.instructions} if labels.instructions and reads else {}
+    for name in options.instructions:
+        where = f"--instructions {name}"
+        if not reads:
+            raise UserError(f"{where}: {spec.model} reads no instructions; a language model does. Name one with --lm.")
+        try:
+            text = Path(name).read_text(encoding="utf-8-sig").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{where}: not a file of UTF-8 text ({error}); one is needed. Check the path.") from None
+        if not text:
+            raise UserError(f"{where}: no text in it; instructions to a judge are needed. Write some, or drop it.")
+        if (stem := Path(name).stem) in found:
+            raise UserError(f"{where}: a second candidate called {stem}; names must differ. Rename the file.")
+        found[stem] = text
+    if UNCOMPILED in found:
+        raise UserError(f"--instructions: {UNCOMPILED} is the name of the judge as it is. Rename the file.")
+    return found
 
 
 def _labels(options: CompileJudgeOptions) -> Labels:

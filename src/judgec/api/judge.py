@@ -3,18 +3,20 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import overload
 
 import pandas as pd
 
-from judgec.api.frames import IN_MEMORY, Source, as_frame, as_table
+from judgec.api.frames import IN_MEMORY, Source, as_frame, as_table, named_table
+from judgec.api.recorded import NAMES, recorded_for
 from judgec.api.verb import watching
 from judgec.errors import InputError, UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.judge import load_judge as load_compiled
+from judgec.judges.recorded import OnWhat, RecordedVerdicts, judge_of, read_recorded
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
@@ -65,6 +67,7 @@ class Judge:
         workspace: Where it was loaded from, and where its calls are journaled.
         budget: Most LM calls of one call of the judge.
         max_cost: Most US dollars of one call.
+        verdicts: Recorded verdicts that it reads in place of asking a model.
     """
 
     card: ProgramCard
@@ -73,6 +76,7 @@ class Judge:
     workspace: Workspace
     budget: int | None = None
     max_cost: float | None = None
+    verdicts: RecordedVerdicts | None = field(default=None, repr=False)
 
     @property
     def home(self) -> Path:
@@ -196,8 +200,17 @@ class Judge:
 
     def _judged(self, table: Table, *, budget: int | None, max_cost: float | None, watch: Watch) -> Judgments:
         items = self._items(table)
+        if self.spec.recorded is not None and self.compiled.asks_lm:
+            return self.compiled.calibrate(items, self._looked_up(table, items))
         with self.workspace.session(self.spec, budget=budget, max_cost=max_cost, on_done=watch.progress) as session:
             return self.compiled.judge(items, session.finish)
+
+    def _looked_up(self, table: Table, items: Sequence[Item]) -> Judgments:
+        """The recorded verdicts on the rows, by their item_id."""
+        named = collect_items(table, as_task(self.card.task))
+        found = self.verdicts or recorded_for(self.card, self.spec, table)
+        said = found.judgments(judge_of(self.card), [named.items[i].item_id for i in named.item_of])
+        return replace(said, item_ids=tuple(item.item_id for item in items))
 
     def _items(self, table: Table) -> Sequence[Item]:
         """One item a row, whatever its item_id: rows that are alike are asked once, by the journal."""
@@ -241,6 +254,7 @@ def load_judge(
     api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,
+    verdicts: Source | None = None,
 ) -> Judge:
     """Load a compiled judge.
 
@@ -248,10 +262,12 @@ def load_judge(
         name: ``NAME@champion``, ``NAME@latest`` or ``NAME@NUMBER``.
         home: Folder of programs/ and .judgec/.
         tracking_uri: Where its runs are tracked, for ``judge.workspace``.
-        lm: Another model than it was compiled for.
+        lm: Another model than it was compiled for; ``recorded:FILE`` for a judge of recorded verdicts.
         api_base: An OpenAI-compatible endpoint.
         budget: Most LM calls each time it is called.
         max_cost: Most US dollars each time it is called.
+        verdicts: Recorded verdicts on the items to judge, for a judge that was compiled from some: a DataFrame, a list
+            of dicts or a file, with the columns item_id, judge, and grade or preference.
 
     Raises:
         UserError: There is no such judge.
@@ -265,7 +281,11 @@ def load_judge(
     workspace = Workspace(home, tracking_uri)
     program = workspace.load(name)
     spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base)
-    return Judge(program.card, load_compiled(program), spec, workspace, budget, max_cost)
+    recorded = None
+    if verdicts is not None:
+        judge_of(program.card)
+        recorded = read_recorded(named_table(verdicts, NAMES), OnWhat.of_card(program.card))
+    return Judge(program.card, load_compiled(program), spec, workspace, budget, max_cost, recorded)
 
 
 def _type(column: Sequence[object]) -> str | None:

@@ -18,6 +18,7 @@ from judgec.errors import ServiceError, UserError
 from judgec.held_out import memory_of
 from judgec.judges.decision import HALF_WAY
 from judgec.judges.judge import disagreements
+from judgec.judges.stream.interview import Interview
 from judgec.judges.stream.jury import Jury
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
@@ -157,7 +158,7 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
     with ExitStack() as opened:
         session = opened.enter_context(open_session(options, workspace))
         count = VerdictCount(session, watch.progress)
-        jury = open_jury(loaded, items.items, options, session, count)
+        jury = open_jury(loaded, items.items, options, session, count, file, options.columns)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
         opened.callback(gc.unfreeze)
         judges = ", ".join(f"{card.name}@{card.version}" for card in cards)
@@ -340,7 +341,8 @@ def _lacking(cards: Sequence[ProgramCard], items: ItemStream) -> list[str]:
 
 def _unfrozen(jury: Jury) -> list[str]:
     """Which prompts could not be frozen."""
-    prompts = {juror.name: juror.interview.form(0)[0] for juror in jury.jurors if juror.interview is not None}
+    asked = ((juror.name, juror.interview) for juror in jury.jurors)
+    prompts = {name: interview.form(0)[0] for name, interview in asked if isinstance(interview, Interview)}
     return [
         f"{name}: DSPy renders each prompt anew, which takes longer ({prompt.departure})."
         for name, prompt in prompts.items()

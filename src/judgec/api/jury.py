@@ -1,14 +1,16 @@
 """Opens the judges of a bulk run: each with its model; journal, caps and meter are theirs together."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from judgec.api.options.judge import Asking
+from judgec.api.recorded import recorded_for
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
 from judgec.judges.pairwise import is_pairwise
+from judgec.judges.recorded import RecordedInterview, judge_of
 from judgec.judges.stream.jury import Juror, Jury
 from judgec.judges.stream.recall import Recall
 from judgec.lm.door import door_of, preflight
@@ -19,6 +21,7 @@ from judgec.lm.usage import Budget
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.store.programs import Program
+from judgec.store.tables import TableSource
 from judgec.workspace import Workspace
 
 ENGINES = _, RAY = "local", "ray"
@@ -71,7 +74,15 @@ def open_session(asking: Asking, workspace: Workspace) -> Session:
     )
 
 
-def open_jury(loaded: Sequence[Program], items: int, asking: Asking, session: Session, count: VerdictCount) -> Jury:
+def open_jury(
+    loaded: Sequence[Program],
+    items: int,
+    asking: Asking,
+    session: Session,
+    count: VerdictCount,
+    file: TableSource = "",
+    columns: Mapping[str, str] | None = None,
+) -> Jury:
     """The judges, ready to judge.
 
     Args:
@@ -80,6 +91,8 @@ def open_jury(loaded: Sequence[Program], items: int, asking: Asking, session: Se
         asking: Which model, and how it is asked.
         session: The way to it.
         count: Told of verdicts.
+        file: What is judged, for judges whose recorded verdicts are columns of it.
+        columns: judgec's names of these columns by theirs.
 
     Raises:
         UserError: Several samples of a model that says the same every time.
@@ -91,16 +104,23 @@ def open_jury(loaded: Sequence[Program], items: int, asking: Asking, session: Se
         judge, name = load_judge(program), f"{program.card.name}@{program.card.version}"
         if not judge.asks_lm:
             return Juror(name, judge, None, Recall(session.journal, None, name))
-        count.total += items * asking.samples * (1 + is_pairwise(judge.module))
-        executor = session.executor(_spec(program.card, asking))
+        pairs = is_pairwise(judge.module)
+        spec = _spec(program.card, asking)
+        if spec.recorded is not None:
+            count.total += items
+            recorded = recorded_for(program.card, spec, file, columns)
+            interview = RecordedInterview(recorded, judge_of(program.card), pairs=pairs, on_verdict=count.add)
+            return Juror(name, judge, interview, Recall(session.journal, None, name))
+        count.total += items * asking.samples * (1 + pairs)
+        executor = session.executor(spec)
         if executor not in reached:
             preflight(executor.lm, keep=True)
             reached.append(executor)
         recall = Recall(session.journal, door_of(executor.lm), name)
-        interview = judge.interview(
+        asked = judge.interview(
             executor.run, samples=asking.samples, structured=asking.structured, recall=recall, on_verdict=count.add
         )
-        return Juror(name, judge, interview, recall)
+        return Juror(name, judge, asked, recall)
 
     return Jury([juror(program) for program in loaded])
 
@@ -108,9 +128,10 @@ def open_jury(loaded: Sequence[Program], items: int, asking: Asking, session: Se
 def _spec(card: ProgramCard, asking: Asking) -> LMSpec:
     """The card's model, or the one asked for; several samples need a temperature."""
     spec = LMSpec.from_card(card.lm, model=asking.lm, api_base=asking.api_base)
-    if asking.samples > 1 and spec.embedded:
+    if asking.samples > 1 and (spec.embedded or spec.recorded is not None):
+        who = "the embedded engine says" if spec.embedded else "recorded verdicts say"
         raise UserError(
-            "--samples: the embedded engine says the same every time; a language model gives several samples. "
+            f"--samples: {who} the same every time; a language model gives several samples. "
             "Leave --samples out, or name a model with --lm."
         )
     temperature = asking.temperature

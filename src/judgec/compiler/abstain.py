@@ -123,6 +123,7 @@ def abstention(
     below: float | None,
     promise: float | None,
     risk: float,
+    of_reserve: Judgments | None = None,
 ) -> Abstention:
     """What abstaining brings on test; with ``promise``, the threshold comes from the reserved train queries.
 
@@ -135,17 +136,19 @@ def abstention(
         below: The threshold asked for, or None.
         promise: The agreement to promise, or None.
         risk: The chance that the promise may be wrong.
+        of_reserve: The judge's judgments of the reserve, needed for a promise.
     """
     test, reserve = bench.dataset.test, bench.dataset.reserve
     found = None
     if promise is not None and reserve is not None:
         dev = bench.dataset.dev
-        judged = [(reserve, judge.judge(reserve.items, bench.ask)), out_of_fold(judge, dev)]
+        assert of_reserve is not None  # whoever promises something has judged it
+        judged = [(reserve, of_reserve), out_of_fold(judge, dev)]
         rows = [graded_rows(part, said, of, bench.scale) for part, said in judged]
         found = promised_threshold(rows[0], rows[1], agreement=promise, risk=risk, seed=bench.seed)
         below = found.below
     rows_tested = graded_rows(test, tested, of, bench.scale)
-    labelled = int((_expert(test, of) != UNLABELLED).sum())
+    labelled = int((_expert(test, of) != UNLABELLED)[tested.asked].sum())
     cuts = [0.0, *_quantiles(rows_tested.confidence, labelled)]
     points = (_point(rows_tested, cut, labelled, how) for cut in reversed(cuts))
     by_coverage = {point.coverage: point for point in points}  # of equal ones the lowest threshold

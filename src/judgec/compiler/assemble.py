@@ -15,6 +15,7 @@ from judgec.evidence.model import EvidenceModel
 from judgec.judges.decision import half_way
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import verdicts
+from judgec.judges.recorded import RecordedVerdicts
 from judgec.lm.executor import Ask
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray, Item
@@ -37,6 +38,7 @@ class Bench:
         seed: Seed of the calibrators' cross-validation.
         language_model: Whether a language model gives the verdicts; false for the embedded evidence engine.
         objective: What the calibrator and the decision rule maximize; None takes the labels' default.
+        recorded: Verdicts that are looked up in place of a model that is asked, or None.
         fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
         soft: Whether calibrators learn the annotators' shares of the grades instead of their consensus.
         rows: Features of the items, by the evidence's digest and the item's, so that they are computed once.
@@ -49,6 +51,7 @@ class Bench:
     language_model: bool = True
     objective: Objective | None = None
     soft: bool = False
+    recorded: RecordedVerdicts | None = None
     fits: Fits = field(default_factory=dict, repr=False, compare=False)
     rows: dict[tuple[str, str], FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
@@ -63,8 +66,14 @@ class Bench:
         return self.dataset.labels.aspects
 
     def raw(self, candidate: Candidate, part: Part) -> Judgments:
-        """The prompt's own verdicts; asked once, then they are in the journal."""
+        """The prompt's own verdicts; asked once, then they are in the journal, unless they were recorded before."""
+        if self.recorded is not None:
+            return self.recorded.judgments(candidate.name, [item.item_id for item in part.items])
         return verdicts(candidate.module, part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
+
+    def judged(self, judge: CompiledJudge, candidate: Candidate, part: Part) -> Judgments:
+        """What the judge with this prompt says of the items."""
+        return judge.calibrate(part.items, self.raw(candidate, part) if judge.asks_lm else None)
 
     @property
     def own_accept(self) -> bool:

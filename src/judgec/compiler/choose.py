@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from judgec.compiler.assemble import Bench, calibration_data, fitted
-from judgec.compiler.search.candidates import Candidate
+from judgec.compiler.search.candidates import Candidate, instructed
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.race import RaceStanding
 from judgec.compiler.search.registry import Optimizer
@@ -12,6 +12,7 @@ from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import CompiledJudge
 from judgec.lm.session import Session
 from judgec.lm.watch import Noting, Watch
+from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import Objective
 
@@ -25,12 +26,16 @@ class ScoredCandidate:
         dev: The objective on the dev items that it ran on before it lost, or on all.
         unscored: How many of these it left unscored.
         items: How many these were.
+        estimate: Of a recorded judge, the same as an estimate, on train and dev.
+        cost_usd: Of a recorded judge, what its verdicts on these items cost; None where nobody knows.
     """
 
     candidate: Candidate
     dev: float
     unscored: int
     items: int
+    estimate: Estimate | None = None
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,16 @@ class ChosenPrompt:
         fitted: The judge with it as ``assemble.fitted`` makes it, where choosing took one, or None.
         scored: Every candidate.
         notes: For the user.
+        uncompiled: Of recorded judges, the one to compare with; None where that is the task's own prompt.
+        alone: Of recorded judges, the best one as it is, out of fold; else None.
     """
 
     chosen: Candidate
     fitted: CompiledJudge | None
     scored: tuple[ScoredCandidate, ...]
     notes: tuple[str, ...]
+    uncompiled: Candidate | None = None
+    alone: Candidate | None = None
 
 
 def choose_prompt(
@@ -93,6 +102,7 @@ def choose_prompt(
         seed=settings.seed,
         watch=notes,
         standings=standings,
+        own=instructed(uncompiled.module, settings.prompts),
     )
     with session.keeping_back(plan.kept_back, plan.kept_back_usd):
         chosen = _winner(task, uncompiled, optimizer, notes) if plan.searches else uncompiled
@@ -110,7 +120,7 @@ def choose_prompt(
 
 
 def _winner(task: Task, uncompiled: Candidate, optimizer: Optimizer, notes: Noting) -> Candidate:
-    found = [uncompiled, *optimizer.search(task)]
+    found = [uncompiled, *task.own, *optimizer.search(task)]
     raced = task.race(found)
     if raced.stopped:
         notes.note(f"the race was cut short: {raced.stopped}")

@@ -17,15 +17,16 @@ from judgec.compiler.learning_curve import LearningCurve, Sharper, Taught, learn
 from judgec.compiler.pair_columns import LONGEST, follows_length
 from judgec.compiler.promote import Decision
 from judgec.compiler.rivals import Contest
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate
+from judgec.compiler.search.candidates import UNCOMPILED, Candidate, with_instructions
 from judgec.compiler.search.plan import CallPlan
-from judgec.compiler.search.registry import Optimizer, find_optimizer
+from judgec.compiler.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings
 from judgec.compiler.standing import Standing
-from judgec.compiler.verify import Verification, labelled, ratings_of, verify
+from judgec.compiler.verify import BEST_ALONE, Verification, labelled, ratings_of, verify
 from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge
+from judgec.judges.recorded import RecordedVerdicts
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.session import Session
@@ -40,7 +41,6 @@ from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.store import programs
-from judgec.store.programs import dump_module, load_module
 from judgec.store.sides.draw import folds_of
 from judgec.store.sides.memory import read_memory
 from judgec.store.splits import Family, read_family
@@ -66,6 +66,7 @@ class Compiled:
         curve: Agreement for fewer labels, or None when nobody asked.
         earlier: The version that this compile had made before, or None.
         folds: What each fold chose, where there are several; the judge's own choice was made on all.
+        choice: The judge's own choice.
     """
 
     dataset: Dataset
@@ -82,6 +83,7 @@ class Compiled:
     curve: LearningCurve | None
     earlier: ProgramCard | None = None
     folds: tuple[ChosenPrompt, ...] = ()
+    choice: ChosenPrompt | None = None
 
     @property
     def sharper(self) -> Sharper:
@@ -108,7 +110,8 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     module = _module(labels, settings)
     optimizer, plan = _planned(parts, module, settings)
     watch.stage("plan", plan.whole.shown())
-    session.preflight(reflects=plan.whole.reflects)
+    if settings.recorded is None:
+        session.preflight(reflects=plan.whole.reflects)
     compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch)
     rounds = [
         compiling.round(each, room, f", round {number} of {len(parts.rounds)}" if parts.refit else "")
@@ -125,7 +128,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     refusal = _refusal(labels, settings, judge, verification)
     contest = Contest(dataset, verification, settings, session, refusal, evidence_alone=not judge.asks_lm)
     whole = replace(last.bench, dataset=_shipped(parts))
-    held_back = _abstention(whole, judge, judged["compiled"], how, settings)
+    held_back = _abstention(whole, last, judged["compiled"], how, settings)
     earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back), judge)
     standing = contest.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
@@ -148,6 +151,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         curve=_curve(parts, tested, how, settings),
         earlier=earlier,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
+        choice=choice,
     )
 
 
@@ -207,10 +211,7 @@ def fields_of(labels: LabelSet) -> tuple[str, ...]:
 def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
     module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
     if settings.instructions is not None:
-        state = dump_module(module)
-        for predictor in state.values():
-            predictor["signature"]["instructions"] = settings.instructions
-        load_module(module, state, "instructions")
+        module = with_instructions(module, settings.instructions)
     if not (settings.weighs.factors or settings.weighs.citations):
         return module
     if not compares(labels.task):
@@ -254,6 +255,9 @@ def _queries(labels: LabelSet) -> int:
 
 
 def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, RoundsPlan]:
+    if settings.recorded is not None:
+        free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)
+        return OPTIMIZERS["auto"], RoundsPlan(free, (free,) * len(parts.rounds))  # nothing is asked, nobody proposes
     optimizer = find_optimizer(
         settings.optimizer, reflection=settings.reflection is not None, no_reflection=settings.no_reflection
     )
@@ -267,8 +271,10 @@ def _shipped(parts: Parts) -> Dataset:
 
 
 def _abstention(
-    bench: Bench, judge: CompiledJudge, tested: Judgments, how: Resampling, settings: CompileSettings
+    bench: Bench, shipped: Round, tested: Judgments, how: Resampling, settings: CompileSettings
 ) -> Abstention:
+    reserve, judge = bench.dataset.reserve, shipped.judge
+    asked = settings.promise is not None and reserve is not None
     return abstention(
         bench,
         judge,
@@ -278,6 +284,7 @@ def _abstention(
         below=settings.abstain_below,
         promise=settings.promise,
         risk=settings.risk,
+        of_reserve=bench.judged(judge, shipped.choice.chosen, reserve) if asked and reserve is not None else None,
     )
 
 
@@ -320,6 +327,8 @@ def _notes(
     judge: CompiledJudge,
 ) -> tuple[str, ...]:
     notes = [*dataset.labels.notes, *adjudicator_notes(dataset.test.experts)]
+    if settings.recorded is not None:
+        notes += [*settings.recorded.notes, *_coverage(settings.recorded, dataset, verification)]
     if not judge.asks_lm:
         notes.append(f"{EVIDENCE_ALONE}: judging asks no language model and costs nothing per judgment")
     if settings.lm.embedded:
@@ -339,6 +348,19 @@ def _notes(
                 "nothing per judgment: compile with --lm embedded"
             )
     return tuple(notes)
+
+
+def _coverage(recorded: RecordedVerdicts, dataset: Dataset, found: Verification) -> list[str]:
+    """How many test items the judges were asked about, and how often the order of a pair decided."""
+    notes, n = [], len(dataset.test)
+    for name in ("uncompiled", BEST_ALONE, "compiled"):
+        asked = int(found.judgments[name].asked.sum())
+        if asked < n:
+            notes.append(f"{recorded.path}: {name} was asked about {asked:,} of {n:,} test items; its row is of these")
+    flipped = found.judgments["compiled_prompt"].flipped
+    if flipped is not None:
+        notes.append(f"{int(flipped.sum()):,} of {n:,} test pairs flipped with the order of the answers: ties")
+    return notes
 
 
 def family_of(settings: CompileSettings) -> Family:

@@ -17,6 +17,7 @@ from judgec.errors import JudgecError
 from judgec.judges.judge import acceptability
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
 from judgec.report.numbers import count, dollars, number, show, statistic_name
 from judgec.report.page import charts
@@ -82,7 +83,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
     by_item: dict[str, list[Label]] = {}
     for label in labels.labels:
         by_item.setdefault(label.item_id, []).append(label)
-    reasons = Counter(reason for reason in judged.unscored if reason is not None)
+    reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
     parent, before = _parent(compiled, settings, card)
     return rendered(
         JudgePage(
@@ -202,7 +203,8 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
         "sampling": ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
         "objective": card.objective,
-        "optimizer": f"{card.optimizer}: {card.settings.get('prompt', '')}; {len(compiled.scored)} candidates on dev",
+        "optimizer": f"{card.optimizer}: {card.settings.get('prompt', '')}; {_candidates(compiled)}",
+        "recorded judges": _recorded(compiled),
         "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),
         "seed": str(card.seed),
         "look at the test split": str(card.looks),
@@ -211,6 +213,19 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         **{f"source: {name}": value for name, value in dataset.labels.source.items()},
     }
     return [(name, value) for name, value in facts.items() if value]
+
+
+def _candidates(compiled: Compiled) -> str:
+    recorded = any(one.estimate is not None for one in compiled.scored)
+    return f"{len(compiled.scored)} candidates on {'train and dev' if recorded else 'dev'}"
+
+
+def _recorded(compiled: Compiled) -> str:
+    """Which recorded judges the rows are; empty where a model was asked."""
+    choice = compiled.choice
+    if choice is None or choice.uncompiled is None or choice.alone is None:
+        return ""
+    return f"uncompiled {choice.uncompiled.name}; best alone {choice.alone.name}; compiled {choice.chosen.name}"
 
 
 def _values(positions: IntArray, values: tuple[float, ...]) -> FloatArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.ratings import GradePairs
+from judgec.records.ratings import GradePairs, on_both
 from judgec.report.numbers import NAMES, number, percent, show
 from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling
@@ -136,15 +136,18 @@ def decide(
         nominal: The grades are classes without an order.
         refusal: Why it must not be promoted whatever the numbers say, or empty.
     """
-    values = {name: objective.value(ratings) for name, ratings in rivals.items()}
+    values = {name: _lead(ratings, compiled, objective) for name, ratings in rivals.items()}
     rival = max(values, key=lambda name: values[name])
     how = replace(resampling, level=1 - level_for_look(look))
-    found = gain(objective.statistic(compiled), objective.statistic(rivals[rival]), resampling, look=look)
+    found = _gain(compiled, rivals[rival], objective, resampling, look)
     if not refusal and found.few:
         refusal = f"never promoted: {found.interval.n_clusters} test queries, {MIN_TEST_QUERIES} are needed"
-    difference = found.interval.estimate(len(compiled.expert))
+    both = on_both(compiled, rivals[rival])[0].labelled
+    difference = found.interval.estimate(int(both.sum()))
     detectable, better = found.detectable, found.better
     measured = _measured(compiled, objective, difference, rival, how.level, look)
+    if not both.all():
+        measured += f", on the {int(both.sum()):,} labels of {len(both):,} that both were asked about"
     by_statistic = differences(compiled, rivals[rival], how, nominal=nominal)
     worse = {name: by_statistic[name] for name in GUARDS if _is_below(by_statistic[name])}
     below = {} if majority is None else below_majority(compiled, majority, resampling, nominal=nominal)
@@ -179,7 +182,8 @@ def below_majority(
     for name in FLOORS:
         if _is_below(found[name]):
             share = parse_objective(OBJECTIVE_OF[name])
-            below[name] = Shortfall(share.value(compiled), share.value(majority), found[name])
+            own, other = on_both(compiled, majority)
+            below[name] = Shortfall(share.value(own), share.value(other), found[name])
     return below
 
 
@@ -202,9 +206,15 @@ def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> 
 def _above(
     compiled: GradePairs, table: Mapping[str, GradePairs], objective: Objective
 ) -> dict[str, tuple[float, float]]:
-    own = objective.value(compiled)
-    values = {name: objective.value(ratings) for name, ratings in table.items()}
-    return {name: (value, own) for name, value in values.items() if value > own + SAME}
+    sides = {name: on_both(ratings, compiled) for name, ratings in table.items()}
+    values = {name: (objective.value(other), objective.value(own)) for name, (other, own) in sides.items()}
+    return {name: (value, own) for name, (value, own) in values.items() if value > own + SAME}
+
+
+def _lead(rival: GradePairs, compiled: GradePairs, objective: Objective) -> float:
+    """By how much a rival leads on the items that both were asked about; negative where it is behind."""
+    other, own = on_both(rival, compiled)
+    return objective.value(other) - objective.value(own)
 
 
 def _is_below(difference: Estimate) -> bool:
@@ -222,8 +232,9 @@ def _measured(
         f"{objective.name} {_signed(difference)} against {_plain(rival)} "
         f"({percent(level, 1)} interval, look {look} at this test split)"
     )
-    if unscored := int(((compiled.judge == UNSCORED) & (compiled.judge_accept == UNSCORED)).sum()):
-        measured += f", {unscored} of {len(compiled.judge)} unscored counting against it"
+    lost = (compiled.judge == UNSCORED) & (compiled.judge_accept == UNSCORED) & compiled.labelled
+    if unscored := int(lost.sum()):
+        measured += f", {unscored} of {int(compiled.labelled.sum())} unscored counting against it"
     return measured
 
 
@@ -248,9 +259,15 @@ def _doubt(measured: str, difference: Estimate, detectable: float | None) -> str
 def _no_better_than(
     compiled: GradePairs, majority: GradePairs, objective: Objective, how: Resampling, look: int
 ) -> str:
-    over = gain(objective.statistic(compiled), objective.statistic(majority), how, look=look)
+    over = _gain(compiled, majority, objective, how, look)
     measured = f"{objective.name} {_signed(over.interval.estimate(0))}"
     return "" if over.better else f"; no better than the majority grade ({measured})"
+
+
+def _gain(compiled: GradePairs, rival: GradePairs, objective: Objective, how: Resampling, look: int) -> Gain:
+    """On the items that both were asked about."""
+    own, other = on_both(compiled, rival)
+    return gain(objective.statistic(own), objective.statistic(other), how, look=look)
 
 
 def _signed(difference: Estimate) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from judgec.compiler.dataset import Dataset
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.judgment import Judgments
@@ -17,8 +19,13 @@ def replacement(dataset: Dataset, judgments: Mapping[str, Judgments]) -> AltTest
 
     Args:
         dataset: Labels and split.
-        judgments: Of the test items, by ``compiled`` and ``majority``.
+        judgments: Of the test items, by ``compiled`` and ``majority``; those that a recorded judge was not asked about
+            are left out of both.
     """
+    asked = np.flatnonzero(judgments["compiled"].asked).tolist()
+    if len(asked) < len(dataset.test):
+        dataset = replace(dataset, test=dataset.test.rows(asked))
+        judgments = {name: one.subset(asked) for name, one in judgments.items()}
     found = _tested(dataset, judgments["compiled"])
     if found is None or found.omega is None or "majority" not in judgments:
         return found

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from judgec import __version__
 from judgec.compiler.calibration_errors import calibration_errors
+from judgec.compiler.choose import ScoredCandidate
 from judgec.compiler.compile import Compiled, card_settings, fields_of
 from judgec.compiler.judge_page import page_of, verdict_of
 from judgec.compiler.release import release
@@ -204,10 +205,8 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "more_queries": compiled.sharper.to_json(),
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
-        "candidates": [
-            {"name": found.candidate.name, "dev": found.dev, "items": found.items, "unscored": found.unscored}
-            for found in compiled.scored
-        ],
+        "candidates": [_candidate(found, compiled) for found in compiled.scored],
+        **_baseline(compiled),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
             aspect: {
@@ -234,6 +233,30 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
 def _alt_test(compiled: Compiled) -> dict[str, object]:
     found = replacement(compiled.dataset, compiled.verification.judgments)
     return {} if found is None else {"alt_test": found.to_json()}
+
+
+def _candidate(found: ScoredCandidate, compiled: Compiled) -> dict[str, object]:
+    """A candidate's row; of a recorded judge ``dev`` is an estimate, on train and dev."""
+    row: dict[str, object] = {"name": found.candidate.name, "dev": found.dev, "items": found.items}
+    row["unscored"] = found.unscored
+    if found.estimate is None:
+        return row
+    return row | {
+        "judge": found.candidate.name,
+        "model": found.candidate.settings.get("model"),
+        "n": found.items,
+        "dev": found.estimate.to_json(),
+        "cost_usd": found.cost_usd,
+        "chosen": found.candidate.name == compiled.chosen.name,
+    }
+
+
+def _baseline(compiled: Compiled) -> dict[str, object]:
+    """Which recorded judges the rows ``uncompiled`` and ``best_alone`` are; of folds, those of the whole."""
+    choice = compiled.choice
+    named = {} if choice is None else {"uncompiled": choice.uncompiled, "best_alone": choice.alone}
+    found = {name: candidate.name for name, candidate in named.items() if candidate is not None}
+    return {"recorded": found} if found else {}
 
 
 def _folds(compiled: Compiled) -> dict[str, int]:

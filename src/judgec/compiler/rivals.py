@@ -10,11 +10,12 @@ from judgec.compiler.pair_columns import LONGEST
 from judgec.compiler.promote import Decision, decide
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing, standing_of
-from judgec.compiler.verify import BASELINES, Verification, ratings_of
+from judgec.compiler.verify import BASELINES, BEST_ALONE, Verification, ratings_of
 from judgec.errors import JudgecError, ServiceError
 from judgec.held_out import NOT_SAVED, saved_judgments
 from judgec.judges.bulk import SERVICE_ERROR
 from judgec.judges.judge import load_judge
+from judgec.judges.recorded import RECORDED_KIND, judge_of
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -26,6 +27,7 @@ from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store import programs
 from judgec.store.labels import item_digest
+from judgec.store.programs import Program
 from judgec.store.sides.memory import measured_by
 
 
@@ -97,15 +99,23 @@ class Contest:
             judged = saved_judgments(program.report, test.items, card)
             missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
             if missing:
-                judge = load_judge(program)
-                ask = _own_model(card, self.session) if judge.asks_lm else self.session.ask
-                fresh = judge.judge([test.items[i] for i in missing], ask)
+                fresh = self._judged(program, [test.items[i] for i in missing])
                 if failed := sum((reason or "").startswith(SERVICE_ERROR) for reason in fresh.unscored):
                     raise ServiceError(f"{card.lm.get('model')} failed on {failed} test items. Compile again later.")
                 judged = _filled(judged, missing, fresh)
         except JudgecError as error:
             return Rivals(baselines, f"never promoted unmeasured against the champion {name}: {error}")
         return Rivals({"champion": ratings_of(self.dataset, test, judged)})
+
+    def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:
+        """What the champion says of items that it was not tested on: from its own model, or as it was recorded."""
+        judge = load_judge(program)
+        if not judge.asks_lm:
+            return judge.calibrate(items, None)
+        if program.card.settings.get("kind") == RECORDED_KIND and self.settings.recorded is not None:
+            raw = self.settings.recorded.judgments(judge_of(program.card), [item.item_id for item in items])
+            return judge.calibrate(items, raw)
+        return judge.judge(items, _own_model(program.card, self.session))
 
 
 def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
@@ -124,9 +134,10 @@ def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str,
     judge of preferences has to beat the longer answer, too.
     """
     ratings = verification.ratings
-    names = [name for name in (*BASELINES, LONGEST) if name in ratings]
-    if _same(ratings["compiled_prompt"], ratings["compiled"]):
-        names.remove("compiled_prompt")
+    names = [name for name in (*BASELINES, BEST_ALONE, LONGEST) if name in ratings]
+    for name in ("compiled_prompt", BEST_ALONE):
+        if name in names and _same(ratings[name], ratings["compiled"]):
+            names.remove(name)
     if evidence_alone and "evidence_only" in names:
         names.remove("evidence_only")
     return {name: ratings[name] for name in names}

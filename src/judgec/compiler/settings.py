@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judgec.compiler.consensus import Consensus
+from judgec.judges.recorded import RecordedVerdicts
 from judgec.lm.spec import LMSpec
 
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
@@ -46,11 +47,14 @@ class CompileSettings:
         risk: The chance that the promise may be wrong.
         learning_curve: Whether agreement is measured for fewer labels too.
         instructions: What the uncompiled prompt says, or None for the task's own.
+        prompts: Instructions of the user that compete with it, by name.
         weighs: What a preference judge is told to weigh.
         folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
             first version five below forty queries.
         consensus: Of annotators who differ, on what the judge learns from.
         source: How the labels were read, for the report: what ``read_labels`` was given.
+        recorded: Verdicts of judges that are looked up in place of a model that is asked, or None.
+        baseline: The recorded judge to compare with; None for the one with the median objective.
     """
 
     name: str
@@ -70,10 +74,13 @@ class CompileSettings:
     risk: float = 0.1
     learning_curve: bool = False
     instructions: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
     weighs: Weighs = Weighs()
     folds: int | None = None
     consensus: Consensus = "median"
     source: Mapping[str, object] = field(default_factory=dict)
+    recorded: RecordedVerdicts | None = field(default=None, repr=False)
+    baseline: str | None = None
 
 
 def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, str]:
@@ -87,6 +94,8 @@ def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, st
         UserError: When ``model`` names no model.
     """
     named = None if model is None else LMSpec.parse(model)
+    if judge.recorded is not None:
+        return None, "recorded verdicts have no prompt to rewrite"
     if judge.embedded:
         return None, "the embedded engine reads evidence, not instructions"
     named = named or LMSpec.parse(judge.model)

@@ -60,7 +60,8 @@ def run_of(
             CandidateRun(
                 name=found.candidate.name,
                 params=dict(found.candidate.settings),
-                metrics={f"dev.{settings.objective}": found.dev, "dev.unscored": found.unscored},
+                metrics={f"dev.{settings.objective}": found.dev, "dev.unscored": found.unscored}
+                | ({} if found.cost_usd is None else {"cost_usd": found.cost_usd}),
                 started=started,
                 ended=ended,
             )

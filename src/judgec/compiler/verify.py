@@ -21,6 +21,7 @@ from judgec.tasks.registry import compares
 
 BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
 JUDGES = (*BASELINES, "compiled")
+BEST_ALONE = "best_alone"  # of recorded judges the one that was best as it is, before the test
 NO_EVIDENCE = "evidence was left out (--no-evidence)"
 
 
@@ -29,7 +30,8 @@ class Verification:
     """The test split's table.
 
     Args:
-        agreements: By judge: ``JUDGES``, ``compiled_loo`` and ``ceiling``, in the order of the report.
+        agreements: By judge: ``JUDGES``, ``best_alone`` of recorded judges, ``compiled_loo`` and ``ceiling``, in the
+            order of the report.
         ratings: By judge, the same rows for all; judges that were not made are absent.
         judgments: By judge, of the test items.
     """
@@ -46,21 +48,31 @@ def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int |
 
 
 def judge_test(
-    bench: Bench, judge: CompiledJudge, chosen: Candidate, uncompiled: Candidate
+    bench: Bench, judge: CompiledJudge, chosen: Candidate, uncompiled: Candidate, alone: Candidate | None = None
 ) -> tuple[dict[str, Judgments], Judgments]:
-    """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own."""
+    """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own.
+
+    Args:
+        bench: Labels, scale, and the way to verdicts.
+        judge: The compiled judge.
+        chosen: Its prompt.
+        uncompiled: What it is compared with.
+        alone: The recorded judge that was best as it is, where there are recorded judges.
+    """
     test = bench.dataset.test
     judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
     if bench.evidence is not None and judge.asks_lm:
         judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
     judged["uncompiled"] = bench.raw(uncompiled, test)
     judged["compiled_prompt"] = bench.raw(chosen, test)
+    if alone is not None:
+        judged[BEST_ALONE] = bench.raw(alone, test)
     judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
     if not judge.asks_lm:
         judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
     if chosen.name == uncompiled.name:
         return judged, judged["compiled"]
-    return judged, calibrated(bench, uncompiled).judge(test.items, bench.ask)
+    return judged, bench.judged(calibrated(bench, uncompiled), uncompiled, test)
 
 
 def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Resampling) -> Verification:
@@ -69,7 +81,7 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
     nominal = labels.scale.level == "nominal"
     ratings = {name: ratings_of(dataset, test, judged) for name, judged in judgments.items()}
     agreements: dict[str, Agreement] = {}
-    for name in JUDGES:
+    for name in (*BASELINES, *([BEST_ALONE] if BEST_ALONE in judgments else []), "compiled"):
         if name not in judgments:
             agreements[name] = nothing(NO_EVIDENCE)
             continue

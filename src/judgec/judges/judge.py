@@ -14,6 +14,7 @@ from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator, Trace
 from judgec.judges.explain.reasons import Reasons, SeenScores
 from judgec.judges.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
+from judgec.judges.recorded import RecordedInterview
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
 from judgec.judges.stream.interview import Interview, OnVerdict
@@ -107,12 +108,14 @@ class CompiledJudge:
             on_verdict=on_verdict,
         )
 
-    def stream(self, pieces: Iterable[Piece], interview: Interview | None, recall: Recall) -> Iterator[list[Judgments]]:
+    def stream(
+        self, pieces: Iterable[Piece], interview: Interview | RecordedInterview | None, recall: Recall
+    ) -> Iterator[list[Judgments]]:
         """Judge items piece by piece, in order; of each piece one calibrated judgment a sample.
 
         Args:
             pieces: The items.
-            interview: From ``interview``.
+            interview: From ``interview``, or recorded verdicts, which have both orders of a pair together already.
             recall: Where features are looked up.
         """
         pairwise, evidence = is_pairwise(self.module), self.evidence
@@ -127,7 +130,8 @@ class CompiledJudge:
                 assert evidence is not None  # asked only then
                 return recall.observed(evidence, piece, (rows + n * turned).tolist())
 
-            raws = [joined(raw, self.scale) if raw and pairwise else raw for raw in samples]
+            apart = pairwise and not isinstance(interview, RecordedInterview)
+            raws = [joined(raw, self.scale) if raw and apart else raw for raw in samples]
             yield [self._judgments(piece.item_ids[:n], raw, observe) for raw in raws]
 
     def calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:

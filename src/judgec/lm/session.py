@@ -9,12 +9,12 @@ from typing import Self
 
 import dspy
 
-from judgec.errors import BudgetError
+from judgec.errors import BudgetError, UserError
 from judgec.lm.cluster import ray
 from judgec.lm.cluster.ray import Cluster
 from judgec.lm.door import open_lm, preflight
 from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import REFUSED, LMSpec
 from judgec.lm.usage import Budget, Spent, Usage
 from judgec.store.journal.journal import Journal
 
@@ -58,25 +58,23 @@ class Session:
         self._caps = caps or Budget(calls=budget, usd=max_cost)
         self._cluster = Cluster(ray_address) if spread else None
         self._executors: dict[str, Executor] = {}
-        self._own = None if spec is None else (spec, self.executor(spec))
+        self._spec = spec
+        if spec is not None and spec.recorded is None:
+            self.executor(spec)
         self.reflection = None if reflection is None else self._open(reflection)
         self._on_done = on_done
 
     @property
     def spec(self) -> LMSpec:
         """The model that ``ask`` asks."""
-        return self._asked[0]
+        if self._spec is None:
+            raise TypeError("a session without a model of its own; name one with executor() or other()")
+        return self._spec
 
     @property
     def lm(self) -> dspy.LM:
         """The same, opened."""
-        return self._asked[1].lm
-
-    @property
-    def _asked(self) -> tuple[LMSpec, Executor]:
-        if self._own is None:
-            raise TypeError("a session without a model of its own; name one with executor() or other()")
-        return self._own
+        return self.executor(self.spec).lm
 
     def ask(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
         """Send requests; a ``judges.bulk.Ask``.
@@ -84,7 +82,7 @@ class Session:
         Raises:
             BudgetError: When one does not fit the caps.
         """
-        return self._asked[1].run(requests, total=total, on_done=self._on_done)
+        return self.executor(self.spec).run(requests, total=total, on_done=self._on_done)
 
     def other(self, spec: LMSpec) -> Ask:
         """The way to another model, with the same journal, caps and meter.
@@ -98,8 +96,10 @@ class Session:
         """What makes the calls to a model; who asks the same model shares it, so that equal calls are one call.
 
         Raises:
-            UserError: As ``other``.
+            UserError: As ``other``, and for recorded verdicts, which cannot be asked.
         """
+        if spec.recorded is not None:
+            raise UserError(REFUSED.format(model=spec.model))
         key = spec.model_dump_json()
         if key not in self._executors:
             self._executors[key] = Executor(self._open(spec), in_flight=self._in_flight)

@@ -10,6 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from judgec.errors import UserError
 
 EMBEDDED = "embedded"
+RECORDED = "recorded:"  # before the file of verdicts that are looked up in place of a model that is asked
+REFUSED = (
+    "{model}: recorded verdicts, which answer for the items of their file alone; this asks about other texts. Name a "
+    "language model with --lm, or judge the recorded items with judgec judge --lm recorded:FILE."
+)
 Scalar = str | int | float | bool
 
 MAX_TOKENS = 2048  # a judgment is a short reason and a grade; the cap makes the cost of a call bounded
@@ -31,8 +36,8 @@ class LMSpec(BaseModel):
     """One model and its settings, as named on the command line and recorded on the card.
 
     Args:
-        model: ``embedded``, or ``provider/name`` as DSPy and LiteLLM write it (``openai/gpt-4o-mini``,
-            ``anthropic/...``, ``ollama_chat/...``, ``hosted_vllm/...``).
+        model: ``embedded``, ``recorded:FILE``, or ``provider/name`` as DSPy and LiteLLM write it
+            (``openai/gpt-4o-mini``, ``anthropic/...``, ``ollama_chat/...``, ``hosted_vllm/...``).
         api_base: URL of an OpenAI-compatible endpoint, without credentials, or None for the provider's own.
         temperature: None means 0 where the model takes a temperature and the model's default where it does
             not.
@@ -56,6 +61,10 @@ class LMSpec(BaseModel):
     @field_validator("model")
     @classmethod
     def _named(cls, model: str) -> str:
+        if model.startswith(RECORDED):
+            if not model.removeprefix(RECORDED).strip():
+                raise ValueError(f"--lm {model}: names no file; recorded:VERDICTS.parquet is valid. Name the file.")
+            return model
         provider, slash, name = model.partition("/")
         if model != EMBEDDED and not (provider and slash and name and not re.search(r"\s", model)):
             raise ValueError(
@@ -139,6 +148,15 @@ class LMSpec(BaseModel):
             UserError: When the card names no model.
         """
         recorded = str(card.get("model", ""))
+        if model is not None and recorded.startswith(RECORDED) != model.startswith(RECORDED):
+            raise UserError(
+                f"--lm {model}: the judge was compiled for {recorded or 'no model'}; "
+                + (
+                    "recorded:FILE with verdicts of the same judge is valid. Name such a file."
+                    if recorded.startswith(RECORDED)
+                    else "recorded verdicts answer for judges that were compiled from some. Name a model."
+                )
+            )
         if model is not None and model != recorded:
             return cls.parse(model, api_base=api_base)
         temperature = card.get("temperature")
@@ -154,6 +172,11 @@ class LMSpec(BaseModel):
     def embedded(self) -> bool:
         """True for the evidence engine that ships with judgec."""
         return self.model == EMBEDDED
+
+    @property
+    def recorded(self) -> str | None:
+        """The file of recorded verdicts, or None for a model that is asked."""
+        return self.model.removeprefix(RECORDED) if self.model.startswith(RECORDED) else None
 
     @property
     def provider(self) -> str:
@@ -188,5 +211,7 @@ class LMSpec(BaseModel):
 
     def describe(self) -> dict[str, Scalar | None]:
         """What the card records: the model, the endpoint and every sampling setting, in JSON-ready form."""
+        if self.recorded is not None:
+            return {"model": self.model}
         temperature: Scalar | Literal["model default"] = self.sampling.get("temperature", "model default")
         return {"model": self.model, "api_base": self.api_base, **self.sampling, "temperature": temperature}

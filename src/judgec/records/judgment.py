@@ -11,6 +11,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
 
 UNSCORED = -1  # in integer arrays of grades and accepts
+NOT_ASKED = "not asked"  # the reason of an item that a recorded judge has no row for: in none of its statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ class Judgments:
     def scored(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """True where the item was judged, shape (n_items,)."""
         return np.array([reason is None for reason in self.unscored], dtype=bool)
+
+    @property
+    def asked(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """False where the judge was never asked about the item, shape (n_items,)."""
+        return np.array([reason != NOT_ASKED for reason in self.unscored], dtype=bool)
 
     def subset(self, rows: Sequence[int]) -> "Judgments":
         """The judgments of the items at these positions, in this order."""

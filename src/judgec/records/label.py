@@ -81,6 +81,7 @@ class LabelSet:
         digest: SHA-256 of items and labels, independent of file format and row order.
         source: The datasheet's ``[source]`` table; ``labels = "constructed"`` marks constructed labels.
         notes: What reading assumed or mended, one sentence each, to be shown to the user.
+        instructions: What the user would tell a judge of them, from the datasheet, or empty.
     """
 
     task: Task
@@ -92,6 +93,7 @@ class LabelSet:
     digest: str
     source: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,9 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 class GradePairs:
     """Experts and a judge on the same items, one row a pair of grades; aspects are flattened.
 
-    Only rows that an expert labelled are here. A row that the judge left unscored is kept, with -1 / NaN.
+    Only rows that an expert labelled are here. A row that the judge left unscored is kept, with -1 / NaN. One that it
+    was never asked about is kept too, so that rows of two judges are of the same items, and has lost the expert's
+    label: it enters no statistic.
 
     Args:
         expert: Expert grade positions, shape (n,); -1 where only accept was labelled.
@@ -40,6 +42,26 @@ class GradePairs:
     def n_grades(self) -> int:
         """How many grades the scale has."""
         return len(self.values)
+
+    @property
+    def labelled(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """False for rows that the judge was never asked about, shape (n,)."""
+        return np.asarray((self.expert >= 0) | (self.expert_accept >= 0))
+
+    def masked(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Self:
+        """All rows, those where ``kept`` is false as if the judge had not been asked about them."""
+        if kept.all():
+            return self
+        return type(self)(
+            np.where(kept, self.expert, -1),
+            np.where(kept, self.judge, -1),
+            np.where(kept, self.score, np.nan),
+            np.where(kept, self.expert_accept, -1),
+            np.where(kept, self.judge_accept, -1),
+            self.cluster,
+            self.values,
+            self.n_clusters,
+        )
 
     def where(self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Self:
         """The rows where ``mask`` is true; cluster codes are kept, so that resampling weights stay valid."""
@@ -79,4 +101,11 @@ def pair(
     labelled = (expert >= 0) | (expert_accept >= 0)
     n_clusters = int(experts.cluster.max(initial=-1)) + 1
     ratings = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)
-    return ratings.where(labelled)
+    asked = np.repeat(judgments.asked[:, None], experts.grade[:, columns].shape[1], axis=1).ravel()
+    return ratings.where(labelled).masked(asked[labelled])
+
+
+def on_both(one: GradePairs, other: GradePairs) -> tuple[GradePairs, GradePairs]:
+    """Two judges' ratings of the same rows on those alone that both were asked about."""
+    both = one.labelled & other.labelled
+    return one.masked(both), other.masked(both)

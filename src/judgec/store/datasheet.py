@@ -28,6 +28,7 @@ class Datasheet:
         scale: The scale, or None.
         source: Where the labels come from, by key.
         notes: What was left unread.
+        instructions: What the user would tell a judge of these labels, or empty.
     """
 
     path: str = ""
@@ -35,6 +36,7 @@ class Datasheet:
     scale: Scale | None = None
     source: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    instructions: str = ""
 
 
 def find_datasheet(path: str) -> Path | None:
@@ -87,15 +89,22 @@ def _interpreted(sheet: Path, text: str, content: Mapping[str, object]) -> Datas
     texts = {str(key): str(value) for key, value in source.items()} if isinstance(source, dict) else {}
     if not isinstance(source, dict):
         faults.append(f"{where('source')}: source is {source!r}; a table [source] of texts is needed. Correct it.")
+    judge = content.get("judge", {})
+    instructions = judge.get("instructions", "") if isinstance(judge, dict) else None
+    if not isinstance(judge, dict) or set(judge) - {"instructions"} or not isinstance(instructions, str):
+        faults.append(f"{where('judge')}: judge is {judge!r}; a table [judge] with instructions is needed. Correct it.")
     if faults:
         raise InputError(faults)
-    unread = sorted(set(content) - {"task", "scale", "source"})
+    unread = sorted(set(content) - {"task", "scale", "source", "judge"})
     return Datasheet(
         path=str(sheet),
         task=task,
         scale=scale,
         source=texts,
-        notes=(f"{sheet} also has {', '.join(unread)}; only task, [scale] and [source] are read.",) if unread else (),
+        notes=(f"{sheet} also has {', '.join(unread)}; only task, [scale], [judge] and [source] are read.",)
+        if unread
+        else (),
+        instructions=str(instructions).strip(),
     )
 
 

@@ -150,6 +150,7 @@ def label_file(
             accept_only=accept_only,
             digest=_digest(collected.items, labels, scale),
             source=sheet.source,
+            instructions=sheet.instructions,
             notes=(*table.notes, *raw.notes, *assumed, *counts),
         ),
         rows=len(file.rows),

@@ -8,7 +8,7 @@ from judgec.api.options.shared import (
     Factors,
     HasCitations,
     LabelColumns,
-    Lm,
+    LmOrRecorded,
     Places,
     ReflectionLm,
     Seed,
@@ -29,7 +29,7 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
         "Labels | Source",
         Option("Expert labels: CSV, TSV, JSONL, Parquet, a folder, hf:owner/name, mlflow:EXPERIMENT.", positional=True),
     ]
-    lm: Lm = "embedded"
+    lm: LmOrRecorded = "embedded"
     name: Annotated[str | None, Option("Name of the judge; default: from the file.")] = None
     objective: Annotated[str | None, Option("tau_b, accept, kappa or qwk, or a sum such as tau_b+accept.")] = None
     task: Task = None
@@ -54,5 +54,22 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
         Literal["median", "dawid-skene", "soft"],
         Option("What is learned where annotators differ; tests keep the median."),
     ] = "median"
+    verdicts: Annotated[
+        tuple[str, ...],
+        Option(
+            "Columns of LABELS that hold one judge's verdicts each; in Python a DataFrame of verdicts, too.",
+            metavar="COL,COL",
+            commas=True,
+            python="Sequence[str] | Source",
+        ),
+    ] = ()
+    judges: Annotated[str | None, Option("Only the recorded judges whose names match.", metavar="GLOB")] = None
+    baseline: Annotated[
+        str | None, Option("The recorded judge to compare with; default: the median one.", metavar="JUDGE")
+    ] = None
+    instructions: Annotated[
+        tuple[str, ...],
+        Option("A prompt of yours that competes, the rubric is added; repeat for several.", metavar="FILE"),
+    ] = ()
     factors: Factors = ""
     has_citations: HasCitations = False

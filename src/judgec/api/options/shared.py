@@ -47,6 +47,9 @@ ApiBase = Annotated[str | None, Option("An OpenAI-compatible endpoint (vLLM, a g
 CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1)]
 MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0)]
 Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...")]
+LmOrRecorded = Annotated[
+    str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...; recorded:FILE asks none.")
+]
 OtherLm = Annotated[str | None, Option("Another model than the judge was compiled for.")]
 ReflectionLm = Annotated[str | None, Option("Model that rewrites prompts; default: --lm.")]
 Temperature = Annotated[float, Option("Of the model that writes questions.", least=0, most=2)]

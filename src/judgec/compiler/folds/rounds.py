@@ -6,6 +6,7 @@ from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import ChosenPrompt, choose_prompt
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.folds.parts import Parts
+from judgec.compiler.recorded import choose_recorded
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import Optimizer
@@ -67,16 +68,21 @@ class Compiling:
             language_model=not settings.lm.embedded,
             objective=self.objective,
             soft=settings.consensus == "soft",
+            recorded=settings.recorded,
         )
-        choice = choose_prompt(
-            bench, self.uncompiled, settings, self.session, plan, self.optimizer, self.objective, self.watch
-        )
+        if settings.recorded is not None:
+            choice = choose_recorded(bench, self.uncompiled.module, settings, self.objective, self.watch)
+        else:
+            choice = choose_prompt(
+                bench, self.uncompiled, settings, self.session, plan, self.optimizer, self.objective, self.watch
+            )
+        uncompiled = choice.uncompiled or self.uncompiled
         self.watch.stage("calibrate", f"prompt {choice.chosen.name}{of}")
         judge = calibrated(bench, choice.chosen, choice.fitted)
         if not dataset.test.items:
             return Round(bench, choice, judge, {}, None)
         self.watch.stage("verify", f"{len(dataset.test)} test items{of}")
-        judged, bare = judge_test(bench, judge, choice.chosen, self.uncompiled)
+        judged, bare = judge_test(bench, judge, choice.chosen, uncompiled, choice.alone)
         return Round(bench, choice, judge, judged, bare)
 
 

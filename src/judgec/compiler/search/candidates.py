@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import dspy
 
+from judgec.store.programs import dump_module, load_module
+
 UNCOMPILED = "zero-shot"
 RUBRIC = "\n\nGrades"  # where the rubric begins that ``judges.signatures`` writes under a task's instructions
 
@@ -33,6 +35,30 @@ def with_demonstrations(module: dspy.Module, demos: Sequence[dspy.Example]) -> d
     copy = module.deepcopy()
     first_predictor(copy).demos = list(demos)
     return copy
+
+
+def with_instructions(module: dspy.Module, instructions: str) -> dspy.Module:
+    """A copy of the judge that is told this, and nothing else, beside its inputs."""
+    copy = module.deepcopy()
+    state = dump_module(copy)
+    for predictor in state.values():
+        predictor["signature"]["instructions"] = instructions
+    load_module(copy, state, "instructions")
+    return copy
+
+
+def instructed(module: dspy.Module, texts: Mapping[str, str]) -> tuple[Candidate, ...]:
+    """The user's own prompts as candidates, each above the rubric of the judge.
+
+    Args:
+        module: The judge as it is.
+        texts: By the name of the candidate.
+    """
+    rubric = split_rubric(first_predictor(module).signature.instructions)[1]
+    return tuple(
+        Candidate(name, with_instructions(module, text.strip() + rubric), settings={"kind": "instructions"})
+        for name, text in texts.items()
+    )
 
 
 def first_predictor(module: dspy.Module) -> dspy.Predict:

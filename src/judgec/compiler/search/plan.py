@@ -10,7 +10,7 @@ from judgec.compiler.search.demonstrations import DEMO_CHARACTERS, SET_SIZES
 from judgec.compiler.search.race import slices
 from judgec.compiler.search.reflection import MINIBATCH
 from judgec.compiler.search.registry import Optimizer
-from judgec.compiler.search.task import POOL_SHARE, Sizes, orders_of
+from judgec.compiler.search.task import POOL_SHARE, Effort, Sizes, orders_of
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.signatures import fenced_inputs
@@ -106,7 +106,7 @@ def plan_compile(
     sizes = _sizes(dataset, settings, orders, _room(settings, begun, kept, kept_usd, usd_a_call))
     effort = optimizer.effort(sizes)
     judged = orders * (effort.judgments + sizes.final(effort.candidates))
-    searches = effort.candidates > 0 and len(dev) > 0
+    searches = len(dev) > 0 and (effort.candidates > 0 or (sizes.own > 0 and sizes.fits(Effort(0, 0, 0))))
     parts = [
         ("preflight", preflight),
         ("uncompiled judge", uncompiled),
@@ -134,7 +134,7 @@ def _sizes(dataset: Dataset, settings: CompileSettings, orders: int, room: int |
     parts = slices(dataset.dev.experts.cluster, settings.seed)
     pool = int(POOL_SHARE * len(dataset.train))
     room = None if room is None else room // orders
-    return Sizes(tuple(map(len, parts)), pool, room, settings.reflection is not None)
+    return Sizes(tuple(map(len, parts)), pool, room, settings.reflection is not None, len(settings.prompts))
 
 
 def _room(

@@ -1,7 +1,7 @@
 """Holds what an optimizer works with: judge, labels it may see, objective, models, caps."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import dspy
 import numpy as np
@@ -46,12 +46,14 @@ class Sizes:
         pool: Train items that reflection may see.
         room: Judgments that the search may make, or None for no limit; a call of the reflection model counts as one.
         reflection: Whether there is a model that rewrites prompts.
+        own: Candidates of the user, which race in the end whatever an optimizer finds.
     """
 
     slices: tuple[int, ...]
     pool: int
     room: int | None
     reflection: bool
+    own: int = 0
 
     @property
     def valued(self) -> int:
@@ -61,11 +63,12 @@ class Sizes:
     def less(self, judgments: int) -> "Sizes":
         """The sizes after a part of the room is used."""
         room = None if self.room is None else max(0, self.room - judgments)
-        return Sizes(self.slices, self.pool, room, self.reflection)
+        return replace(self, room=room)
 
     def final(self, candidates: int) -> int:
-        """The most judgments of the race that decides between the uncompiled judge and so many candidates."""
-        return most_judgments(1 + candidates, self.slices) if candidates else 0
+        """The most judgments of the race between the uncompiled judge, so many candidates and the user's own."""
+        starters = candidates + self.own
+        return most_judgments(1 + starters, self.slices) if starters else 0
 
     def fits(self, effort: Effort) -> bool:
         """Whether there is room for an effort and the race after it."""
@@ -102,6 +105,7 @@ class Task:
         seed: Seed of everything random.
         watch: Told what happens.
         standings: Filled with every candidate that ran and how far it came, by name.
+        own: The user's candidates.
     """
 
     module: dspy.Module
@@ -119,13 +123,14 @@ class Task:
     seed: int
     watch: Watch
     standings: dict[str, tuple[Candidate, RaceStanding]] = field(default_factory=dict)
+    own: Sequence[Candidate] = ()
 
     def sizes(self) -> Sizes:
         """The sizes as they are now."""
         parts = slices(self.dev.experts.cluster, self.seed)
         calls = self.room()
         room = None if calls is None else calls // orders_of(self.module)
-        return Sizes(tuple(map(len, parts)), len(self.pool()), room, self.reflection is not None)
+        return Sizes(tuple(map(len, parts)), len(self.pool()), room, self.reflection is not None, len(self.own))
 
     def judge(self, module: dspy.Module, part: Part) -> Judgments:
         """Raw verdicts; the one way in which candidates are run."""

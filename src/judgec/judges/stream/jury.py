@@ -24,6 +24,7 @@ from judgec.errors import InputError, UserError
 from judgec.judges.decision import nearest_grade
 from judgec.judges.judge import EVEN_ODDS, CompiledJudge, acceptability
 from judgec.judges.pairwise import is_pairwise, most_probable
+from judgec.judges.recorded import RecordedInterview
 from judgec.judges.stream.interview import Interview
 from judgec.judges.stream.recall import Recall
 from judgec.records.judgment import UNSCORED, Judgments
@@ -46,7 +47,7 @@ class Juror:
 
     name: str
     judge: CompiledJudge
-    interview: Interview | None
+    interview: Interview | RecordedInterview | None
     recall: Recall
 
 

@@ -37,6 +37,7 @@ JUDGES = {
     "evidence_only": "the evidence alone, no prompt",
     "uncompiled": "the prompt as it was",
     "compiled_prompt": "the compiled prompt alone",
+    "best_alone": "the recorded judge that was best as it is",
     "compiled": "the judge that you get",
     "compiled_loo": "the same, against all experts but one",
     "ceiling": "each expert, against all others",

@@ -8,7 +8,7 @@ from judgec.records.agreement import STATISTICS
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray
-from judgec.records.ratings import GradePairs
+from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.measure import (
     NO_ACCEPTS,
     NO_ORDER,
@@ -75,10 +75,11 @@ def differences(a: GradePairs, b: GradePairs, resampling: Resampling, *, nominal
 
     Args:
         a: One judge's ratings.
-        b: The other's, of the same rows.
+        b: The other's, of the same rows; those that one of them was never asked about are left out.
         resampling: How intervals are made.
         nominal: The grades are classes: ordinal statistics are undefined.
     """
+    a, b = on_both(a, b)
     return {name: _difference(name, a, b, resampling, nominal) for name in STATISTICS}
 
 

@@ -89,7 +89,7 @@ def measure(
         judge_reject_rate=_reject_rate([r.judge_accept for r in compared]),
         n=sum(len(r.expert) for r in compared),
         n_clusters=len({int(code) for r in compared for code in r.cluster}),
-        unscored=sum(len(r.expert) for r in graders) - sum(len(r.expert) for r in compared),
+        unscored=sum(int(r.labelled.sum()) for r in graders) - sum(len(r.expert) for r in compared),
     )
 
 

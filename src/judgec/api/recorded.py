@@ -1,0 +1,96 @@
+"""Finds recorded verdicts: a file, columns of the labels or items themselves, or a DataFrame."""
+
+from collections.abc import Mapping, Sequence
+
+from judgec.api.frames import IN_MEMORY, Source, as_table, named_table
+from judgec.api.labels import Labels
+from judgec.api.options.compile_judge import CompileJudgeOptions
+from judgec.errors import UserError
+from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
+from judgec.lm.spec import RECORDED, LMSpec
+from judgec.records.card import ProgramCard
+from judgec.store.rows.columns import renamed
+from judgec.store.tables import Table, TableSource, opened
+from judgec.store.verdicts import from_columns
+
+COLUMNS = "columns"  # ``recorded:columns``: the verdicts are columns of the file that is judged
+NAMES = "verdicts"  # what messages call rows in memory
+
+
+def recorded_of(options: CompileJudgeOptions, labels: Labels) -> tuple[str, RecordedVerdicts] | None:
+    """What the judges of a compile were recorded to say, and how ``--lm`` names them; None where a model is asked.
+
+    Raises:
+        UserError: Options that need recorded verdicts without any, or that these have no use for.
+        InputError: As ``judges.recorded.read_recorded``.
+    """
+    file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
+    if file is None and not options.verdicts:
+        for option, value in (("--judges", options.judges), ("--baseline", options.baseline)):
+            if value is not None:
+                raise UserError(
+                    f"{option} {value}: chooses among recorded judges, and there are none; --lm recorded:FILE or "
+                    "--verdicts COLUMN,... is valid beside it. Add one, or drop it."
+                )
+        return None
+    for option, given in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
+        if given:
+            raise UserError(f"{option}: nobody writes prompts for recorded verdicts. Leave it out.")
+    about = OnWhat.of(labels.label_set)
+    if file is not None:
+        if options.verdicts:
+            raise UserError("--lm recorded:FILE and --verdicts: both give verdicts; one is valid. Drop one.")
+        found, model = read_recorded(file, about), options.lm
+    elif all(isinstance(name, str) for name in options.verdicts):
+        names = [str(name) for name in options.verdicts]
+        table = renamed(_label_table(options, labels), options.columns)
+        found = read_recorded(from_columns(table, names, about.task, about.aspects), about)
+        model = f"{RECORDED}{COLUMNS}"
+    else:
+        found = read_recorded(named_table(_frame(options.verdicts), NAMES), about)
+        model = f"{RECORDED}{IN_MEMORY}"
+    return model, check_against(found.narrowed(options.judges), labels.label_set)
+
+
+def recorded_for(
+    card: ProgramCard, spec: LMSpec, items: TableSource = "", columns: Mapping[str, str] | None = None
+) -> RecordedVerdicts:
+    """The verdicts that a compiled judge reads.
+
+    Args:
+        card: Of the judge.
+        spec: Where they are.
+        items: What is judged, for verdicts that are columns of it.
+        columns: judgec's names of these columns by theirs.
+
+    Raises:
+        UserError: The judge was compiled from verdicts in memory, or for a model that is asked.
+        InputError: As ``judges.recorded.read_recorded``.
+    """
+    judge, about, file = judge_of(card), OnWhat.of_card(card), spec.recorded
+    if file == IN_MEMORY or file is None or (file == COLUMNS and not items):
+        raise UserError(
+            f"{card.name}@{card.version}: compiled from verdicts that are in no file of their own; verdicts of {judge} "
+            "in a file are valid. Name it with --lm recorded:FILE."
+        )
+    if file == COLUMNS:
+        table = renamed(opened(items), columns or {})
+        return read_recorded(from_columns(table, [judge], card.task, card.aspects), about)
+    return read_recorded(file, about)
+
+
+def _frame(given: Sequence[object]) -> Source:
+    (frame,) = given if len(given) == 1 else (None,)
+    if frame is None:
+        raise UserError("verdicts: several tables; names of columns, or one DataFrame, is valid. Pass one of these.")
+    return frame  # type: ignore[return-value]  # named_table says what is wrong with it
+
+
+def _label_table(options: CompileJudgeOptions, labels: Labels) -> Table:
+    """The labels as they were given."""
+    if not isinstance(options.labels, Labels):
+        return as_table(options.labels)
+    path = labels.source.get("path")
+    if not path:
+        raise UserError("verdicts: columns of labels that were read from memory; pass a DataFrame of verdicts instead.")
+    return opened(str(path))

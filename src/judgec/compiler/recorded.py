@@ -1,0 +1,221 @@
+"""Chooses among recorded judges: all of them on train and dev together, out of fold, since asking them costs nothing.
+
+Each judge's verdicts get a calibrator and a decision rule of their own, and what counts is the objective of the grades
+that follow, each from folds without its query: a judge that uses its scale oddly can be the better one once compiled.
+The judge that is best as it is stays, unless another one is clearly better then.
+Evidence is left out of this and joins the winner. Two judges are compared on the items that both were asked about.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import dspy
+import numpy as np
+
+from judgec.compiler.assemble import Bench, fitted, learned_part, out_of_fold
+from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
+from judgec.compiler.dataset import Part
+from judgec.compiler.search.candidates import Candidate, with_instructions
+from judgec.compiler.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.judges.recorded import MIN_COMMON, RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.lm.watch import Watch
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.ratings import GradePairs, on_both, pair
+from judgec.stats.agreement.objective import Objective
+from judgec.stats.agreement.statistic import WeightedSum
+from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.resampling import jackknife_se
+
+MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are
+UNKNOWN_PROMPT = "The verdicts of {judge} were recorded; its prompt is not known."
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A recorded judge on train and dev.
+
+    Args:
+        raw: Its verdicts.
+        ratings: They beside the experts' labels.
+        train: Its objective on train alone.
+    """
+
+    raw: Judgments
+    ratings: GradePairs
+    train: float
+
+    @property
+    def n(self) -> int:
+        """Labels of items that it was asked about."""
+        return int(self.ratings.labelled.sum())
+
+
+def choose_recorded(
+    bench: Bench, module: dspy.Module, settings: CompileSettings, objective: Objective, watch: Watch
+) -> ChosenPrompt:
+    """The judge whose verdicts are worth most once they are calibrated.
+
+    Args:
+        bench: With the recorded verdicts.
+        module: What a judge of these labels looks like.
+        settings: With ``baseline``, the judge to compare with; by default the one whose objective is the median.
+        objective: Decides.
+        watch: Told what happens.
+
+    Raises:
+        UserError: No judge has enough labels to learn from, or the baseline is not among them.
+    """
+    recorded = bench.recorded
+    assert recorded is not None  # the caller has looked
+    part = learned_part(bench)
+    watch.stage("search", f"{len(recorded.judges)} recorded judges, on train and dev, by {objective.name}")
+    rated = {name: _rated(bench, name, part, objective) for name in recorded.judges}
+    usable = {name: one for name, one in rated.items() if one.n >= MIN_COMMON // 2 and _grades(one.ratings) > 1}
+    notes = []
+    if few := [f"{name} ({rated[name].n})" for name in rated if name not in usable]:
+        notes.append(f"too few labels of train and dev, or all of one grade, so not compared: {shortly(few)}")
+    if not usable:
+        raise UserError(
+            f"{recorded.path}: no judge has {MIN_COMMON // 2} labels of two grades in train and dev, the most are "
+            f"{max(one.n for one in rated.values())}. Label more items, or record more verdicts."
+        )
+    baseline = _baseline(usable, settings.baseline, recorded)
+    gains, apart = _gains({name: one.ratings for name, one in usable.items()}, baseline, objective)
+    if apart:
+        notes.append(f"fewer than {MIN_COMMON // 2} items in common with {baseline}, so not compared: {shortly(apart)}")
+    alone = max(gains, key=lambda name: gains[name])
+    tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
+    if left := len(gains) - len(tried):
+        notes.append(f"{left} judges that are worth least as they are were not calibrated")
+    chosen = _best_calibrated(bench, module, part, rated, tried, alone, objective)
+    if chosen != alone:
+        notes.append(f"{alone} is best as it is; {chosen} is worth more once both are calibrated")
+    if chosen != baseline:
+        shared = on_both(usable[chosen].ratings, usable[baseline].ratings)[0].labelled
+        notes.append(f"{chosen} and {baseline} were both asked about {int(shared.sum()):,} labels of train and dev")
+    costs = {name: recorded.cost_of(name, [item.item_id for item in part.items]) for name in usable}
+    scored = tuple(_scored(module, recorded, name, usable[name], objective, settings, costs[name]) for name in usable)
+    return ChosenPrompt(
+        chosen=_with_prompt(candidate_of(recorded, chosen, module), recorded),
+        fitted=None,
+        scored=scored,
+        notes=tuple(notes),
+        uncompiled=_with_prompt(candidate_of(recorded, baseline, module), recorded),
+        alone=_with_prompt(candidate_of(recorded, alone, module), recorded),
+    )
+
+
+def candidate_of(recorded: RecordedVerdicts, name: str, module: dspy.Module) -> Candidate:
+    """A recorded judge as a candidate."""
+    facts: dict[str, str | int] = {"kind": RECORDED_KIND, "judge": name}
+    if model := recorded.judges[name].model:
+        facts["model"] = model
+    return Candidate(name, module, settings=facts)
+
+
+def _with_prompt(candidate: Candidate, recorded: RecordedVerdicts) -> Candidate:
+    """The candidate with its own prompt in place of the task's, for whoever reads the program or the report."""
+    prompt = recorded.judges[candidate.name].prompt or UNKNOWN_PROMPT.format(judge=candidate.name)
+    return replace(candidate, module=with_instructions(candidate.module, prompt))
+
+
+def _rated(bench: Bench, name: str, part: Part, objective: Objective) -> Rated:
+    assert bench.recorded is not None  # the caller has looked
+    raw = bench.recorded.judgments(name, [item.item_id for item in part.items])
+    n_train = len(bench.dataset.train)
+    train = _paired(bench, bench.dataset.train, raw.subset(range(n_train)))
+    return Rated(raw, _paired(bench, part, raw), objective.value(train))
+
+
+def _paired(bench: Bench, part: Part, judgments: Judgments) -> GradePairs:
+    return pair(part.experts, judgments, bench.scale, accept_only=bench.dataset.labels.accept_only)
+
+
+def _grades(ratings: GradePairs) -> int:
+    """How many different grades experts gave of items that the judge scored."""
+    known = (ratings.judge != UNSCORED) & (ratings.expert >= 0)
+    return len(set(ratings.expert[known].tolist()))
+
+
+def _baseline(rated: Mapping[str, Rated], asked: str | None, recorded: RecordedVerdicts) -> str:
+    """The judge that was named, or the one whose objective on train is the median, of two the lower."""
+    if asked is None:
+        order = sorted(rated, key=lambda name: (rated[name].train, name))
+        return order[(len(order) - 1) // 2]
+    if asked not in recorded.judges:
+        raise UserError(
+            f"--baseline {asked}: not a judge in {recorded.path}; it has {shortly(list(recorded.judges))}. Name one."
+        )
+    if asked not in rated:
+        raise UserError(f"--baseline {asked}: too few labels in common with {recorded.path}. Name another judge.")
+    return asked
+
+
+def _gains(
+    ratings: Mapping[str, GradePairs], baseline: str, objective: Objective
+) -> tuple[dict[str, float], list[str]]:
+    """What each judge is worth above the baseline on the items of both; and who shares too few with it."""
+    gains, apart = {}, []
+    for name, own in ratings.items():
+        one, other = on_both(own, ratings[baseline])
+        if int(one.labelled.sum()) < MIN_COMMON // 2:
+            apart.append(name)
+            continue
+        gains[name] = objective.value(one) - objective.value(other)
+    return gains, apart
+
+
+def _best_calibrated(
+    bench: Bench,
+    module: dspy.Module,
+    part: Part,
+    rated: Mapping[str, Rated],
+    names: Sequence[str],
+    incumbent: str,
+    objective: Objective,
+) -> str:
+    """The judge that ships: the one that is best as it is, or whoever is worth clearly more once all are calibrated.
+
+    Clearly is a paired out-of-fold gain of more than one standard error (jackknife over queries) on the items of both;
+    of several the largest gain wins. It is the rule by which a decision rule replaces the raw verdict.
+    """
+    names = [name for name in names if name != incumbent]
+    if not names:
+        return incumbent
+    alone = replace(bench, evidence=None)
+
+    def compiled(name: str) -> GradePairs:
+        raw = rated[name].raw
+        said = out_of_fold(fitted(alone, Candidate(name, module), part, raw), part)[1]
+        reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
+        return _paired(bench, part, replace(said, unscored=reasons))
+
+    first, best = compiled(incumbent), (0.0, incumbent)
+    for name in names:
+        one, other = on_both(compiled(name), first)
+        if int(one.labelled.sum()) < MIN_COMMON // 2:
+            continue
+        gain = WeightedSum(((1.0, objective.statistic(one)), (-1.0, objective.statistic(other))))
+        error = float(jackknife_se(gain, (gain.items > 0)[None].astype(np.float64))[0])
+        if gain.point() > max(best[0], 0.0 if np.isnan(error) else error):
+            best = gain.point(), name
+    return best[1]
+
+
+def _scored(
+    module: dspy.Module,
+    recorded: RecordedVerdicts,
+    name: str,
+    rated: Rated,
+    objective: Objective,
+    settings: CompileSettings,
+    cost: float | None,
+) -> ScoredCandidate:
+    statistic = objective.statistic(rated.ratings)
+    found: Estimate = interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(rated.n)
+    unscored = int((rated.ratings.labelled & (rated.ratings.judge == UNSCORED)).sum())
+    return ScoredCandidate(
+        candidate_of(recorded, name, module), statistic.point(), unscored, rated.n, estimate=found, cost_usd=cost
+    )

@@ -1,0 +1,632 @@
+"""Recorded judges: what LMs, prompts or people once said of items, kept in a file, in place of a model that is asked.
+
+A judge that has no row for an item was not asked; a row without a grade was asked and failed, which leaves the item
+unscored. Several runs of a judge are one verdict, the mean of their distributions. So are the two orders of a pair,
+and two orders that disagree are a flip and a tie, as when a model is asked.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgec.errors import InputError, UserError
+from judgec.judges.decision import half_way, stated_grades
+from judgec.judges.pairwise import TIE
+from judgec.judges.reading import read_between, read_grade
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
+from judgec.records.label import FloatArray, IntArray, LabelSet
+from judgec.records.scale import ACCEPT_SCALE, Scale
+from judgec.store.rows.cells import as_accept, as_grade
+from judgec.store.rows.columns import listed
+from judgec.store.stream.pieces import Piece
+from judgec.store.tables import TableSource
+from judgec.store.verdicts import (
+    ACCEPT,
+    ASPECT,
+    CHANCE,
+    COST,
+    GRADE,
+    ITEM,
+    JUDGE,
+    MODEL,
+    NO_CELL,
+    ORDER,
+    PREFERENCE,
+    PROMPT,
+    REPLY,
+    RUN,
+    AboutJudge,
+    VerdictColumns,
+    read_verdicts,
+)
+from judgec.tasks.registry import compares
+
+NO_VERDICT = "no verdict in the recorded row"
+OFF_SCALE = "recorded grade off the scale"
+MIN_COMMON = 30  # labelled items: a judge with fewer is compared with nobody
+RECORDED_KIND = "recorded"  # what the card calls the candidate and the search
+SHOWN = 8  # judges or grades that a message lists
+FAILED, OFF = 1, 2  # of a row: no readable verdict, a grade off the scale
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class OnWhat:
+    """What recorded verdicts are about.
+
+    Args:
+        task: Of the labels.
+        scale: The grades.
+        aspects: What is graded of each item.
+        accept_only: The labels, and so the verdicts, are accept or reject.
+    """
+
+    task: str
+    scale: Scale
+    aspects: tuple[str, ...]
+    accept_only: bool = False
+
+    @classmethod
+    def of(cls, labels: LabelSet) -> "OnWhat":
+        """What the labels are about."""
+        return cls(labels.task, labels.scale, labels.aspects, labels.accept_only)
+
+    @classmethod
+    def of_card(cls, card: ProgramCard) -> "OnWhat":
+        """What a compiled judge is about."""
+        return cls(card.task, card.scale, card.aspects, card.scale.grades == ACCEPT_SCALE.grades)
+
+
+@dataclass(frozen=True)
+class RecordedVerdicts:
+    """Verdicts of several judges on items, in rows sorted by judge and item.
+
+    Args:
+        path: The file, for messages.
+        about: What they are about.
+        judges: Names, sorted, and what is known of each.
+        item_ids: The items that any judge was asked about.
+        judge: Position of each row's judge, shape (n_rows,).
+        item: Position of each row's item, shape (n_rows,).
+        probabilities: Shape (n_rows, n_aspects, n_grades), NaN where there is no verdict.
+        grade: The stated positions, shape (n_rows, n_aspects), -1 where there is no verdict.
+        fault: 0 for a verdict, else ``FAILED`` or ``OFF``, shape (n_rows,).
+        flipped: The two orders of the pair disagree, shape (n_rows,).
+        both_orders: Any pair was shown in both orders.
+        reply: Position of each row's reply in ``replies``, -1 without one, shape (n_rows,).
+        replies: The different replies.
+        cost: US dollars of each row, NaN where unknown, shape (n_rows,).
+        notes: What reading assumed, left out or counted, one sentence each.
+    """
+
+    path: str
+    about: OnWhat
+    judges: Mapping[str, AboutJudge]
+    item_ids: tuple[str, ...] = field(repr=False)
+    judge: IntArray = field(repr=False)
+    item: IntArray = field(repr=False)
+    probabilities: FloatArray = field(repr=False)
+    grade: IntArray = field(repr=False)
+    fault: IntArray = field(repr=False)
+    flipped: BoolArray = field(repr=False)
+    both_orders: bool
+    reply: IntArray = field(repr=False)
+    replies: Sequence[str] = field(repr=False)
+    cost: FloatArray = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def _code(self) -> dict[str, int]:
+        return {item_id: code for code, item_id in enumerate(self.item_ids)}
+
+    @cached_property
+    def _begins(self) -> dict[str, slice]:
+        edges = np.searchsorted(self.judge, np.arange(len(self.judges) + 1))
+        return {name: slice(int(edges[i]), int(edges[i + 1])) for i, name in enumerate(self.judges)}
+
+    def rows_of(self, judge: str, item_ids: Sequence[str]) -> IntArray:
+        """The row of a judge on each item, -1 where it was not asked.
+
+        Raises:
+            UserError: There is no such judge.
+        """
+        self.require(judge)
+        own = self._begins[judge]
+        codes = np.array([self._code.get(item_id, NO_CELL) for item_id in item_ids], dtype=np.int64)
+        items = self.item[own]
+        if not len(items):
+            return np.full(len(codes), NO_CELL, dtype=np.int64)
+        at = np.minimum(np.searchsorted(items, codes), len(items) - 1)
+        return np.where(items[at] == codes, at + own.start, NO_CELL)
+
+    def require(self, judge: str) -> None:
+        """Refuse a judge that is not there.
+
+        Raises:
+            UserError: Saying which there are.
+        """
+        if judge not in self.judges:
+            raise UserError(
+                f"{self.path}: no verdicts of judge {judge}; it has {shortly(list(self.judges))}. "
+                "Record verdicts of this judge, or name another file with --lm recorded:FILE."
+            )
+
+    def judgments(self, judge: str, item_ids: Sequence[str]) -> Judgments:
+        """A judge's raw verdicts on items, as if it had been asked.
+
+        Raises:
+            UserError: There is no such judge.
+        """
+        rows = self.rows_of(judge, item_ids)
+        scale, shape = self.about.scale, (len(rows), len(self.about.aspects))
+        asked = rows != NO_CELL
+        probabilities = np.full((*shape, len(scale.grades)), np.nan)
+        grade = np.full(shape, UNSCORED, dtype=np.int64)
+        flipped = np.zeros(len(rows), dtype=bool)
+        probabilities[asked], grade[asked], flipped[asked] = (
+            self.probabilities[rows[asked]],
+            self.grade[rows[asked]],
+            self.flipped[rows[asked]],
+        )
+        fault = np.where(asked, self.fault[rows], -1).tolist() if len(self.fault) else [-1] * len(rows)
+        why = {0: None, FAILED: NO_VERDICT, OFF: OFF_SCALE, -1: NOT_ASKED}
+        said = np.where(asked, self.reply[rows], NO_CELL).tolist() if len(self.reply) else [NO_CELL] * len(rows)
+        known = (grade != UNSCORED) & (scale.accept_index is not None)
+        return Judgments(
+            item_ids=tuple(item_ids),
+            aspects=self.about.aspects,
+            probabilities=probabilities,
+            grade=grade,
+            score=probabilities @ np.array(scale.values),
+            accept=np.where(known, grade >= (scale.accept_index or 0), UNSCORED).astype(np.int64),
+            confidence=np.full(shape, np.nan),
+            rationale=tuple("" if code == NO_CELL else self.replies[code] for code in said),
+            unscored=tuple(why[code] for code in fault),
+            flipped=flipped if self.both_orders else None,
+        )
+
+    def cost_of(self, judge: str, item_ids: Sequence[str]) -> float | None:
+        """What a judge's verdicts on these items cost in US dollars, as recorded; None where that is not known."""
+        rows = self.rows_of(judge, item_ids)
+        costs = self.cost[rows[rows != NO_CELL]]
+        return None if not len(costs) or np.isnan(costs).any() else float(costs.sum())
+
+    def narrowed(self, pattern: str | None) -> "RecordedVerdicts":
+        """The verdicts of the judges whose names match.
+
+        Raises:
+            UserError: When none does.
+        """
+        if pattern is None:
+            return self
+        kept = [name for name in self.judges if fnmatchcase(name, pattern)]
+        if not kept:
+            raise UserError(
+                f"--judges {pattern}: matches none of the judges in {self.path}, {shortly(list(self.judges))}. "
+                "Correct the pattern."
+            )
+        return _only(self, kept)
+
+
+class RecordedInterview:
+    """A recorded judge in place of a prompt that is put to a stream of items.
+
+    Args:
+        recorded: The verdicts.
+        judge: Whose.
+        pairs: The pieces hold every pair twice, the second time mirrored; verdicts are of both orders already.
+        on_verdict: Told of progress.
+    """
+
+    def __init__(
+        self, recorded: RecordedVerdicts, judge: str, *, pairs: bool, on_verdict: Callable[[int, int], None]
+    ) -> None:
+        recorded.require(judge)
+        self.half_way = 0
+        self.stop = threading.Event()
+        self._recorded, self._judge, self._pairs, self._on_verdict = recorded, judge, pairs, on_verdict
+
+    def hold(self, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, list[Judgments]]]:
+        """Each piece with the judge's raw verdicts, in order."""
+        for piece in pieces:
+            said = self._recorded.judgments(self._judge, piece.item_ids[: len(piece.item_ids) // (1 + self._pairs)])
+            self.half_way += half_way(said, self._recorded.about.scale)
+            self._on_verdict(len(said.item_ids), int((~said.scored).sum()))
+            yield piece, [said]
+
+
+def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
+    """Read recorded verdicts.
+
+    Args:
+        source: A file, or rows in memory, as ``store.verdicts`` reads them.
+        about: The labels' task, scale and aspects.
+
+    Raises:
+        InputError: Missing columns or cells, verdicts given twice, several aspects without a column that says which.
+    """
+    verdict = PREFERENCE if compares(about.task) else GRADE
+    columns = read_verdicts(source, about.scale.grades)
+    if about.accept_only and ACCEPT in columns.coded and verdict not in columns.coded:
+        verdict = ACCEPT
+    columns.require(ITEM, JUDGE, verdict)
+    faults = [*columns.missing_cells(ITEM), *columns.missing_cells(JUDGE)]
+    if faults:
+        raise InputError(faults)
+    notes = list(columns.notes)
+    aspect, kept = _aspects(columns, about, notes)
+    item, item_ids = columns.coded[ITEM].as_ids()
+    judge, names = columns.coded[JUDGE].as_ids()
+    rank = {name: i for i, name in enumerate(sorted(names))}
+    judge = np.array([rank[name] for name in names], dtype=np.int64)[judge]
+    cell = (judge * len(item_ids) + item) * len(about.aspects) + aspect
+    order = _orders(columns, about, notes)
+    _require_distinct(columns, kept, cell, order)
+    spread, stated, fault = _verdicts(columns, verdict, about, notes)
+    merged = _merge(cell[kept], order[kept], spread[kept], stated[kept], fault[kept], about)
+    cost = columns.numbers.get(COST, np.full(columns.n_rows, np.nan))
+    _say_costs(columns, cost, notes)
+    found = _by_item(merged, about, notes)
+    row_of = kept[found.row]
+    reply, replies = _replies(columns)
+    total = np.bincount(np.searchsorted(found.key, cell[kept] // len(about.aspects)), cost[kept], len(found.key))
+    result = RecordedVerdicts(
+        path=columns.path,
+        about=about,
+        judges=_described(columns, sorted(names)),
+        item_ids=tuple(item_ids),
+        judge=found.key // len(item_ids),
+        item=found.key % len(item_ids),
+        probabilities=found.spread,
+        grade=found.grade,
+        fault=found.fault,
+        flipped=found.flipped,
+        both_orders=bool(merged.both_orders),
+        reply=reply[row_of],
+        replies=replies,
+        cost=np.asarray(total, dtype=np.float64),
+        notes=tuple(notes),
+    )
+    keep = ~found.partial
+    if keep.all():
+        return result
+    changed = {name: getattr(result, name)[keep] for name in ("judge", "item", "probabilities", "grade", "fault")}
+    changed |= {name: getattr(result, name)[keep] for name in ("flipped", "reply", "cost")}
+    return replace(result, **changed)
+
+
+def _aspects(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> tuple[IntArray, IntArray]:
+    """Position of each row's aspect, and the rows of aspects that are labelled."""
+    everything = np.arange(columns.n_rows)
+    column = columns.coded.get(ASPECT)
+    if column is None:
+        if len(about.aspects) > 1:
+            raise InputError(
+                [
+                    (
+                        f"{columns.path}:1: no column aspect; the labels have the aspects {listed(about.aspects)}, and "
+                        "a verdict is of one of them. Add the column."
+                    )
+                ]
+            )
+        return np.zeros(columns.n_rows, dtype=np.int64), everything
+    codes, names = column.texts()
+    place = {name: i for i, name in enumerate(about.aspects)}
+    position = np.array([*(place.get(name.strip(), NO_CELL) for name in names), NO_CELL], dtype=np.int64)[codes]
+    kept = np.flatnonzero(position != NO_CELL)
+    if not len(kept):
+        raise InputError(
+            [
+                (
+                    f"{columns.path}:1: aspects {listed(names[:SHOWN])}; none of these is an aspect of the labels, "
+                    f"{listed(about.aspects)}. Rename them in the file."
+                )
+            ]
+        )
+    if len(kept) < columns.n_rows:
+        notes.append(
+            f"{columns.path}: {columns.n_rows - len(kept):,} verdicts of aspects that nobody labelled: left out"
+        )
+    return np.maximum(position, 0), kept
+
+
+def _orders(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> IntArray:
+    """Code of the order in which each row's pair was shown; 0 for what is no pair, or where nobody noted it."""
+    if not compares(about.task):
+        return np.zeros(columns.n_rows, dtype=np.int64)
+    column = columns.coded.get(ORDER)
+    codes = np.full(columns.n_rows, NO_CELL, dtype=np.int64) if column is None else column.as_ids()[0]
+    if missing := int((codes == NO_CELL).sum()):
+        notes.append(
+            f"{columns.path}: {missing:,} preferences without an order: read as they stand, whether they flip with the "
+            "order of the answers is not known"
+        )
+    return codes + 1
+
+
+def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, order: IntArray) -> None:
+    """Refuse two verdicts of one judge on one item, aspect and order, unless a column ``run`` tells them apart."""
+    run = columns.coded.get(RUN)
+    runs = np.zeros(columns.n_rows, dtype=np.int64) if run is None else run.codes + 1
+    n_orders, n_runs = int(order.max(initial=0)) + 1, int(runs.max(initial=0)) + 1
+    key = ((cell * n_orders + order) * n_runs + runs)[kept]
+    by_key = np.argsort(key, kind="stable")
+    twice = np.flatnonzero(np.diff(key[by_key]) == 0)
+    if len(twice):
+        later = np.sort(kept[by_key[twice + 1]])
+        first = kept[by_key[twice[np.argmin(by_key[twice + 1])]]]
+        item, judge = (columns.coded[name] for name in (ITEM, JUDGE))
+        raise InputError(
+            [
+                f"{columns.where(int(row))}: a second verdict of judge {judge.values[judge.codes[row]]} on item "
+                f"{item.values[item.codes[row]]}"
+                f"{f', the first is at {columns.where(int(first))}' if row == later[0] else ''}; one is valid, or "
+                f"several with a column {RUN} that tells them apart. Delete one, or add the column."
+                for row in later
+            ]
+        )
+    if n_orders < 3:
+        return
+    cells, orders = np.unique(np.unique((cell * n_orders + order)[kept]) // n_orders, return_counts=True)
+    if (orders > 2).any():
+        row = int(np.flatnonzero(cell == cells[orders > 2][0])[2])
+        raise InputError(
+            [
+                (
+                    f"{columns.where(row)}: a third order of one pair; two answers have two orders, for example ab "
+                    f"and ba. Correct the column {ORDER}."
+                )
+            ]
+        )
+
+
+def _verdicts(
+    columns: VerdictColumns, verdict: str, about: OnWhat, notes: list[str]
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Each row's distribution, stated position and fault."""
+    column, scale = columns.coded[verdict], about.scale
+    k = len(scale.grades)
+    read = [_read(value, about) for value in column.values]
+    spreads = np.array([np.full(k, np.nan) if one is None else one for one in [*read, None]])
+    codes = np.array([*(OFF if one is None else 0 for one in read), FAILED], dtype=np.int64)
+    spread, fault = spreads[column.codes], codes[column.codes]
+    scored = fault == 0
+    stated = np.full(len(fault), UNSCORED, dtype=np.int64)
+    stated[scored] = stated_grades(spread[scored], scale)
+    if off := int((fault == OFF).sum()):
+        strange = [value for value, one in zip(column.values, read, strict=True) if one is None]
+        row = int(np.flatnonzero(fault == OFF)[0])
+        notes.append(
+            f"{columns.where(row) if off <= SHOWN else columns.path}: {off:,} grades off the scale "
+            f"({shortly([str(value)[:40] for value in strange])}; valid are {listed(scale.grades)}): unscored"
+        )
+    chances = [columns.numbers.get(f"{CHANCE}{grade}") for grade in scale.grades]
+    if any(one is not None for one in chances):
+        given = np.stack([np.full(len(fault), np.nan) if one is None else one for one in chances], axis=1)
+        mass = np.nansum(given, axis=1)
+        has = scored & (mass > 0)
+        spread[has] = np.nan_to_num(given[has]) / mass[has, None]
+    return spread, stated, fault
+
+
+def _read(value: object, about: OnWhat) -> FloatArray | None:
+    """The distribution that a cell states; None off the scale."""
+    spread = np.zeros(len(about.scale.grades))
+    if about.accept_only:
+        word = as_grade(value)
+        accept = None if word is None else as_accept(word)
+        if accept is None:
+            return None
+        spread[int(accept)] = 1.0
+        return spread
+    position = read_grade(value, about.scale)
+    between = read_between(value, about.scale) if position is None else None
+    if between is not None:
+        spread[list(between)] = 0.5
+        return spread
+    if position is None:
+        return None
+    spread[position] = 1.0
+    return spread
+
+
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """Verdicts by judge, item and aspect, in rising order of ``cell``; ``row`` is the first of each."""
+
+    cell: IntArray
+    row: IntArray
+    spread: FloatArray
+    grade: IntArray
+    fault: IntArray
+    flipped: BoolArray
+    both_orders: bool = False
+    key: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    partial: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
+
+
+def _merge(
+    cell: IntArray, order: IntArray, spread: FloatArray, stated: IntArray, fault: IntArray, about: OnWhat
+) -> _Merged:
+    """Runs of one order as one verdict, then the orders of one pair."""
+    n_orders = int(order.max(initial=0)) + 1
+    once = _runs(cell * n_orders + order, spread, stated, fault)
+    whole, first, count = np.unique(once.cell // n_orders, return_index=True, return_counts=True)
+    second = np.minimum(first + 1, len(once.cell) - 1)
+    two = count == 2
+    grade, kind = once.grade[first], once.fault[first]
+    merged = _Merged(whole, once.row[first], once.spread[first], grade, kind, np.zeros(len(whole), dtype=bool))
+    if not two.any():
+        return merged
+    a, b = first[two], second[two]
+    scored = (once.fault[a] == 0) & (once.fault[b] == 0)
+    differ = scored & (once.grade[a] != once.grade[b])
+    merged.flipped[two] = differ
+    agreed = np.where(differ, about.scale.position(TIE), once.grade[a])
+    merged.grade[two] = np.where(scored, agreed, UNSCORED)
+    merged.spread[two] = np.where(scored[:, None], (once.spread[a] + once.spread[b]) / 2.0, np.nan)
+    merged.fault[two] = np.where(scored, 0, np.maximum(once.fault[a], once.fault[b]))
+    return replace(merged, both_orders=True)
+
+
+def _runs(key: IntArray, spread: FloatArray, stated: IntArray, fault: IntArray) -> _Merged:
+    """Rows of one key as one verdict: the mean over those that have one; the stated grade where there is only one."""
+    by_key = np.argsort(key, kind="stable")
+    keys, begin, count = np.unique(key[by_key], return_index=True, return_counts=True)
+    first = by_key[begin]
+    if (count == 1).all():
+        return _Merged(keys, first, spread[first], stated[first], fault[first], np.zeros(len(keys), dtype=bool))
+    good = fault == 0
+    votes = np.add.reduceat(good[by_key].astype(np.int64), begin)
+    total = np.add.reduceat(np.where(good[:, None], spread, 0.0)[by_key], begin, axis=0)
+    mean = np.where(votes[:, None] > 0, total / np.maximum(votes, 1)[:, None], np.nan)
+    only = np.maximum.reduceat(np.where(good, stated, UNSCORED)[by_key], begin)
+    grade = np.where(votes > 1, np.nan_to_num(mean).argmax(axis=1), only)
+    kind = np.where(votes > 0, 0, np.maximum.reduceat(fault[by_key], begin))
+    return _Merged(keys, first, mean, np.where(votes > 0, grade, UNSCORED), kind, np.zeros(len(keys), dtype=bool))
+
+
+def _by_item(merged: _Merged, about: OnWhat, notes: list[str]) -> _Merged:
+    """The aspects of one item side by side; a judge that was asked about some of them only was not asked."""
+    aspects, k = len(about.aspects), len(about.scale.grades)
+    key, first, count = np.unique(merged.cell // aspects, return_index=True, return_counts=True)
+    row = np.searchsorted(key, merged.cell // aspects)
+    spread = np.full((len(key), aspects, k), np.nan)
+    grade = np.full((len(key), aspects), UNSCORED, dtype=np.int64)
+    spread[row, merged.cell % aspects] = merged.spread
+    grade[row, merged.cell % aspects] = merged.grade
+    fault = np.maximum.reduceat(merged.fault, first) if len(first) else np.empty(0, dtype=np.int64)
+    spread[fault > 0], grade[fault > 0] = np.nan, UNSCORED
+    partial = count < aspects
+    if partial.any():
+        notes.append(
+            f"{int(partial.sum()):,} times a judge was asked about some of the {aspects} aspects of an item only: "
+            "taken as not asked"
+        )
+    flipped = np.logical_or.reduceat(merged.flipped, first) if len(first) else merged.flipped
+    return _Merged(
+        merged.cell, merged.row[first], spread, grade, fault, flipped, merged.both_orders, key=key, partial=partial
+    )
+
+
+def _replies(columns: VerdictColumns) -> tuple[IntArray, list[str]]:
+    column = columns.coded.get(REPLY)
+    return (np.full(columns.n_rows, NO_CELL, dtype=np.int64), []) if column is None else column.texts()
+
+
+def _say_costs(columns: VerdictColumns, cost: FloatArray, notes: list[str]) -> None:
+    if COST in columns.numbers and (unknown := int(np.isnan(cost).sum())):
+        unread = columns.unread.get(COST, 0)
+        odd = f", {unread:,} of them negative, infinite or no number" if unread else ""
+        notes.append(f"{columns.path}: {unknown:,} of {columns.n_rows:,} rows without a {COST}{odd}: unknown, not 0")
+    for name, count in columns.unread.items():
+        if name.startswith(CHANCE):
+            notes.append(f"{columns.path}: {count:,} cells of {name} that are no probability: left out")
+
+
+def _described(columns: VerdictColumns, names: Sequence[str]) -> dict[str, AboutJudge]:
+    """What is known of each judge: ``judges.json``, else the columns ``model`` and ``prompt`` of its first row."""
+    judge, written = columns.coded[JUDGE].as_ids()
+    first = np.full(len(written), columns.n_rows, dtype=np.int64)
+    np.minimum.at(first, judge, np.arange(columns.n_rows))
+    found = {}
+    for name in names:
+        row = int(first[written.index(name)])
+        cells = {
+            what: str(column.values[column.codes[row]])
+            for what in (MODEL, PROMPT)
+            if (column := columns.coded.get(what)) is not None and column.codes[row] != NO_CELL
+        }
+        found[name] = columns.about.get(name) or AboutJudge(cells.get(MODEL), cells.get(PROMPT))
+    return found
+
+
+def judge_of(card: ProgramCard) -> str:
+    """The recorded judge that a compiled judge was made of.
+
+    Raises:
+        UserError: It was compiled for a model that is asked.
+    """
+    name = card.settings.get("judge")
+    if card.settings.get("kind") != RECORDED_KIND or not isinstance(name, str):
+        raise UserError(
+            f"--lm recorded: {card.name}@{card.version} was compiled for {card.lm.get('model')}, not from recorded "
+            "verdicts; a model is valid. Name one, or leave --lm out."
+        )
+    return name
+
+
+def check_against(recorded: RecordedVerdicts, labels: LabelSet) -> RecordedVerdicts:
+    """The judges that share enough labelled items with the labels, with notes on the others.
+
+    Raises:
+        InputError: No item is in both files.
+        UserError: No judge shares ``MIN_COMMON`` labelled items.
+    """
+    labelled = tuple(dict.fromkeys(label.item_id for label in labels.labels))
+    common = {name: int((recorded.rows_of(name, labelled) != NO_CELL).sum()) for name in recorded.judges}
+    if not any(common.values()):
+        theirs, ours = next(iter(recorded.item_ids), "none"), next(iter(labelled), "none")
+        raise InputError(
+            [
+                (
+                    f"{recorded.path}:1: none of its items is a labelled one; item_id must be the same in both files, "
+                    f"and is here for example {theirs}, in the labels {ours}. Add the column item_id to both."
+                )
+            ]
+        )
+    few = {name: n for name, n in common.items() if n < MIN_COMMON}
+    kept = [name for name in common if name not in few]
+    if not kept:
+        raise UserError(
+            f"{recorded.path}: {shortly([f'{name} {n}' for name, n in few.items()])} items in common with the labels; "
+            f"at least {MIN_COMMON} are needed of one judge. Label more items, or record more verdicts."
+        )
+    notes = [*recorded.notes]
+    if few:
+        who = shortly([f"{name} ({n})" for name, n in few.items()])
+        notes.append(f"{recorded.path}: fewer than {MIN_COMMON} items in common with the labels, left out: {who}")
+    strangers = len(set(recorded.item_ids) - set(labelled))
+    if strangers:
+        notes.append(f"{recorded.path}: verdicts on {strangers:,} items that nobody labelled: not looked at")
+    fewest, most = min(common[name] for name in kept), max(common[name] for name in kept)
+    if fewest < len(labelled):
+        each = f"{fewest:,} to {most:,}" if fewest < most else f"{most:,}"
+        notes.append(
+            f"{recorded.path}: its judges were asked about {each} of the {len(labelled):,} labelled items; no row "
+            "means not asked, and judges are compared on the items that both were asked about"
+        )
+    return replace(_only(recorded, kept), notes=tuple(notes))
+
+
+def _only(recorded: RecordedVerdicts, kept: Sequence[str]) -> RecordedVerdicts:
+    """The verdicts of these judges, which are still found by name."""
+    if len(kept) == len(recorded.judges):
+        return recorded
+    wanted = set(kept)
+    names = [name for name in recorded.judges if name in wanted]
+    places = np.array([names.index(name) if name in wanted else NO_CELL for name in recorded.judges], dtype=np.int64)
+    rows = np.flatnonzero(places[recorded.judge] != NO_CELL)
+    changed = {
+        name: getattr(recorded, name)[rows]
+        for name in ("item", "probabilities", "grade", "fault", "flipped", "reply", "cost")
+    }
+    return replace(
+        recorded,
+        judges={name: recorded.judges[name] for name in names},
+        judge=places[recorded.judge[rows]],
+        **changed,
+    )
+
+
+def shortly(names: Sequence[str]) -> str:
+    """Names, the first few of many."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"

@@ -1,0 +1,207 @@
+"""Recorded verdicts as a judge: what is asked, failed, off the scale, flipped, repeated or missing."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.judges.recorded import (
+    MIN_COMMON,
+    NO_VERDICT,
+    OFF_SCALE,
+    OnWhat,
+    RecordedVerdicts,
+    check_against,
+    read_recorded,
+)
+from judgec.records.judgment import NOT_ASKED
+from judgec.records.label import LabelSet
+from judgec.records.ratings import pair
+from judgec.records.scale import ACCEPT_SCALE, Scale
+from judgec.stats.agreement.measure import statistic_of
+from judgec.store.experts import experts_of
+from judgec.store.labels import read_label_file
+from judgec.store.tables import Table
+from tests.compiler.small import write
+
+GRADES = OnWhat("relevance", Scale(grades=(0, 1, 2, 3), accept_at=2), ("grade",))
+PAIRS = OnWhat("preference", Scale(name="preference", level="nominal", grades=("a", "tie", "b")), ("grade",))
+RECORDED = Path("../shared/data/recorded")
+
+Row = Mapping[str, object]
+
+
+def recorded(rows: Sequence[Row], about: OnWhat = GRADES) -> RecordedVerdicts:
+    names = tuple(dict.fromkeys(name for row in rows for name in row))
+    table = Table("verdicts.csv", names, tuple(map(dict, rows)), tuple(range(2, len(rows) + 2)))
+    return read_recorded(table, about)
+
+
+def said(item: object, grade: object, judge: str = "j", **more: object) -> Row:
+    return {"item_id": item, "judge": judge, "grade": grade, **more}
+
+
+def prefers(item: str, preference: object, order: object, **more: object) -> Row:
+    return {"item_id": item, "judge": "j", "preference": preference, "order": order, **more}
+
+
+def test_judgments_no_row_is_not_asked_and_an_empty_grade_is_asked_and_failed() -> None:
+    found = recorded([said("x", 2), said("y", None), said("z", "7"), said("x", 0, "other"), said("w", 1, "other")])
+    judged = found.judgments("j", ["w", "x", "y", "z", "stranger"])
+    assert judged.unscored == (NOT_ASKED, None, NO_VERDICT, OFF_SCALE, NOT_ASKED)
+    assert judged.grade.ravel().tolist() == [-1, 2, -1, -1, -1]
+    assert judged.accept.ravel().tolist() == [-1, 1, -1, -1, -1]
+    assert judged.probabilities[1, 0].tolist() == [0, 0, 1, 0]
+    assert np.isnan(judged.probabilities[[0, 2, 3, 4]]).all()
+    assert judged.asked.tolist() == [False, True, True, True, False]
+    assert any("1 grades off the scale (7;" in note and "verdicts.csv:4" in note for note in found.notes)
+
+
+def test_judgments_read_numbers_halves_replies_and_probabilities_as_from_a_model() -> None:
+    rows = [said("7", "2.0", reply="because"), said("y", 2.5), said("z", 1, p_0=0.2, p_1=0.2, p_3=0.4)]
+    judged = recorded(rows).judgments("j", ["7", "y", "z"])
+    assert judged.grade.ravel().tolist() == [2, 2, 1]  # half way the even one, as of a model's 2.5
+    assert judged.probabilities[1, 0].tolist() == [0, 0, 0.5, 0.5]
+    assert judged.probabilities[2, 0] == pytest.approx([0.25, 0.25, 0, 0.5])
+    assert judged.score.ravel() == pytest.approx([2, 2.5, 0.25 + 1.5])
+    assert judged.rationale == ("because", "", "")
+
+
+def test_judgments_of_a_number_and_its_text_are_of_one_item() -> None:
+    found = recorded([said(7, 1), said("8", 2)])
+    assert found.judgments("j", ["7", "8"]).grade.ravel().tolist() == [1, 2]
+
+
+def test_two_orders_of_a_pair_agree_flip_or_fail_together() -> None:
+    rows = [
+        *(prefers("same", "a", "ab"), prefers("same", "a", "ba")),
+        *(prefers("flip", "a", "ab"), prefers("flip", "b", "ba")),
+        *(prefers("half", "a", "ab"), prefers("half", "", "ba")),
+        prefers("once", "b", "ab"),
+    ]
+    judged = recorded(rows, PAIRS).judgments("j", ["same", "flip", "half", "once"])
+    assert judged.grade.ravel().tolist() == [0, 1, -1, 2]
+    assert judged.flipped is not None
+    assert judged.flipped.tolist() == [False, True, False, False]
+    assert judged.probabilities[1, 0].tolist() == [0.5, 0, 0.5]
+    assert judged.unscored == (None, None, NO_VERDICT, None)
+
+
+def test_preferences_without_order_are_read_and_said_to_be_of_unknown_flips() -> None:
+    found = recorded([prefers("x", "a", None), prefers("y", "b", None)], PAIRS)
+    judged = found.judgments("j", ["x", "y"])
+    assert judged.grade.ravel().tolist() == [0, 2]
+    assert judged.flipped is None
+    assert any("2 preferences without an order" in note for note in found.notes)
+
+
+def test_a_third_order_of_a_pair_is_an_error() -> None:
+    with pytest.raises(InputError, match=r"verdicts.csv:4: a third order of one pair"):
+        recorded([prefers("x", "a", "1"), prefers("x", "a", "2"), prefers("x", "a", "3")], PAIRS)
+
+
+def test_a_second_verdict_is_an_error_with_both_lines_unless_a_run_tells_them_apart() -> None:
+    with pytest.raises(InputError, match=r"verdicts.csv:4: a second verdict of judge j on item x.*verdicts.csv:2"):
+        recorded([said("x", 2), said("y", 2), said("x", 3)])
+    found = recorded([said("x", 2, run=1), said("x", 3, run=2), said("x", 3, run=3), said("x", None, run=4)])
+    judged = found.judgments("j", ["x"])
+    assert judged.probabilities[0, 0] == pytest.approx([0, 0, 1 / 3, 2 / 3])
+    assert judged.grade.tolist() == [[3]]
+
+
+def test_costs_that_are_no_number_are_unknown_and_counted_never_zero() -> None:
+    found = recorded([said("x", 2, cost_usd=0.25), said("y", 2, cost_usd=float("nan")), said("z", 1, cost_usd="-1")])
+    assert found.cost_of("j", ["x"]) == 0.25
+    assert found.cost_of("j", ["x", "y"]) is None
+    assert found.cost_of("j", ["z"]) is None
+    assert any("2 of 3 rows without a cost_usd, 1 of them negative" in note for note in found.notes)
+
+
+def test_missing_columns_and_cells_are_errors_with_their_place() -> None:
+    with pytest.raises(InputError, match=r"verdicts.csv:1: no judge; .*the columns are item_id, grade"):
+        recorded([{"item_id": "x", "grade": 1}])
+    with pytest.raises(InputError, match=r"verdicts.csv:1: no preference"):
+        recorded([said("x", 1)], PAIRS)
+    with pytest.raises(InputError, match=r"verdicts.csv:3: no item_id"):
+        recorded([said("x", 1), said(None, 1)])
+
+
+def test_several_aspects_need_a_column_and_all_of_an_items_aspects() -> None:
+    two = OnWhat("answer", Scale(grades=(0, 1, 2)), ("clear", "true"))
+    rows = [
+        *(said("x", 2, aspect="clear"), said("x", 1, aspect="true"), said("x", 0, aspect="polite")),
+        *(said("y", 2, aspect="clear"), said("z", 2, aspect="clear"), said("z", "", aspect="true")),
+    ]
+    found = recorded(rows, two)
+    judged = found.judgments("j", ["x", "y", "z"])
+    assert judged.grade.tolist() == [[2, 1], [-1, -1], [-1, -1]]
+    assert judged.unscored == (None, NOT_ASKED, NO_VERDICT)
+    assert any("1 verdicts of aspects that nobody labelled" in note for note in found.notes)
+    assert any("1 times a judge was asked about some of the 2 aspects" in note for note in found.notes)
+    with pytest.raises(InputError, match=r"no column aspect; the labels have the aspects clear, true"):
+        recorded([said("x", 1)], two)
+
+
+@pytest.mark.parametrize("column", ["grade", "accept"])
+def test_verdicts_on_labels_of_accept_or_reject_are_read_as_such(column: str) -> None:
+    about = OnWhat("grade", ACCEPT_SCALE, ("grade",), accept_only=True)
+    words = {"x": "accept", "y": "no", "z": True, "w": "perhaps"}
+    found = recorded([{"item_id": item, "judge": "j", column: word} for item, word in words.items()], about)
+    judged = found.judgments("j", list(words))
+    assert judged.grade.ravel().tolist() == [1, 0, 1, -1]
+    assert judged.accept.ravel().tolist() == [1, 0, 1, -1]
+    assert judged.unscored[3] == OFF_SCALE
+
+
+def test_narrowed_keeps_matching_judges_and_what_they_said() -> None:
+    found = recorded([said("x", 0, "gpt/a"), said("x", 1, "gpt/b"), said("x", 2, "llama/a"), said("y", 3, "gpt/b")])
+    kept = found.narrowed("gpt/*")
+    assert list(kept.judges) == ["gpt/a", "gpt/b"]
+    assert kept.judgments("gpt/b", ["y", "x"]).grade.ravel().tolist() == [3, 1]
+    with pytest.raises(UserError, match="llama/a"):
+        kept.judgments("llama/a", ["x"])
+    with pytest.raises(UserError, match=r"--judges mistral\*: matches none of the judges"):
+        found.narrowed("mistral*")
+
+
+def labelled(tmp_path: Path, n: int) -> LabelSet:
+    rows = [{"item_id": f"i{i}", "query": f"q{i}", "document": "d", "grade": i % 4} for i in range(n)]
+    return read_label_file(str(write(tmp_path / "labels.jsonl", rows)), task="relevance").labels
+
+
+def test_check_against_refuses_strangers_and_leaves_out_judges_with_few_common_items(tmp_path: Path) -> None:
+    labels = labelled(tmp_path, 60)
+    about = OnWhat.of(labels)
+    many = [said(f"i{i}", i % 4 if i % 4 < 3 else 0, "many") for i in range(50)]
+    few = [said(f"i{i}", 1, "few") for i in range(MIN_COMMON - 1)]
+    found = check_against(recorded([*many, *few, said("else", 1, "many")], about), labels)
+    assert list(found.judges) == ["many"]
+    assert any(f"fewer than {MIN_COMMON} items in common with the labels, left out: few (29)" in n for n in found.notes)
+    assert any("verdicts on 1 items that nobody labelled" in note for note in found.notes)
+    assert any("asked about 50 of the 60 labelled items" in note for note in found.notes)
+    with pytest.raises(InputError, match="for example else, in the labels i0"):
+        check_against(recorded([said("else", 1)], about), labels)
+    with pytest.raises(UserError, match=rf"few 29 items in common with the labels; at least {MIN_COMMON}"):
+        check_against(recorded(few, about), labels)
+
+
+def test_recorded_prompts_of_real_judges_agree_with_nist_as_they_were_counted_elsewhere() -> None:
+    """The README of the set counts quadratic kappa on the 1,690 pairs of gpt-4o: .560 to .650, median .618."""
+    stem = RECORDED / "trecdl20_relevance"
+    if not RECORDED.exists():
+        pytest.skip(f"{RECORDED} is absent: recorded verdicts of real judges are NOT checked")
+    labels = read_label_file(f"{stem}.jsonl").labels
+    found = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(labels)).narrowed("gpt-4o/*")
+    experts, ids = experts_of(labels), [item.item_id for item in labels.items]
+    judged = {name: found.judgments(name, ids) for name in found.judges}
+    common = np.all([one.asked for one in judged.values()], axis=0)
+    assert int(common.sum()) == 1690
+    rows = [int(i) for i in np.flatnonzero(common)]
+    ratings = [pair(experts.rows(rows), one.subset(rows), labels.scale, accept_only=False) for one in judged.values()]
+    values = sorted(statistic_of("qwk", each.where(each.judge >= 0)).point() for each in ratings)
+    assert [round(value, 3) for value in (values[0], values[-1])] == pytest.approx([0.560, 0.650], abs=0.0015)
+    assert values[len(values) // 2] == pytest.approx(0.618, abs=0.0015)
+    assert found.judges["gpt-4o/graded-00"].model == "gpt-4o"
+    assert "{document}" in (found.judges["gpt-4o/graded-00"].prompt or "")

@@ -1,0 +1,160 @@
+"""Recorded verdicts from files: every format alike, faults by line, a million rows."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgec.errors import InputError
+from judgec.store.tables import Row, Table, read_table
+from judgec.store.verdicts import VerdictColumns, from_columns, read_about, read_verdicts
+
+GRADES = (0, 1, 2)
+ROWS: list[Row] = [
+    {"item_id": "a", "judge": "one", "grade": 2, "p_2": 0.5, "reply": 'said "2"\nthen nothing', "cost_usd": 0.25},
+    {"item_id": "b", "judge": "one", "grade": None, "p_2": None, "reply": "?", "cost_usd": None},
+    {"item_id": "a", "judge": "two", "grade": 1, "p_2": 0.25, "reply": "", "cost_usd": None},
+]
+
+
+def cells(found: VerdictColumns) -> dict[str, list[object]]:
+    read = {}
+    for name, column in found.coded.items():
+        read[name] = [None if code < 0 else str(column.values[code]).removesuffix(".0") for code in column.codes]  # noqa: PD011  # no frame
+    return read | {name: [None if np.isnan(x) else x for x in column] for name, column in found.numbers.items()}
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json", "parquet", "table"])
+def test_read_verdicts_every_format_gives_the_same_columns(tmp_path: Path, kind: str) -> None:
+    path, frame = tmp_path / f"verdicts.{kind}", pd.DataFrame(ROWS)
+    if kind == "parquet":
+        frame.astype({"grade": "Int8"}).to_parquet(path)
+    elif kind in {"csv", "tsv"}:
+        frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
+    elif kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    else:
+        path.write_text(json.dumps(ROWS))
+    source = str(path)
+    read = read_verdicts(
+        source if kind != "table" else Table("rows", tuple(ROWS[0]), tuple(ROWS), (1, 2, 3), by_line=False), GRADES
+    )
+    assert cells(read) == {
+        "item_id": ["a", "b", "a"],
+        "judge": ["one", "one", "two"],
+        "grade": ["2", None, "1"],
+        "p_2": [0.5, None, 0.25],
+        "reply": ['said "2"\nthen nothing', "?", None],
+        "cost_usd": [0.25, None, None],
+    }
+
+
+@pytest.mark.parametrize("blank", ["\n", " , , \n"])
+def test_read_verdicts_of_a_file_with_blank_rows_counts_lines_as_every_table(tmp_path: Path, blank: str) -> None:
+    path = tmp_path / "verdicts.csv"
+    path.write_text(f'item_id,judge,grade\n"x\ny",one,1\n{blank}z,one,2\n')
+    read = read_verdicts(str(path), GRADES)
+    assert cells(read)["item_id"] == ["x\ny", "z"]
+    assert read.where(1) == f"{path}:5"
+
+
+def test_read_verdicts_says_which_probabilities_it_does_not_know(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.csv"
+    path.write_text("item_id,judge,grade,p_2,p_3\nx,one,1,.5,.5\n")
+    assert any("p_3: no grade of the scale" in note for note in read_verdicts(str(path), GRADES).notes)
+
+
+@pytest.mark.parametrize(("name", "text"), [("v.csv", "item_id,judge\nx\n"), ("v.jsonl", "[1]\n"), ("v.parquet", "no")])
+def test_read_verdicts_of_a_broken_file_is_the_error_of_every_table(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as theirs:
+        read_table(str(tmp_path / name))
+    with pytest.raises(InputError) as ours:
+        read_verdicts(str(tmp_path / name), GRADES)
+    assert str(ours.value) == str(theirs.value)
+
+
+@pytest.mark.parametrize("name", ["set.verdicts.parquet", "set.csv"])
+def test_read_about_finds_judges_beside_the_file_with_prompts_as_one_text(tmp_path: Path, name: str) -> None:
+    about = {"one": {"model": "gpt", "prompt": {"system": "Be fair.", "user": "{query}"}}, "two": {"prompt": "P"}}
+    (tmp_path / "set.judges.json").write_text(json.dumps(about))
+    found = read_about(tmp_path / name)
+    assert found["one"].model == "gpt"
+    assert found["one"].prompt == "[system]\nBe fair.\n\n[user]\n{query}"
+    assert (found["two"].model, found["two"].prompt) == (None, "P")
+
+
+def test_read_about_of_something_else_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "set.judges.json").write_text('{"one": "gpt"}')
+    with pytest.raises(InputError, match=r"set.judges.json:1: not an object of objects"):
+        read_about(tmp_path / "set.csv")
+    (tmp_path / "set.judges.json").write_text('{"one": \n')
+    with pytest.raises(InputError, match=r"set.judges.json:2: not JSON"):
+        read_about(tmp_path / "set.csv")
+
+
+def test_from_columns_one_row_an_item_and_judge_whatever_the_annotators() -> None:
+    rows = (
+        {"query": "q", "document": "d", "grade": 1, "annotator": "ann", "gpt": 1, "gpt.reply": "r", "mini": 0},
+        {"query": "q", "document": "d", "grade": 2, "annotator": "bob", "gpt": 1, "gpt.reply": "r", "mini": 0},
+        {"query": "p", "document": "d", "grade": 2, "annotator": "bob", "gpt": 2, "mini": None},
+    )
+    table = Table("labels.csv", tuple(rows[0]), rows, (2, 3, 4))
+    found = from_columns(table, ["gpt", "mini"], "relevance", ("grade",))
+    said = [(row["judge"], row["grade"], row["reply"]) for row in found.rows]
+    assert said == [("gpt", 1, "r"), ("mini", 0, None), ("gpt", 2, None)]
+    assert found.lines == (2, 2, 4)
+    differing = Table("labels.csv", tuple(rows[0]), (rows[0], rows[1] | {"gpt": 2}), (2, 3))
+    with pytest.raises(InputError, match=r"labels.csv:3: gpt is 2 here and 1 at labels.csv:2"):
+        from_columns(differing, ["gpt"], "relevance", ("grade",))
+    with pytest.raises(InputError, match=r"labels.csv:1: no column claude; the columns are query"):
+        from_columns(table, ["claude"], "relevance", ("grade",))
+
+
+READ = """
+import sys, time
+from pathlib import Path
+from judgec.judges.recorded import OnWhat, read_recorded
+from judgec.records.scale import Scale
+began = time.process_time()
+found = read_recorded(sys.argv[1], OnWhat("relevance", Scale(grades=(0, 1, 2, 3)), ("grade",)))
+seconds = time.process_time() - began
+most = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+print(len(found.judge), seconds, most.split()[1])
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+def test_a_million_verdicts_are_read_in_ten_seconds_and_a_gigabyte(tmp_path: Path, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    item, judge = np.tile(np.arange(20_000), 50), np.repeat(np.arange(50), 20_000)
+    n = len(item)
+    frame = pd.DataFrame(
+        {
+            "item_id": [f"item-{i:06d}" for i in item],
+            "judge": [f"model/prompt-{j}" for j in judge],
+            "grade": rng.integers(0, 4, n),
+            **{f"p_{grade}": rng.random(n) for grade in range(4)},
+            "reply": [f"I think it is {i}, for reason number {i % 997}" for i in range(n)],
+            "cost_usd": rng.random(n) / 1000,
+        }
+    )
+    path = tmp_path / f"verdicts.{kind}"
+    if kind == "parquet":
+        frame.to_parquet(path)
+    elif kind == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True, timeout=280
+    )
+    rows, seconds, kilobytes = map(float, done.stdout.split())
+    assert rows == n
+    assert seconds < 10
+    assert kilobytes < 1_000_000
