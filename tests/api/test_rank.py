@@ -39,6 +39,8 @@ def test_rank_passes_its_options_on_and_refuses_what_is_not_valid() -> None:
         judgec.rank(GAMES, seed=-1)
     with pytest.raises(InputError, match="games:row 1: agent 'new' plays against itself"):
         judgec.rank([{**GAMES[0], "agent_b": "new"}])
+    with pytest.raises(TypeError, match=r"judgec.rank\(\): got an unexpected keyword argument 'bogus'"):
+        judgec.rank(GAMES, bogus=1)  # type: ignore[call-arg]  # what is refused
     assert "ragelo_compat" in inspect.signature(judgec.rank).parameters
 
 

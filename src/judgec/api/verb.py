@@ -47,7 +47,10 @@ class Verb(Generic[O, R]):
 
     def __call__(self, *given: object, **named: object) -> R:
         """Do it; parameters as in ``help()`` of the verb."""
-        values = self.__signature__.bind(*given, **named).arguments
+        try:
+            values = self.__signature__.bind(*given, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"judgec.{self.run.__name__}(): {error}") from None
         progress = values.pop("progress", None)
         options = {one.name: one for one in self.options}
         taken = {name: _taken(options[name], value, self.run.__name__) for name, value in values.items()}
