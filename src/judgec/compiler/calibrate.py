@@ -179,6 +179,25 @@ def fit_out_of_fold(
     return calibrator, said
 
 
+def fit_stack(columns: FloatArray, target: IntArray, scale: Scale, names: Sequence[str]) -> Calibrator:
+    """A logistic map from the verdicts of several judges to the experts' grades, penalized as strongly as evidence.
+
+    Args:
+        columns: Shape (n, n_columns).
+        target: The experts' grade positions, shape (n,), none missing.
+        scale: The grades.
+        names: Of the columns.
+    """
+    nothing = np.full(len(target), UNLABELLED, dtype=np.int64)
+    data = Data(None, columns, target, nothing, scale, nothing)
+    family: Family = "multinomial" if data.nominal else "ordinal"
+    with threadpool_limits(limits=1, user_api="blas"):
+        ((_, fitted),) = _fit_source(data, "evidence", 0, 0, (family,))
+    return fitted.model_copy(
+        update={"feature_names": tuple(names), "n_labels": len(target), "versions": VERSIONS},
+    )
+
+
 def _nothing_said(n: int, n_grades: int) -> OutOfFold:
     missing, unknown = np.full(n, UNSCORED, dtype=np.int64), np.full(n, np.nan)
     return OutOfFold(np.full((n, n_grades), np.nan), missing, unknown, missing.copy(), unknown.copy())

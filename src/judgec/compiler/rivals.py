@@ -10,7 +10,7 @@ from judgec.compiler.pair_columns import LONGEST
 from judgec.compiler.promote import Decision, decide
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing, standing_of
-from judgec.compiler.verify import BASELINES, BEST_ALONE, Verification, ratings_of
+from judgec.compiler.verify import BASELINES, BEST_ALONE, COMPILED_SINGLE, Verification, ratings_of
 from judgec.errors import JudgecError, ServiceError
 from judgec.held_out import NOT_SAVED, saved_judgments
 from judgec.judges.bulk import SERVICE_ERROR
@@ -76,10 +76,15 @@ class Contest:
             Resampling(resamples=settings.resamples, seed=settings.seed),
             look=standing.look,
             majority=self.verification.ratings["majority"],
-            table=baselines,
+            table=baselines | self._single(),
             nominal=self.dataset.labels.scale.level == "nominal",
             refusal=self.refusal or rivals.refusal,
         )
+
+    def _single(self) -> dict[str, GradePairs]:
+        """The best single judge beside a panel: in its table, and no rival for promotion."""
+        ratings = self.verification.ratings
+        return {name: ratings[name] for name in (COMPILED_SINGLE,) if name in ratings}
 
     def _champion(self, version: int) -> Rivals:
         """The champion's test judgments: those saved with it, and where items are new, its own model's."""
@@ -113,7 +118,8 @@ class Contest:
         if not judge.asks_lm:
             return judge.calibrate(items, None)
         if program.card.settings.get("kind") == RECORDED_KIND and self.settings.recorded is not None:
-            raw = self.settings.recorded.judgments(judge_of(program.card), [item.item_id for item in items])
+            name = judge_of(program.card)
+            raw = self.settings.recorded.with_panel(name, judge.panel).judgments(name, [item.item_id for item in items])
             return judge.calibrate(items, raw)
         return judge.judge(items, _own_model(program.card, self.session))
 
