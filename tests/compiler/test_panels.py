@@ -1,6 +1,6 @@
 """Panels of recorded judges: worlds in which they beat the best of them, and worlds in which they do not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from judgec.compiler.report import Saved, save
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.lm.executor import Reply, Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
@@ -81,10 +82,15 @@ def world(said: Rows, rows: Rows | None = None) -> tuple[LabelSet, RecordedVerdi
     return label_set, check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
 
 
+def _nobody(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+    """Recorded judges are not asked."""
+    raise AssertionError(next(iter(requests)))
+
+
 def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Bench:
     dataset = make_dataset(label_set, 0, memory=read_memory(home, "world"))
     objective = parse_objective("qwk")
-    return Bench(dataset, lambda requests: [], None, 0, objective=objective, recorded=recorded)  # nobody is asked
+    return Bench(dataset, _nobody, None, 0, objective=objective, recorded=recorded)
 
 
 def settings_of(home: Path, recorded: RecordedVerdicts, panel: Literal["all"] | int, folds: int) -> CompileSettings:
@@ -281,8 +287,8 @@ def selected(said: Rows, home: Path, most: int = 3, first: str = "a") -> list[st
 
 def test_selection_takes_the_cheaper_of_two_that_add_as_much(tmp_path: Path) -> None:
     said = verdicts(labels(), {"a": 0.9, "b": 1.0, "c": 1.0}, {"a": 0.01, "b": 0.10, "c": 0.01})
-    twin = {**{(one["item_id"], "b"): one["grade"] for one in said if one["judge"] == "c"}}
-    alike = [{**one, "grade": twin.get((one["item_id"], one["judge"]), one["grade"])} for one in said]
+    twin = {one["item_id"]: one["grade"] for one in said if one["judge"] == "c"}
+    alike = [{**one, "grade": twin[one["item_id"]] if one["judge"] == "b" else one["grade"]} for one in said]
     assert selected(alike, tmp_path) == ["a", "c"]  # b says what c says, at ten times the cost: it never joins
     dear = [{**one, "cost_usd": {"b": 0.01}.get(str(one["judge"]), 0.1)} for one in alike]
     assert selected(dear, tmp_path) == ["a", "b"]

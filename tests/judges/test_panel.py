@@ -44,9 +44,12 @@ def test_weights_are_shared_anew_among_the_members_that_gave_a_verdict() -> None
 def test_columns_of_a_member_without_a_verdict_are_the_mean_of_the_others() -> None:
     given = np.array([[[[0.2, 0.3, 0.5]]], [[[0.6, 0.2, 0.2]]], [[[np.nan] * 3]]])
     columns = member_columns(given, np.array([[True], [True], [False]]))[0, 0]
-    logit = lambda p: np.log(p / (1 - p))  # noqa: E731
-    assert columns[:4] == pytest.approx([logit(0.8), logit(0.5), logit(0.4), logit(0.2)])
-    assert columns[4:] == pytest.approx([(logit(0.8) + logit(0.4)) / 2, (logit(0.5) + logit(0.2)) / 2])
+    assert columns[:4] == pytest.approx([_logit(0.8), _logit(0.5), _logit(0.4), _logit(0.2)])
+    assert columns[4:] == pytest.approx([(_logit(0.8) + _logit(0.4)) / 2, (_logit(0.5) + _logit(0.2)) / 2])
+
+
+def _logit(p: float) -> float:
+    return float(np.log(p / (1 - p)))
 
 
 def test_columns_of_a_certain_verdict_are_finite() -> None:

@@ -32,7 +32,11 @@ from judgec.stats.intervals.bootstrap import difference_interval, interval
 from judgec.stats.intervals.resampling import jackknife_se
 from judgec.store.programs import dump_module, load_module
 
-KINDS: tuple[PanelKind, ...] = ("mean", "weighted", "stack")  # simplest first: of equal ones it ships
+KINDS: tuple[PanelKind, ...] = (
+    "mean",
+    "weighted",
+    "stack",
+)  # simplest first: within one standard error of the best it ships
 RIDGE = 0.1  # of the weights, in shares of a member's mean sum of squares
 NO_WEIGHT = 1e-3  # of the largest: a member below it drops out
 ALL = "all"
@@ -62,6 +66,17 @@ class Member:
         """A row of the report's ``panel.members``."""
         weight = {} if self.weight is None else {"weight": self.weight}
         return {"judge": self.judge, **weight, "adds": self.adds.to_json(), "cost_usd": self.cost_usd}
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A panel, its verdicts and grades out of fold; its gain on the incumbent and the standard error."""
+
+    panel: Panel
+    raw: Judgments
+    rated: GradePairs
+    gain: float
+    error: float
 
 
 @dataclass(frozen=True)
@@ -126,40 +141,40 @@ def choose_panel(
     else:
         watch.stage("panel", f"at most {settings.panel} of {len(table.said)} judges, by {objective.name}")
         members = _selected(table, incumbent.name, int(settings.panel or 0))
-    found: list[tuple[float, float, Panel, Judgments, GradePairs]] = []
+    found: list[_Tried] = []
     for kind in KINDS if len(members) > 1 else ():
         panel, raw = _crossed(table, members, kind)
         judge = fitted(alone, incumbent, table.part, raw)
         rated = table.paired(_kept(raw, out_of_fold(judge, table.part)[1]))
-        found.append((*table.gain(rated, start), panel, raw, rated))
+        found.append(_Tried(panel, raw, rated, *table.gain(rated, start)))
     single = single if bench.evidence is None else fitted(bench, incumbent, table.part, table.said[incumbent.name])
-    best = max(found, key=lambda one: one[0], default=None)
-    scored = (*choice.scored, *(_scored(table, one[2], one[3], incumbent, settings) for one in found))
+    best = max(found, key=lambda one: one.gain, default=None)
+    scored = (*choice.scored, *(_scored(table, one.panel, one.raw, incumbent, settings) for one in found))
     if best is None:
         note = f"panel: no judge gains one standard error beside {incumbent.name}, which ships alone"
         chosen = ChosenPanel(None, incumbent, single)
         return replace(choice, fitted=single, panel=chosen, notes=(*choice.notes, note))
-    better = [one for one in found if one[0] > max(one[1], 0.0)]
-    best = max(better, key=lambda one: one[0], default=best)
+    better = [one for one in found if one.gain > max(one.error, 0.0)]
     if not better:
         note = (
-            f"panel: the best of {len(members)} members, {best[2].kind}, gains {best[0]:+.3f} on {incumbent.name} out "
-            f"of fold, not more than one standard error ({best[1]:.3f}): the single judge ships"
+            f"panel: the best of {len(members)} members, {best.panel.kind}, gains {best.gain:+.3f} on {incumbent.name} "
+            f"out of fold, not more than one standard error ({best.error:.3f}): the single judge ships"
         )
         chosen = ChosenPanel(None, incumbent, single)
         return replace(choice, fitted=single, panel=chosen, scored=scored, notes=(*choice.notes, note))
-    _, error, panel, raw, _ = best
-    candidate = _candidate(panel, incumbent)
-    judge = replace(fitted(bench, candidate, table.part, raw), panel=panel)
+    best = max(better, key=lambda one: one.gain)
+    ships = next(one for one in better if one is best or _within(table, best.rated, one.rated))
+    candidate = _candidate(ships.panel, incumbent)
+    judge = replace(fitted(bench, candidate, table.part, ships.raw), panel=ships.panel)
     note = (
-        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {best[0]:+.3f} with a standard error of "
-        f"{error:.3f}; {_spoke(table, panel)}"
+        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {ships.gain:+.3f} with a standard error of "
+        f"{ships.error:.3f}; {_spoke(table, ships.panel)}"
     )
     return replace(
         choice,
         chosen=candidate,
         fitted=judge,
-        panel=ChosenPanel(panel, incumbent, single),
+        panel=ChosenPanel(ships.panel, incumbent, single),
         scored=scored,
         notes=(*choice.notes, note),
     )

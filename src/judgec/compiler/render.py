@@ -55,7 +55,7 @@ def panel_sentence(panel: PanelFound) -> str:
 
 def _panel_table(panel: PanelFound) -> Table:
     table = Table(
-        title=f"Panel ({panel.kind}): what each adds, out of fold on train and dev",
+        title=f"Panel: {panel.kind}",
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,

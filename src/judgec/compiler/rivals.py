@@ -76,15 +76,16 @@ class Contest:
             Resampling(resamples=settings.resamples, seed=settings.seed),
             look=standing.look,
             majority=self.verification.ratings["majority"],
-            table=baselines | self._single(),
+            table=baselines | self._beside_a_panel(),
             nominal=self.dataset.labels.scale.level == "nominal",
             refusal=self.refusal or rivals.refusal,
         )
 
-    def _single(self) -> dict[str, GradePairs]:
-        """The best single judge beside a panel: in its table, and no rival for promotion."""
+    def _beside_a_panel(self) -> dict[str, GradePairs]:
+        """What else a panel's table shows: itself without a calibrator, and the best single judge, compiled."""
         ratings = self.verification.ratings
-        return {name: ratings[name] for name in (COMPILED_SINGLE,) if name in ratings}
+        names = ("compiled_prompt", COMPILED_SINGLE) if COMPILED_SINGLE in ratings else ()
+        return {name: ratings[name] for name in names}
 
     def _champion(self, version: int) -> Rivals:
         """The champion's test judgments: those saved with it, and where items are new, its own model's."""
@@ -137,10 +138,13 @@ def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str,
     A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival, and so is evidence
     alone where that is what ships. An uncompiled judge that is the compiled one is its rival: then compiling brought
     nothing; and so is evidence alone that grades as a judge with a prompt does: then the prompt brought nothing. A
-    judge of preferences has to beat the longer answer, too.
+    judge of preferences has to beat the longer answer, too. A panel's own verdict without a calibrator, and the best
+    single judge with one, are of the same making as the panel, and nothing that was there before it.
     """
     ratings = verification.ratings
     names = [name for name in (*BASELINES, BEST_ALONE, LONGEST) if name in ratings]
+    if COMPILED_SINGLE in ratings:
+        names.remove("compiled_prompt")
     for name in ("compiled_prompt", BEST_ALONE):
         if name in names and _same(ratings[name], ratings["compiled"]):
             names.remove(name)

@@ -260,7 +260,8 @@ class RecordedInterview:
         """Each piece with the judge's raw verdicts, in order."""
         for piece in pieces:
             said = self._recorded.judgments(self._judge, piece.item_ids[: len(piece.item_ids) // (1 + self._pairs)])
-            self.half_way += half_way(said, self._recorded.about.scale)
+            if self._judge not in self._recorded.panels:  # a mean of two verdicts lies between them; nobody said so
+                self.half_way += half_way(said, self._recorded.about.scale)
             self._on_verdict(len(said.item_ids), int((~said.scored).sum()))
             yield piece, [said]
 
