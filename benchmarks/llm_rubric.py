@@ -54,8 +54,8 @@ def rubric_section(folder: Path) -> str:
     expert = _order(values[target])
     about = (
         f"From nine questions to the overall grade: {len(items)} dialogues, each graded by one of "
-        f"{annotator.max() + 1} annotators. Kendall tau-b of the score, five folds by dialogue, 95 % intervals over dialogues ({RESAMPLES:,} "
-        "resamples)."
+        f"{annotator.max() + 1} annotators. Kendall tau-b of the score, five folds by dialogue, 95 % intervals over "
+        f"dialogues ({RESAMPLES:,} resamples)."
     )
     lines = [about, "", "| score | pooled | within annotators |", "|---|---|---|"]
     for name, order in ways.items():

@@ -305,6 +305,27 @@ def test_selection_stops_at_its_limit_and_where_nobody_adds(tmp_path: Path) -> N
     assert "guess" not in selected(said, tmp_path, most=5)
 
 
+def test_two_join_together_where_one_more_vote_cannot_decide(tmp_path: Path) -> None:
+    """Three that accept or reject and are right in seven of ten: two are no better than one, three are."""
+    rng = np.random.default_rng(4)
+    rows: Rows = [
+        {"item_id": f"q{q}-{d}", "query_id": f"q{q}", "query": f"{q}", "answer": f"{d} {q}"}
+        | {"accept": bool(rng.random() < 0.5)}
+        for q in range(80)
+        for d in range(4)
+    ]  # fmt: skip
+    said: Rows = [
+        {"item_id": row["item_id"], "judge": name, "grade": int(bool(row["accept"]) == (rng.random() < 0.7))}
+        for name in "abc"
+        for row in rows
+    ]
+    label_set = label_file(table(rows), Datasheet(task="grade")).labels
+    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+    panel = _table(bench_of(label_set, recorded, tmp_path), list("abc"), parse_objective("kappa"))
+    assert sorted(_selected(panel, "a", 3)) == ["a", "b", "c"]
+    assert _selected(panel, "a", 2) == ["a"]
+
+
 LABELS = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in labels(12)]
 
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau
-
 from benchmarks.llm_rubric import _order, kendall
+from scipy.stats import kendalltau
 
 
 def test_kendall_of_multiplicities_is_that_of_the_rows_drawn() -> None:

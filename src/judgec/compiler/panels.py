@@ -222,20 +222,47 @@ def _kept(raw: Judgments, said: Judgments) -> Judgments:
 
 
 def _selected(table: _Table, first: str, most: int) -> list[str]:
-    """Forward selection from the best single judge, by means of raw verdicts with cut points."""
+    """Forward selection from the best single judge, by means of raw verdicts with cut points.
+
+    Where nobody joins alone, the best newcomer and another one may join together: of two who accept or reject neither
+    can outvote the other, of three two can.
+    """
     members, now = [first], _by_cuts(table, [first], "mean")
     while len(members) < most:
-        tried = {name: _by_cuts(table, [*members, name], "mean") for name in table.said if name not in members}
-        gains = {name: table.gain(rated, now) for name, rated in tried.items()}
-        joining = {name: gain for name, (gain, error) in gains.items() if gain > max(error, 0.0)}
-        if not joining:
+        found, also = _newcomer(table, members, now), []
+        if found is not None and not found.joins and len(members) + 2 <= most:
+            also = [found.judge]
+            found = _newcomer(table, [*members, *also], now)
+        if found is None or not found.joins:
             break
-        best = max(joining, key=lambda name: joining[name])
-        near = [name for name in joining if name == best or _within(table, tried[best], tried[name])]
-        cost = _costs(table, near)
-        best = min(near, key=lambda name: (cost[name], -joining[name]))
-        members, now = [*members, best], tried[best]
+        members, now = [*members, *also, found.judge], found.rated
     return members
+
+
+@dataclass(frozen=True)
+class _Newcomer:
+    """Who would join, the grades of the panel with that judge, and whether one standard error is gained."""
+
+    judge: str
+    rated: GradePairs
+    joins: bool
+
+
+def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcomer | None:
+    """The cheapest within one standard error of the best who gains one on ``now``, else the best; None if all are in."""
+    tried = {name: _by_cuts(table, [*members, name], "mean") for name in table.said if name not in members}
+    if not tried:
+        return None
+    gains = {name: table.gain(rated, now) for name, rated in tried.items()}
+    joining = {name: gain for name, (gain, error) in gains.items() if gain > max(error, 0.0)}
+    if not joining:
+        best = max(gains, key=lambda name: gains[name][0])
+        return _Newcomer(best, tried[best], joins=False)
+    best = max(joining, key=lambda name: joining[name])
+    near = [name for name in joining if name == best or _within(table, tried[best], tried[name])]
+    cost = _costs(table, near)
+    best = min(near, key=lambda name: (cost[name], -joining[name]))
+    return _Newcomer(best, tried[best], joins=True)
 
 
 def _within(table: _Table, best: GradePairs, other: GradePairs) -> bool:
