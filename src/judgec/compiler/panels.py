@@ -249,7 +249,7 @@ class _Newcomer:
 
 
 def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcomer | None:
-    """The cheapest within one standard error of the best who gains one on ``now``, else the best; None if all are in."""
+    """The cheapest within one standard error of the best who gains one, else the best; None where all are in."""
     tried = {name: _by_cuts(table, [*members, name], "mean") for name in table.said if name not in members}
     if not tried:
         return None
