@@ -366,4 +366,37 @@ def test_a_panel_of_all_real_prompts_reaches_what_was_measured(tmp_path: Path, m
     ratings, settings = saved.compiled.verification.ratings, settings_of(tmp_path, recorded, "all", 5)
     against = difference(ratings["compiled"], ratings["best_alone"], parse_objective("qwk"), settings)
     assert against.high is not None
-    assert against.high > 0  # not shown to be worse
+    assert against.high >= 0  # not shown to be worse; 0 where the best prompt ships alone
+
+
+@pytest.mark.full
+def test_a_panel_that_gains_nothing_beside_evidence_does_not_ship(tmp_path: Path) -> None:
+    """Evidence that knows the grade leaves nothing for a second opinion to add."""
+    rows: Rows = [
+        {
+            "item_id": f"q{q}-{d}",
+            "query_id": f"q{q}",
+            "query": f"What does part {q} do?",
+            "reference": f"Part {q} measures flow, heat and weight.",
+            "answer": f"Part {q} measures flow, heat and weight." if d % 2 else "Nobody can say.",
+            "grade": 1 + 4 * (d % 2),
+        }
+        for q in range(30)
+        for d in range(4)
+    ]
+    rng = np.random.default_rng(6)
+    said: Rows = [
+        {"item_id": row["item_id"], "judge": name, "grade": row["grade"] if rng.random() < 0.75 else 3}
+        for name in "abc"
+        for row in rows
+    ]
+    label_set = label_file(
+        table(rows), Datasheet(task="grade", scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4))
+    ).labels
+    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+    settings = replace(settings_of(tmp_path, recorded, "all", 1), evidence=True)
+    with Session(settings.lm, tmp_path) as session:
+        compiled = compile_judge(label_set, settings, session, Silent())
+    assert compiled.panel is not None
+    assert compiled.panel.kind == "single"
+    assert any("with evidence beside both" in note for note in compiled.notes)

@@ -19,6 +19,7 @@ from judgec.compiler.recorded import UNKNOWN_PROMPT
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.settings import CompileSettings
 from judgec.judges.calibrator import Calibrator, above_cuts
+from judgec.judges.judge import CompiledJudge
 from judgec.judges.panel import Panel, PanelKind, column_names, member_columns, speakers
 from judgec.judges.recorded import RECORDED_KIND, RecordedVerdicts, shortly
 from judgec.lm.watch import Watch
@@ -99,6 +100,12 @@ class _Table:
         labels = self.bench.dataset.labels
         return pair(self.part.experts, judgments, labels.scale, accept_only=labels.accept_only)
 
+    def rated(self, judge: CompiledJudge, raw: Judgments) -> GradePairs:
+        """What a judge fitted on these verdicts says out of fold, beside the experts."""
+        said = out_of_fold(judge, self.part)[1]
+        reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
+        return self.paired(replace(said, unscored=reasons))
+
     def gain(self, one: GradePairs, other: GradePairs) -> tuple[float, float]:
         """By how much ``one`` is better on the items of both, and the standard error, clustered by query."""
         one, other = on_both(one, other)
@@ -134,7 +141,7 @@ def choose_panel(
     table = _table(bench, [one.candidate.name for one in choice.scored], objective)
     alone, incumbent = replace(bench, evidence=None), choice.chosen
     single = fitted(alone, incumbent, table.part, table.said[incumbent.name])
-    start = table.paired(_kept(table.said[incumbent.name], out_of_fold(single, table.part)[1]))
+    start = table.rated(single, table.said[incumbent.name])
     if settings.panel == ALL:
         watch.stage("panel", f"of {len(table.said)} judges, by {objective.name}")
         members = list(table.said)
@@ -145,7 +152,7 @@ def choose_panel(
     for kind in KINDS if len(members) > 1 else ():
         panel, raw = _crossed(table, members, kind)
         judge = fitted(alone, incumbent, table.part, raw)
-        rated = table.paired(_kept(raw, out_of_fold(judge, table.part)[1]))
+        rated = table.rated(judge, raw)
         found.append(_Tried(panel, raw, rated, *table.gain(rated, start)))
     single = single if bench.evidence is None else fitted(bench, incumbent, table.part, table.said[incumbent.name])
     best = max(found, key=lambda one: one.gain, default=None)
@@ -166,9 +173,19 @@ def choose_panel(
     ships = next(one for one in better if one is best or _within(table, best.rated, one.rated))
     candidate = _candidate(ships.panel, incumbent)
     judge = replace(fitted(bench, candidate, table.part, ships.raw), panel=ships.panel)
+    gain, error = ships.gain, ships.error
+    if bench.evidence is not None:
+        gain, error = table.gain(table.rated(judge, ships.raw), table.rated(single, table.said[incumbent.name]))
+        if gain <= max(error, 0.0):
+            note = (
+                f"panel: {candidate.name} gains {ships.gain:+.3f} on {incumbent.name} out of fold, but with evidence "
+                f"beside both {gain:+.3f}, not more than one standard error ({error:.3f}): the single judge ships"
+            )
+            chosen = ChosenPanel(None, incumbent, single)
+            return replace(choice, fitted=single, panel=chosen, scored=scored, notes=(*choice.notes, note))
     note = (
-        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {ships.gain:+.3f} with a standard error of "
-        f"{ships.error:.3f}; {_spoke(table, ships.panel)}"
+        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {gain:+.3f} with a standard error of "
+        f"{error:.3f}; {_spoke(table, ships.panel)}"
     )
     return replace(
         choice,
@@ -213,12 +230,6 @@ def _table(bench: Bench, names: Sequence[str], objective: Objective) -> _Table:
     assert recorded is not None  # panels are of recorded judges
     ids = [item.item_id for item in part.items]
     return _Table(bench, part, {name: recorded.judgments(name, ids) for name in names}, objective)
-
-
-def _kept(raw: Judgments, said: Judgments) -> Judgments:
-    """What was said out of fold, with the raw verdict's reason where there was none to learn from."""
-    reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
-    return replace(said, unscored=reasons)
 
 
 def _selected(table: _Table, first: str, most: int) -> list[str]:
