@@ -24,6 +24,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.agreement import cell, write
+from benchmarks.llm_rubric import STEM as RUBRIC
+from benchmarks.llm_rubric import rubric_section
 from judgec.compiler.calibrate import fit_calibrator
 from judgec.judges.decision import between_grades, stated_grades
 from judgec.records.estimate import Estimate
@@ -243,7 +245,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(
             f"{options.data}: no recorded verdicts{' of these names' if options.only else ''}. Name another folder."
         )
-    text = "\n".join(section(found, options.objective) for found in groups.values())
+    sections = {name: section(found, options.objective) for name, found in groups.items()}
+    if RUBRIC in sections:
+        sections[RUBRIC] += f"\n{rubric_section(options.data)}"
+    text = "\n".join(sections.values())
     print(text, f"\n{time.perf_counter() - started:.0f} s", sep="")
     if options.write:
         write(text, START, END)

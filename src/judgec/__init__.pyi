@@ -190,6 +190,7 @@ def compile_judge(
     verdicts: Sequence[str] | Source = (),
     judges: str | None = None,
     baseline: str | None = None,
+    panel: str | int | None = None,
     instructions: str | Sequence[str] = (),
     factors: str = "",
     has_citations: bool = False,

@@ -6,7 +6,7 @@ from pathlib import Path
 from judgec.api.compilation import Compilation, compile_and_save
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
-from judgec.api.recorded import recorded_of
+from judgec.api.recorded import panel_of, recorded_of
 from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective, plan_judge
@@ -98,6 +98,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         prompts=_prompts(options, labels.label_set, spec),
         recorded=None if recorded is None else recorded[1],
         baseline=options.baseline,
+        panel=panel_of(options),
     )
 
 

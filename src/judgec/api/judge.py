@@ -208,8 +208,10 @@ class Judge:
     def _looked_up(self, table: Table, items: Sequence[Item]) -> Judgments:
         """The recorded verdicts on the rows, by their item_id."""
         named = collect_items(table, as_task(self.card.task))
-        found = self.verdicts or recorded_for(self.card, self.spec, table)
-        said = found.judgments(judge_of(self.card), [named.items[i].item_id for i in named.item_of])
+        judge, panel = judge_of(self.card), self.compiled.panel
+        given = None if self.verdicts is None else self.verdicts.with_panel(judge, panel)
+        found = given or recorded_for(self.card, self.spec, table, panel=panel)
+        said = found.judgments(judge, [named.items[i].item_id for i in named.item_of])
         return replace(said, item_ids=tuple(item.item_id for item in items))
 
     def _items(self, table: Table) -> Sequence[Item]:

@@ -108,7 +108,7 @@ def open_jury(
         spec = _spec(program.card, asking)
         if spec.recorded is not None:
             count.total += items
-            recorded = recorded_for(program.card, spec, file, columns)
+            recorded = recorded_for(program.card, spec, file, columns, judge.panel)
             interview = RecordedInterview(recorded, judge_of(program.card), pairs=pairs, on_verdict=count.add)
             return Juror(name, judge, interview, Recall(session.journal, None, name))
         count.total += items * asking.samples * (1 + pairs)

@@ -1,11 +1,13 @@
 """Finds recorded verdicts: a file, columns of the labels or items themselves, or a DataFrame."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 from judgec.api.frames import IN_MEMORY, Source, as_table, named_table
 from judgec.api.labels import Labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.errors import UserError
+from judgec.judges.panel import Panel
 from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
 from judgec.lm.spec import RECORDED, LMSpec
 from judgec.records.card import ProgramCard
@@ -15,6 +17,8 @@ from judgec.store.verdicts import from_columns
 
 COLUMNS = "columns"  # ``recorded:columns``: the verdicts are columns of the file that is judged
 NAMES = "verdicts"  # what messages call rows in memory
+ALL: Final = "all"
+LEAST_MEMBERS = 2
 
 
 def recorded_of(options: CompileJudgeOptions, labels: Labels) -> tuple[str, RecordedVerdicts] | None:
@@ -26,7 +30,11 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> tuple[str, Reco
     """
     file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
     if file is None and not options.verdicts:
-        for option, value in (("--judges", options.judges), ("--baseline", options.baseline)):
+        for option, value in (
+            ("--judges", options.judges),
+            ("--baseline", options.baseline),
+            ("--panel", options.panel),
+        ):
             if value is not None:
                 raise UserError(
                     f"{option} {value}: chooses among recorded judges, and there are none; --lm recorded:FILE or "
@@ -52,8 +60,30 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> tuple[str, Reco
     return model, check_against(found.narrowed(options.judges), labels.label_set)
 
 
+def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:
+    """How many judges a panel may have; None where nobody asked for one.
+
+    Raises:
+        UserError: Neither ``all`` nor a whole number from 2, or an option that panels do not go with.
+    """
+    if options.panel is None:
+        return None
+    asked = str(options.panel).strip()
+    if options.learning_curve:
+        raise UserError("--panel and --learning-curve: no curve is drawn for a panel; one is valid. Drop one of them.")
+    if asked == ALL:
+        return ALL
+    if not asked.isdecimal() or int(asked) < LEAST_MEMBERS:
+        raise UserError(f"--panel {asked}: no size; all, or a whole number from {LEAST_MEMBERS}, is valid. Correct it.")
+    return int(asked)
+
+
 def recorded_for(
-    card: ProgramCard, spec: LMSpec, items: TableSource = "", columns: Mapping[str, str] | None = None
+    card: ProgramCard,
+    spec: LMSpec,
+    items: TableSource = "",
+    columns: Mapping[str, str] | None = None,
+    panel: Panel | None = None,
 ) -> RecordedVerdicts:
     """The verdicts that a compiled judge reads.
 
@@ -62,6 +92,7 @@ def recorded_for(
         spec: Where they are.
         items: What is judged, for verdicts that are columns of it.
         columns: judgec's names of these columns by theirs.
+        panel: Of the judge, where it is one.
 
     Raises:
         UserError: The judge was compiled from verdicts in memory, or for a model that is asked.
@@ -75,8 +106,9 @@ def recorded_for(
         )
     if file == COLUMNS:
         table = renamed(opened(items), columns or {})
-        return read_recorded(from_columns(table, [judge], card.task, card.aspects), about)
-    return read_recorded(file, about)
+        names = [judge] if panel is None else list(panel.members)
+        return read_recorded(from_columns(table, names, card.task, card.aspects), about).with_panel(judge, panel)
+    return read_recorded(file, about).with_panel(judge, panel)
 
 
 def _frame(given: Sequence[object]) -> Source:

@@ -36,6 +36,7 @@ TREES = 128  # in the calibrator that ships; 300 measure the same and apply more
 TREES_IN_FOLDS = 64  # while choosing: half the time, the same order of families
 LEAF = 3  # fewest training items in a leaf
 EVIDENCE_C = 0.01  # inverse penalty: about 100 correlated columns want a strong one
+STACK_PENALTY = 1 / 3  # on squares, beside the mean loss: a panel's columns say nearly the same, so shrink towards all
 VERDICT_C = 1.0  # one to four columns need hardly any
 VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is penalized than evidence's
 CONSTANT = 1e-12  # spread below which a column is taken to be constant
@@ -179,6 +180,25 @@ def fit_out_of_fold(
     return calibrator, said
 
 
+def fit_stack(columns: FloatArray, target: IntArray, scale: Scale, names: Sequence[str]) -> Calibrator:
+    """A logistic map from the verdicts of several judges to the experts' grades, strongly penalized.
+
+    Args:
+        columns: Shape (n, n_columns).
+        target: The experts' grade positions, shape (n,), none missing.
+        scale: The grades.
+        names: Of the columns.
+    """
+    nothing = np.full(len(target), UNLABELLED, dtype=np.int64)
+    data = Data(None, columns, target, nothing, scale, nothing)
+    family: Family = "multinomial" if data.nominal else "ordinal"
+    with threadpool_limits(limits=1, user_api="blas"):
+        ((_, fitted),) = _fit_source(data, "evidence", 0, 0, (family,), c=1.0 / (STACK_PENALTY * len(target)))
+    return fitted.model_copy(
+        update={"feature_names": tuple(names), "n_labels": len(target), "versions": VERSIONS},
+    )
+
+
 def _nothing_said(n: int, n_grades: int) -> OutOfFold:
     missing, unknown = np.full(n, UNSCORED, dtype=np.int64), np.full(n, np.nan)
     return OutOfFold(np.full((n, n_grades), np.nan), missing, unknown, missing.copy(), unknown.copy())
@@ -225,10 +245,10 @@ def _fit_once(
 
 
 def _fit_source(
-    data: Data, source: Source, seed: int, trees: int, families: tuple[Family, ...]
+    data: Data, source: Source, seed: int, trees: int, families: tuple[Family, ...], *, c: float | None = None
 ) -> Iterator[tuple[Key, Calibrator]]:
     """Each family fitted; where ``data`` holds a single grade, its shares stand in for every fitted
-    family.
+    family. ``c`` is another inverse penalty than the source's.
     """
     k, n = data.n_grades, len(data.target)
     lessons = data.lessons()
@@ -261,14 +281,16 @@ def _fit_source(
             parts = {"steps": _isotonic(data.verdicts[lessons.row], lessons, k)}
         if family in {"ordinal", "multinomial", "mix"}:
             ordinal = (mixed if family == "mix" else family) == "ordinal"
-            linear = _logistic(scaled[lessons.row], lessons, source, n_verdict, ordinal=ordinal)
+            linear = _logistic(scaled[lessons.row], lessons, source, n_verdict, ordinal=ordinal, c=c)
             parts = {"linear": linear, "ordinal": ordinal, **fixed}
         if family in {"trees", "mix"}:
             parts["forest"] = forest
         yield (source, family), blank.model_copy(update={"family": family, **parts})
 
 
-def _logistic(scaled: FloatArray, lessons: Lessons, source: Source, n_verdict: int, *, ordinal: bool) -> Linear:
+def _logistic(
+    scaled: FloatArray, lessons: Lessons, source: Source, n_verdict: int, *, ordinal: bool, c: float | None = None
+) -> Linear:
     """Multinomial logistic regression, or one a cut between grades.
 
     Source: Frank and Hall (2001), A simple approach to ordinal classification, ECML.
@@ -276,7 +298,8 @@ def _logistic(scaled: FloatArray, lessons: Lessons, source: Source, n_verdict: i
     relief = np.ones(scaled.shape[1])
     if source == "both":
         relief[:n_verdict] = VERDICT_RELIEF
-    c = VERDICT_C if source == "lm" else EVIDENCE_C
+    if c is None:
+        c = VERDICT_C if source == "lm" else EVIDENCE_C
     if ordinal:
         cuts = range(int(lessons.grade.min()) + 1, int(lessons.grade.max()) + 1)
         targets, classes = [(lessons.grade >= cut).astype(np.int64) for cut in cuts], np.array(cuts)

@@ -197,6 +197,30 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumben
     return Chosen(winner.key, DecisionRule(name=winner.rule, cuts=cuts), table, predicted[winner.key], winner.grade)
 
 
+def decided_by_cuts(
+    data: Data, probabilities: FloatArray, objective: Objective, seed: int
+) -> tuple[IntArray, IntArray] | None:
+    """Grades and accepts by cut points on the expected score, of classes the likeliest, from the other folds.
+
+    Args:
+        data: Labelled rows.
+        probabilities: What each row's grade follows from, itself made without the row's query, shape (n, n_grades).
+        objective: What the cut points are fitted to.
+        seed: Of the folds and the cut points' resamples.
+
+    Returns:
+        Positions and 1 / 0 (-1 where nobody said what is accepted), shape (n,); None with a single query or grade.
+    """
+    fold = _folds(data, seed)
+    if fold is None:
+        return None
+    if data.nominal:
+        grade = DecisionRule(name="likeliest").grades(probabilities, data.scale)
+    else:
+        grade = _crossed(probabilities @ np.array(data.scale.values), data, fold, objective, seed)
+    return grade, _accepts(grade, probabilities, data, fold)
+
+
 def fit_accept_threshold(p_accept: FloatArray, accept: IntArray, cluster: IntArray) -> float:
     """The P(accept) from which to accept: the smoothed fewest disagreements, pulled towards one half.
 
@@ -388,9 +412,16 @@ def _accepts(grade: IntArray, probabilities: FloatArray, data: Data, fold: IntAr
 
 def _folds(data: Data, seed: int) -> IntArray | None:
     """Fold of each row, whole queries together; None with a single query or a single grade."""
-    queries, code = np.unique(data.cluster, return_inverse=True)
+    if len(np.unique(data.target[data.target != UNLABELLED])) < 2:
+        return None
+    return folds_by_query(data.cluster, seed)
+
+
+def folds_by_query(cluster: IntArray, seed: int) -> IntArray | None:
+    """Fold of each row, whole queries together; None with a single query."""
+    queries, code = np.unique(cluster, return_inverse=True)
     n_folds = min(FOLDS, len(queries))
-    if n_folds < 2 or len(np.unique(data.target[data.target != UNLABELLED])) < 2:
+    if n_folds < 2:
         return None
     fold = np.empty(len(queries), dtype=np.int64)
     fold[np.random.default_rng(seed).permutation(len(queries))] = np.arange(len(queries)) % n_folds

@@ -10,11 +10,14 @@ from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.search.task import Task
 from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import CompiledJudge
+from judgec.judges.panel import Panel
 from judgec.lm.session import Session
 from judgec.lm.watch import Noting, Watch
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.objective import Objective
+
+SINGLE = "single"  # the kind of a panel that was not better than the best single judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,31 @@ class ScoredCandidate:
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenPanel:
+    """What came of looking for a panel of recorded judges.
+
+    Args:
+        panel: What ships; None where it is the best single judge.
+        incumbent: That judge.
+        single: The same, calibrated, with evidence.
+    """
+
+    panel: Panel | None
+    incumbent: Candidate
+    single: CompiledJudge
+
+    @property
+    def kind(self) -> str:
+        """``mean``, ``weighted``, ``stack`` or ``single``."""
+        return SINGLE if self.panel is None else self.panel.kind
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Whose verdicts are needed."""
+        return (self.incumbent.name,) if self.panel is None else self.panel.members
+
+
+@dataclass(frozen=True, slots=True)
 class ChosenPrompt:
     """The prompt that was chosen, every candidate that ran, and what the user should know.
 
@@ -49,6 +77,7 @@ class ChosenPrompt:
         notes: For the user.
         uncompiled: Of recorded judges, the one to compare with; None where that is the task's own prompt.
         alone: Of recorded judges, the best one as it is, out of fold; else None.
+        panel: Of recorded judges, what came of looking for a panel; None where nobody asked for one.
     """
 
     chosen: Candidate
@@ -57,6 +86,7 @@ class ChosenPrompt:
     notes: tuple[str, ...]
     uncompiled: Candidate | None = None
     alone: Candidate | None = None
+    panel: ChosenPanel | None = None
 
 
 def choose_prompt(

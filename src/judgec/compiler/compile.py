@@ -15,6 +15,7 @@ from judgec.compiler.folds.plan import RoundsPlan, plan_rounds
 from judgec.compiler.folds.rounds import Compiling, Round, pooled_judgments
 from judgec.compiler.learning_curve import LearningCurve, Sharper, Taught, learning_curve, sharper
 from judgec.compiler.pair_columns import LONGEST, follows_length
+from judgec.compiler.panels import Member, difference, members_of
 from judgec.compiler.promote import Decision
 from judgec.compiler.rivals import Contest
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate, with_instructions
@@ -22,7 +23,7 @@ from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings
 from judgec.compiler.standing import Standing
-from judgec.compiler.verify import BEST_ALONE, Verification, labelled, ratings_of, verify
+from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, Verification, labelled, ratings_of, verify
 from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge
@@ -67,6 +68,7 @@ class Compiled:
         earlier: The version that this compile had made before, or None.
         folds: What each fold chose, where there are several; the judge's own choice was made on all.
         choice: The judge's own choice.
+        panel: What came of looking for a panel; None where nobody asked for one.
     """
 
     dataset: Dataset
@@ -84,11 +86,34 @@ class Compiled:
     earlier: ProgramCard | None = None
     folds: tuple[ChosenPrompt, ...] = ()
     choice: ChosenPrompt | None = None
+    panel: "PanelFound | None" = None
 
     @property
     def sharper(self) -> Sharper:
         """How many more queries would show a difference worth showing."""
         return sharper(self.decision.detectable, self.dataset, self.decision.difference.note or "")
+
+
+@dataclass(frozen=True, slots=True)
+class PanelFound:
+    """A panel in the report.
+
+    Args:
+        kind: ``mean``, ``weighted``, ``stack``, or ``single`` where no panel was better.
+        members: Who is on it, and what each adds.
+        incumbent: The best single judge.
+        gain: The compiled judge minus that one, compiled, on test.
+    """
+
+    kind: str
+    members: tuple[Member, ...]
+    incumbent: str
+    gain: Estimate
+
+    def to_json(self) -> dict[str, object]:
+        """The report's ``panel``."""
+        members = [one.to_json() for one in self.members]
+        return {"kind": self.kind, "members": members, "incumbent": self.incumbent, "gain": self.gain.to_json()}
 
 
 def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session, watch: Watch) -> Compiled:
@@ -152,7 +177,20 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         earlier=earlier,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
         choice=choice,
+        panel=_panel(last, verification, settings, objective),
     )
+
+
+def _panel(
+    last: Round, verification: Verification, settings: CompileSettings, objective: Objective
+) -> PanelFound | None:
+    found = last.choice.panel
+    if found is None:
+        return None
+    members = members_of(last.bench, last.choice, settings, objective)
+    ratings = verification.ratings
+    gain = difference(ratings["compiled"], ratings[COMPILED_SINGLE], objective, settings)
+    return PanelFound(found.kind, tuple(members), found.incumbent.name, gain)
 
 
 def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, CallPlan]:
@@ -314,6 +352,8 @@ def _sizes(dataset: Dataset) -> str:
 
 def _half_way(shipped: Round) -> list[str]:
     """How many verdicts of the prompt that ships lay between two grades, among those it was fitted and tested on."""
+    if shipped.judge.panel is not None:
+        return []  # a mean of two verdicts lies between them; nobody said so
     tested = shipped.judged.get("compiled_prompt") if shipped.bench.language_model else None
     found = shipped.judge.half_way + (0 if tested is None else half_way(tested, shipped.bench.scale))
     return [f"{found} verdicts of {HALF_WAY}"] if found else []

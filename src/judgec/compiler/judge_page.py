@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from markupsafe import Markup
 
-from judgec.compiler.compile import Compiled
+from judgec.compiler.compile import Compiled, PanelFound
 from judgec.compiler.page_groups import by_group
 from judgec.compiler.promote import shortfalls, standing_above
 from judgec.compiler.replacement import replacement
@@ -128,10 +128,24 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
         facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
     sentence = compiled.sharper.sentence
     facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    if compiled.panel is not None:
+        facts.append(_panel_fact(compiled.panel))
     objective = compiled.prompt_gain.get(headline(card.objective, compiled.verification.agreements["compiled"]))
     if objective is not None and objective.value is not None:
         facts.append(f"What the prompt alone brought, both calibrated: {show(objective)}.")
     return facts
+
+
+def _panel_fact(panel: PanelFound) -> str:
+    """Who is on the panel, and what each adds."""
+    members = "; ".join(
+        f"{one.judge}{'' if one.weight is None else f', weight {number(one.weight)}'}, adds {show(one.adds, 3)}"
+        for one in panel.members
+    )
+    return (
+        f"Panel ({panel.kind}), {show(panel.gain, 3)} on test over the best single judge {panel.incumbent}, both "
+        f"compiled. Members and what each adds out of fold on train and dev: {members}."
+    )
 
 
 def _charts(compiled: Compiled, j: int) -> Markup:

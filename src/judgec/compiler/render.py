@@ -7,14 +7,15 @@ from rich.table import Table
 
 from judgec.compiler.abstain import Abstention, promise_note
 from judgec.compiler.calibration_errors import calibration_errors
-from judgec.compiler.compile import Compiled
+from judgec.compiler.compile import Compiled, PanelFound
 from judgec.compiler.learning_curve import LearningCurve
-from judgec.report.numbers import number, percent, show, span, statistic_name
+from judgec.report.numbers import dollars, number, percent, show, span, statistic_name
 
 
 def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[Table]:
-    """The coverage table where somebody asked to abstain, the learning curve where somebody asked for it."""
-    tables = [_coverage_table(compiled.abstention)] if abstaining else []
+    """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve."""
+    tables = [] if compiled.panel is None else [_panel_table(compiled.panel)]
+    tables += [_coverage_table(compiled.abstention)] if abstaining else []
     return tables + ([] if compiled.curve is None else [_curve_table(compiled.curve)])
 
 
@@ -31,6 +32,8 @@ def outcome_notes(compiled: Compiled) -> Iterator[str]:
         error = errors[aspect]["accept"]
         off = errors[aspect]["confidence"] if error is None else error
         yield f"calibrator of {aspect}: {fitted.source}, {fitted.family}{loss}; calibration error on test {number(off)}"
+    if compiled.panel is not None:
+        yield panel_sentence(compiled.panel)
     if compiled.abstention.promise is not None:
         yield promise_note(compiled.abstention.promise)
     if compiled.curve is not None and compiled.curve.halving is not None:
@@ -39,6 +42,37 @@ def outcome_notes(compiled: Compiled) -> Iterator[str]:
             f"about {half.more_labels} more labels would halve the interval on test "
             f"({half.queries_needed} test queries instead of {half.test_queries})"
         )
+
+
+def panel_sentence(panel: PanelFound) -> str:
+    """Who judges, and what that brought on test."""
+    if len(panel.members) == 1 and panel.members[0].judge == panel.incumbent:
+        who = f"panel: none was better, {panel.incumbent} judges alone"
+    else:
+        who = f"panel: {panel.kind} of {len(panel.members)} judges in place of {panel.incumbent}"
+    return f"{who}; gain on test over the best single judge, both compiled: {show(panel.gain, 3, sign=True)}"
+
+
+def _panel_table(panel: PanelFound) -> Table:
+    table = Table(
+        title=f"Panel: {panel.kind}",
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+    )
+    weighted = any(one.weight is not None for one in panel.members)
+    table.add_column("member")
+    for column in (*(["weight"] if weighted else []), "adds", "$"):
+        table.add_column(column, justify="right")
+    for one in panel.members:
+        table.add_row(
+            one.judge,
+            *([number(one.weight)] if weighted else []),
+            show(one.adds, 3, sign=True),
+            dollars(one.cost_usd),
+        )
+    return table
 
 
 def _coverage_table(abstention: Abstention) -> Table:

@@ -207,6 +207,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "prompt": compiled.chosen.name,
         "candidates": [_candidate(found, compiled) for found in compiled.scored],
         **_baseline(compiled),
+        **({} if compiled.panel is None else {"panel": compiled.panel.to_json()}),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
             aspect: {

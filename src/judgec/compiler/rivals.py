@@ -10,7 +10,7 @@ from judgec.compiler.pair_columns import LONGEST
 from judgec.compiler.promote import Decision, decide
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing, standing_of
-from judgec.compiler.verify import BASELINES, BEST_ALONE, Verification, ratings_of
+from judgec.compiler.verify import BASELINES, BEST_ALONE, COMPILED_SINGLE, Verification, ratings_of
 from judgec.errors import JudgecError, ServiceError
 from judgec.held_out import NOT_SAVED, saved_judgments
 from judgec.judges.bulk import SERVICE_ERROR
@@ -76,10 +76,16 @@ class Contest:
             Resampling(resamples=settings.resamples, seed=settings.seed),
             look=standing.look,
             majority=self.verification.ratings["majority"],
-            table=baselines,
+            table=baselines | self._beside_a_panel(),
             nominal=self.dataset.labels.scale.level == "nominal",
             refusal=self.refusal or rivals.refusal,
         )
+
+    def _beside_a_panel(self) -> dict[str, GradePairs]:
+        """What else a panel's table shows: itself without a calibrator, and the best single judge, compiled."""
+        ratings = self.verification.ratings
+        names = ("compiled_prompt", COMPILED_SINGLE) if COMPILED_SINGLE in ratings else ()
+        return {name: ratings[name] for name in names}
 
     def _champion(self, version: int) -> Rivals:
         """The champion's test judgments: those saved with it, and where items are new, its own model's."""
@@ -113,7 +119,8 @@ class Contest:
         if not judge.asks_lm:
             return judge.calibrate(items, None)
         if program.card.settings.get("kind") == RECORDED_KIND and self.settings.recorded is not None:
-            raw = self.settings.recorded.judgments(judge_of(program.card), [item.item_id for item in items])
+            name = judge_of(program.card)
+            raw = self.settings.recorded.with_panel(name, judge.panel).judgments(name, [item.item_id for item in items])
             return judge.calibrate(items, raw)
         return judge.judge(items, _own_model(program.card, self.session))
 
@@ -131,10 +138,13 @@ def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str,
     A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival, and so is evidence
     alone where that is what ships. An uncompiled judge that is the compiled one is its rival: then compiling brought
     nothing; and so is evidence alone that grades as a judge with a prompt does: then the prompt brought nothing. A
-    judge of preferences has to beat the longer answer, too.
+    judge of preferences has to beat the longer answer, too. A panel's own verdict without a calibrator, and the best
+    single judge with one, are of the same making as the panel, and nothing that was there before it.
     """
     ratings = verification.ratings
     names = [name for name in (*BASELINES, BEST_ALONE, LONGEST) if name in ratings]
+    if COMPILED_SINGLE in ratings:
+        names.remove("compiled_prompt")
     for name in ("compiled_prompt", BEST_ALONE):
         if name in names and _same(ratings[name], ratings["compiled"]):
             names.remove(name)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from judgec.compiler.consensus import Consensus
 from judgec.judges.recorded import RecordedVerdicts
@@ -55,6 +56,7 @@ class CompileSettings:
         source: How the labels were read, for the report: what ``read_labels`` was given.
         recorded: Verdicts of judges that are looked up in place of a model that is asked, or None.
         baseline: The recorded judge to compare with; None for the one with the median objective.
+        panel: Look for a panel of ``all`` recorded judges, or of at most so many; None for a single one.
     """
 
     name: str
@@ -81,6 +83,7 @@ class CompileSettings:
     source: Mapping[str, object] = field(default_factory=dict)
     recorded: RecordedVerdicts | None = field(default=None, repr=False)
     baseline: str | None = None
+    panel: Literal["all"] | int | None = None
 
 
 def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, str]:

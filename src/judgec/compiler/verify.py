@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.compiler.assemble import Bench, calibrated, evidence_only
+from judgec.compiler.choose import ChosenPanel
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.pair_columns import LONGEST, longest, with_preference_columns
 from judgec.compiler.search.candidates import Candidate
@@ -22,6 +23,7 @@ from judgec.tasks.registry import compares
 BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
 JUDGES = (*BASELINES, "compiled")
 BEST_ALONE = "best_alone"  # of recorded judges the one that was best as it is, before the test
+COMPILED_SINGLE = "compiled_single"  # of a compile with panels the best single judge, compiled
 NO_EVIDENCE = "evidence was left out (--no-evidence)"
 
 
@@ -30,8 +32,8 @@ class Verification:
     """The test split's table.
 
     Args:
-        agreements: By judge: ``JUDGES``, ``best_alone`` of recorded judges, ``compiled_loo`` and ``ceiling``, in the
-            order of the report.
+        agreements: By judge: ``JUDGES``, ``best_alone`` of recorded judges and ``compiled_single`` beside a panel,
+            ``compiled_loo`` and ``ceiling``, in the order of the report.
         ratings: By judge, the same rows for all; judges that were not made are absent.
         judgments: By judge, of the test items.
     """
@@ -48,7 +50,12 @@ def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int |
 
 
 def judge_test(
-    bench: Bench, judge: CompiledJudge, chosen: Candidate, uncompiled: Candidate, alone: Candidate | None = None
+    bench: Bench,
+    judge: CompiledJudge,
+    chosen: Candidate,
+    uncompiled: Candidate,
+    alone: Candidate | None = None,
+    panel: ChosenPanel | None = None,
 ) -> tuple[dict[str, Judgments], Judgments]:
     """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own.
 
@@ -58,6 +65,7 @@ def judge_test(
         chosen: Its prompt.
         uncompiled: What it is compared with.
         alone: The recorded judge that was best as it is, where there are recorded judges.
+        panel: What came of looking for a panel, where somebody asked for one.
     """
     test = bench.dataset.test
     judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
@@ -67,6 +75,8 @@ def judge_test(
     judged["compiled_prompt"] = bench.raw(chosen, test)
     if alone is not None:
         judged[BEST_ALONE] = bench.raw(alone, test)
+    if panel is not None:
+        judged[COMPILED_SINGLE] = bench.judged(panel.single, panel.incumbent, test)
     judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
     if not judge.asks_lm:
         judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
@@ -81,7 +91,8 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
     nominal = labels.scale.level == "nominal"
     ratings = {name: ratings_of(dataset, test, judged) for name, judged in judgments.items()}
     agreements: dict[str, Agreement] = {}
-    for name in (*BASELINES, *([BEST_ALONE] if BEST_ALONE in judgments else []), "compiled"):
+    some = [name for name in (BEST_ALONE, COMPILED_SINGLE) if name in judgments]
+    for name in (*BASELINES, *some, "compiled"):
         if name not in judgments:
             agreements[name] = nothing(NO_EVIDENCE)
             continue

@@ -14,6 +14,7 @@ from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator, Trace
 from judgec.judges.explain.reasons import Reasons, SeenScores
 from judgec.judges.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
+from judgec.judges.panel import Panel
 from judgec.judges.recorded import RecordedInterview
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
@@ -44,6 +45,7 @@ class CompiledJudge:
         evidence: Makes the features that the calibrators read, or None when none reads any.
         calibrators: One an aspect; an aspect without one keeps the LM's verdict as it is.
         tie_band: Scores that differ by at most this are a tie, in scale units; None when none was fitted.
+        panel: How its verdicts follow from those of several recorded judges; None where one judge or prompt gives them.
         out_of_fold: What it would have said of the items it was fitted on, each from folds without its query; known
             to the compile that made it alone.
         half_way: How many of the verdicts that it was fitted on lay half way between two grades; likewise.
@@ -55,6 +57,7 @@ class CompiledJudge:
     evidence: EvidenceModel | None = None
     calibrators: Mapping[str, Calibrator] = field(default_factory=dict)
     tie_band: float | None = None
+    panel: Panel | None = None
     out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
     half_way: int = field(default=0, repr=False, compare=False)
 
@@ -216,6 +219,7 @@ class CompiledJudge:
             "calibrators": {
                 aspect: calibrator.model_dump(mode="json") for aspect, calibrator in self.calibrators.items()
             },
+            **({} if self.panel is None else {"panel": self.panel.model_dump(mode="json")}),
         }
 
 
@@ -239,11 +243,34 @@ def load_judge(program: Program) -> CompiledJudge:
         )
     load_module(module, program.program, f"{where}: program.json")
     evidence, calibrators = _read_calibration(program.calibration, card, f"{where}: calibration.json")
-    return CompiledJudge(module, card.scale, card.aspects, evidence, calibrators, card.tie_band)
+    panel = _read_panel(program.calibration.get("panel"), card, f"{where}: calibration.json")
+    return CompiledJudge(module, card.scale, card.aspects, evidence, calibrators, card.tie_band, panel)
+
+
+def _read_panel(saved: object, card: ProgramCard, where: str) -> Panel | None:
+    if saved is None:
+        return None
+    try:
+        panel = Panel.model_validate_json(json.dumps(saved))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise ArtifactError(
+            f"{where}: panel: {'.'.join(map(str, fault['loc']))}: {fault['msg']}; a panel was expected. "
+            "Compile it again."
+        ) from error
+    if panel.stacks and (
+        set(panel.stacks) != set(card.aspects)
+        or any(one.n_grades != len(card.scale.grades) for one in panel.stacks.values())
+    ):
+        raise ArtifactError(
+            f"{where}: panel: a stack of {', '.join(panel.stacks)}; one of {', '.join(card.aspects)} with "
+            f"{len(card.scale.grades)} grades was expected. Compile it again."
+        )
+    return panel
 
 
 def _read_calibration(state: Json, card: ProgramCard, where: str) -> tuple[EvidenceModel | None, dict[str, Calibrator]]:
-    if state.keys() != {"evidence", "calibrators"} or not isinstance(state["calibrators"], dict):
+    if state.keys() - {"panel"} != {"evidence", "calibrators"} or not isinstance(state["calibrators"], dict):
         raise ArtifactError(f"{where}: {', '.join(state)}; evidence and calibrators were expected. Compile again.")
     evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
     calibrators = {}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from judgec.errors import InputError, UserError
 from judgec.judges.decision import half_way, stated_grades
 from judgec.judges.pairwise import TIE
+from judgec.judges.panel import Panel
 from judgec.judges.reading import read_between, read_grade
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
@@ -104,6 +105,7 @@ class RecordedVerdicts:
         replies: The different replies.
         cost: US dollars of each row, NaN where unknown, shape (n_rows,).
         notes: What reading assumed, left out or counted, one sentence each.
+        panels: Judges that are several of these together, by name.
     """
 
     path: str
@@ -121,6 +123,7 @@ class RecordedVerdicts:
     replies: Sequence[str] = field(repr=False)
     cost: FloatArray = field(repr=False)
     notes: tuple[str, ...] = ()
+    panels: Mapping[str, Panel] = field(default_factory=dict)
 
     @cached_property
     def _code(self) -> dict[str, int]:
@@ -137,7 +140,7 @@ class RecordedVerdicts:
         Raises:
             UserError: There is no such judge.
         """
-        self.require(judge)
+        self._require(judge)
         own = self._begins[judge]
         codes = np.array([self._code.get(item_id, NO_CELL) for item_id in item_ids], dtype=np.int64)
         items = self.item[own]
@@ -147,11 +150,18 @@ class RecordedVerdicts:
         return np.where(items[at] == codes, at + own.start, NO_CELL)
 
     def require(self, judge: str) -> None:
-        """Refuse a judge that is not there.
+        """Refuse a judge that is not there, or a panel of which a member is not.
 
         Raises:
             UserError: Saying which there are.
         """
+        if judge in self.panels:
+            for member in self.panels[judge].members:
+                self._require(member)
+        else:
+            self._require(judge)
+
+    def _require(self, judge: str) -> None:
         if judge not in self.judges:
             raise UserError(
                 f"{self.path}: no verdicts of judge {judge}; it has {shortly(list(self.judges))}. "
@@ -159,11 +169,17 @@ class RecordedVerdicts:
             )
 
     def judgments(self, judge: str, item_ids: Sequence[str]) -> Judgments:
-        """A judge's raw verdicts on items, as if it had been asked.
+        """A judge's raw verdicts on items, as if it had been asked; a panel's follow from those of its members.
 
         Raises:
             UserError: There is no such judge.
         """
+        panel = self.panels.get(judge)
+        if panel is not None:
+            return panel.verdict([self._said(member, item_ids) for member in panel.members], self.about.scale)
+        return self._said(judge, item_ids)
+
+    def _said(self, judge: str, item_ids: Sequence[str]) -> Judgments:
         rows = self.rows_of(judge, item_ids)
         scale, shape = self.about.scale, (len(rows), len(self.about.aspects))
         asked = rows != NO_CELL
@@ -194,9 +210,16 @@ class RecordedVerdicts:
 
     def cost_of(self, judge: str, item_ids: Sequence[str]) -> float | None:
         """What a judge's verdicts on these items cost in US dollars, as recorded; None where that is not known."""
+        if judge in self.panels:
+            known = [self.cost_of(member, item_ids) for member in self.panels[judge].members]
+            return None if None in known else sum(one for one in known if one is not None)
         rows = self.rows_of(judge, item_ids)
         costs = self.cost[rows[rows != NO_CELL]]
         return None if not len(costs) or np.isnan(costs).any() else float(costs.sum())
+
+    def with_panel(self, name: str, panel: Panel | None) -> "RecordedVerdicts":
+        """The same with a panel that answers under this name; without one, as it is."""
+        return self if panel is None else replace(self, panels={**self.panels, name: panel})
 
     def narrowed(self, pattern: str | None) -> "RecordedVerdicts":
         """The verdicts of the judges whose names match.
@@ -237,7 +260,8 @@ class RecordedInterview:
         """Each piece with the judge's raw verdicts, in order."""
         for piece in pieces:
             said = self._recorded.judgments(self._judge, piece.item_ids[: len(piece.item_ids) // (1 + self._pairs)])
-            self.half_way += half_way(said, self._recorded.about.scale)
+            if self._judge not in self._recorded.panels:  # a mean of two verdicts lies between them; nobody said so
+                self.half_way += half_way(said, self._recorded.about.scale)
             self._on_verdict(len(said.item_ids), int((~said.scored).sum()))
             yield piece, [said]
 

@@ -67,6 +67,14 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
     baseline: Annotated[
         str | None, Option("The recorded judge to compare with; default: the median one.", metavar="JUDGE")
     ] = None
+    panel: Annotated[
+        str | None,
+        Option(
+            "Several recorded judges together, where they beat the best one: all, or the best N at most.",
+            metavar="all|N",
+            python="str | int | None",
+        ),
+    ] = None
     instructions: Annotated[
         tuple[str, ...],
         Option("A prompt of yours that competes, the rubric is added; repeat for several.", metavar="FILE"),

@@ -1,11 +1,12 @@
 """One round of a compile: choose a prompt and calibrate it on train and dev, and judge the round's test items."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import ChosenPrompt, choose_prompt
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.folds.parts import Parts
+from judgec.compiler.panels import choose_panel
 from judgec.compiler.recorded import choose_recorded
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.plan import CallPlan
@@ -72,6 +73,11 @@ class Compiling:
         )
         if settings.recorded is not None:
             choice = choose_recorded(bench, self.uncompiled.module, settings, self.objective, self.watch)
+            if settings.panel is not None:
+                choice = choose_panel(bench, choice, settings, self.objective, self.watch)
+            if choice.panel is not None:
+                named = settings.recorded.with_panel(choice.chosen.name, choice.panel.panel)
+                bench = replace(bench, recorded=named)
         else:
             choice = choose_prompt(
                 bench, self.uncompiled, settings, self.session, plan, self.optimizer, self.objective, self.watch
@@ -82,7 +88,7 @@ class Compiling:
         if not dataset.test.items:
             return Round(bench, choice, judge, {}, None)
         self.watch.stage("verify", f"{len(dataset.test)} test items{of}")
-        judged, bare = judge_test(bench, judge, choice.chosen, uncompiled, choice.alone)
+        judged, bare = judge_test(bench, judge, choice.chosen, uncompiled, choice.alone, choice.panel)
         return Round(bench, choice, judge, judged, bare)
 
 

@@ -38,6 +38,7 @@ JUDGES = {
     "uncompiled": "the prompt as it was",
     "compiled_prompt": "the compiled prompt alone",
     "best_alone": "the recorded judge that was best as it is",
+    "compiled_single": "the best single judge, compiled",
     "compiled": "the judge that you get",
     "compiled_loo": "the same, against all experts but one",
     "ceiling": "each expert, against all others",

@@ -1,0 +1,433 @@
+"""Makes a panel of recorded judges, and lets it replace the best of them where it is better out of fold.
+
+Everything is compared on train and dev, each item by weights, stacks, calibrators and cut points that were fitted
+without its query. The incumbent is the best single judge, calibrated: a panel has to gain one standard error on it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import nnls
+
+from judgec.compiler.assemble import Bench, fitted, learned_part, out_of_fold
+from judgec.compiler.calibrate import fit_stack
+from judgec.compiler.calibrate_choice import Data, decided_by_cuts, folds_by_query
+from judgec.compiler.choose import ChosenPanel, ChosenPrompt, ScoredCandidate
+from judgec.compiler.dataset import Part
+from judgec.compiler.recorded import UNKNOWN_PROMPT
+from judgec.compiler.search.candidates import Candidate
+from judgec.compiler.settings import CompileSettings
+from judgec.judges.calibrator import Calibrator, above_cuts
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.panel import Panel, PanelKind, column_names, member_columns, speakers
+from judgec.judges.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.lm.watch import Watch
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED, Judgments, concatenate
+from judgec.records.label import FloatArray, IntArray
+from judgec.records.ratings import GradePairs, on_both, pair
+from judgec.stats.agreement.objective import Objective
+from judgec.stats.agreement.statistic import WeightedSum
+from judgec.stats.intervals.bootstrap import difference_interval, interval
+from judgec.stats.intervals.resampling import jackknife_se
+from judgec.store.programs import dump_module, load_module
+
+KINDS: tuple[PanelKind, ...] = (
+    "mean",
+    "weighted",
+    "stack",
+)  # simplest first: within one standard error of the best it ships
+RIDGE = 0.1  # of the weights, in shares of a member's mean sum of squares
+NO_WEIGHT = 1e-3  # of the largest: a member below it drops out
+ALL = "all"
+ONLY = "the only member"
+
+Said = Mapping[str, Judgments]
+"""Raw verdicts on the items of train and dev, by judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of the panel that ships.
+
+    Args:
+        judge: Its name.
+        weight: In a weighted mean; None of another kind.
+        adds: What the panel loses without it, out of fold on train and dev.
+        cost_usd: What its verdicts on train and dev cost; None where nobody knows.
+    """
+
+    judge: str
+    weight: float | None
+    adds: Estimate
+    cost_usd: float | None
+
+    def to_json(self) -> dict[str, object]:
+        """A row of the report's ``panel.members``."""
+        weight = {} if self.weight is None else {"weight": self.weight}
+        return {"judge": self.judge, **weight, "adds": self.adds.to_json(), "cost_usd": self.cost_usd}
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A panel, its verdicts and grades out of fold; its gain on the incumbent and the standard error."""
+
+    panel: Panel
+    raw: Judgments
+    rated: GradePairs
+    gain: float
+    error: float
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What panels are compared on: all judges' verdicts on train and dev, beside the experts."""
+
+    bench: Bench
+    part: Part
+    said: Said
+    objective: Objective
+
+    @property
+    def recorded(self) -> RecordedVerdicts:
+        """All that was recorded."""
+        assert self.bench.recorded is not None  # panels are of recorded judges
+        return self.bench.recorded
+
+    def paired(self, judgments: Judgments) -> GradePairs:
+        """Beside the experts."""
+        labels = self.bench.dataset.labels
+        return pair(self.part.experts, judgments, labels.scale, accept_only=labels.accept_only)
+
+    def rated(self, judge: CompiledJudge, raw: Judgments) -> GradePairs:
+        """What a judge fitted on these verdicts says out of fold, beside the experts."""
+        said = out_of_fold(judge, self.part)[1]
+        reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
+        return self.paired(replace(said, unscored=reasons))
+
+    def gain(self, one: GradePairs, other: GradePairs) -> tuple[float, float]:
+        """By how much ``one`` is better on the items of both, and the standard error, clustered by query."""
+        one, other = on_both(one, other)
+        if not one.labelled.any():
+            return 0.0, np.inf
+        a, b = self.objective.statistic(one), self.objective.statistic(other)
+        gain = WeightedSum(((1.0, a), (-1.0, b)))
+        error = float(jackknife_se(gain, (a.items > 0)[None].astype(np.float64))[0])
+        return gain.point(), np.inf if np.isnan(error) else error
+
+
+def difference(one: GradePairs, other: GradePairs, objective: Objective, settings: CompileSettings) -> Estimate:
+    """The objective of one judge minus that of the other, on the items that both were asked about."""
+    one, other = on_both(one, other)
+    found = difference_interval(
+        objective.statistic(one), objective.statistic(other), resamples=settings.resamples, seed=settings.seed
+    )
+    return found.estimate(int(one.labelled.sum()))
+
+
+def choose_panel(
+    bench: Bench, choice: ChosenPrompt, settings: CompileSettings, objective: Objective, watch: Watch
+) -> ChosenPrompt:
+    """A panel in place of the best single judge, where it is better.
+
+    Args:
+        bench: With the recorded verdicts.
+        choice: From ``recorded.choose_recorded``: the best single judge, and all that were compared.
+        settings: With ``panel``: all judges, or at most how many.
+        objective: Decides.
+        watch: Told what happens.
+    """
+    table = _table(bench, [one.candidate.name for one in choice.scored], objective)
+    alone, incumbent = replace(bench, evidence=None), choice.chosen
+    single = fitted(alone, incumbent, table.part, table.said[incumbent.name])
+    start = table.rated(single, table.said[incumbent.name])
+    if settings.panel == ALL:
+        watch.stage("panel", f"of {len(table.said)} judges, by {objective.name}")
+        members = list(table.said)
+    else:
+        watch.stage("panel", f"at most {settings.panel} of {len(table.said)} judges, by {objective.name}")
+        members = _selected(table, incumbent.name, int(settings.panel or 0))
+    found: list[_Tried] = []
+    for kind in KINDS if len(members) > 1 else ():
+        panel, raw = _crossed(table, members, kind)
+        judge = fitted(alone, incumbent, table.part, raw)
+        rated = table.rated(judge, raw)
+        found.append(_Tried(panel, raw, rated, *table.gain(rated, start)))
+    single = single if bench.evidence is None else fitted(bench, incumbent, table.part, table.said[incumbent.name])
+    best = max(found, key=lambda one: one.gain, default=None)
+    scored = (*choice.scored, *(_scored(table, one.panel, one.raw, incumbent, settings) for one in found))
+    if best is None:
+        note = f"panel: no judge gains one standard error beside {incumbent.name}, which ships alone"
+        chosen = ChosenPanel(None, incumbent, single)
+        return replace(choice, fitted=single, panel=chosen, notes=(*choice.notes, note))
+    better = [one for one in found if one.gain > max(one.error, 0.0)]
+    if not better:
+        note = (
+            f"panel: the best of {len(members)} members, {best.panel.kind}, gains {best.gain:+.3f} on {incumbent.name} "
+            f"out of fold, not more than one standard error ({best.error:.3f}): the single judge ships"
+        )
+        chosen = ChosenPanel(None, incumbent, single)
+        return replace(choice, fitted=single, panel=chosen, scored=scored, notes=(*choice.notes, note))
+    best = max(better, key=lambda one: one.gain)
+    ships = next(one for one in better if one is best or _within(table, best.rated, one.rated))
+    candidate = _candidate(ships.panel, incumbent)
+    judge = replace(fitted(bench, candidate, table.part, ships.raw), panel=ships.panel)
+    gain, error = ships.gain, ships.error
+    if bench.evidence is not None:
+        gain, error = table.gain(table.rated(judge, ships.raw), table.rated(single, table.said[incumbent.name]))
+        if gain <= max(error, 0.0):
+            note = (
+                f"panel: {candidate.name} gains {ships.gain:+.3f} on {incumbent.name} out of fold, but with evidence "
+                f"beside both {gain:+.3f}, not more than one standard error ({error:.3f}): the single judge ships"
+            )
+            chosen = ChosenPanel(None, incumbent, single)
+            return replace(choice, fitted=single, panel=chosen, scored=scored, notes=(*choice.notes, note))
+    note = (
+        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {gain:+.3f} with a standard error of "
+        f"{error:.3f}; {_spoke(table, ships.panel)}"
+    )
+    return replace(
+        choice,
+        chosen=candidate,
+        fitted=judge,
+        panel=ChosenPanel(ships.panel, incumbent, single),
+        scored=scored,
+        notes=(*choice.notes, note),
+    )
+
+
+def members_of(bench: Bench, choice: ChosenPrompt, settings: CompileSettings, objective: Objective) -> list[Member]:
+    """The members of the panel that ships, and what each adds.
+
+    Args:
+        bench: With the recorded verdicts.
+        choice: From ``choose_panel``.
+        settings: Of the compile.
+        objective: What is added to.
+    """
+    assert choice.panel is not None  # the caller has looked
+    table, panel = _table(bench, list(choice.panel.members), objective), choice.panel.panel
+    ids = [item.item_id for item in table.part.items]
+    costs = {name: table.recorded.cost_of(name, ids) for name in choice.panel.members}
+    if panel is None:
+        return [Member(name, None, Estimate(value=None, note=ONLY), costs[name]) for name in choice.panel.members]
+    whole = _by_cuts(table, panel.members, panel.kind)
+    members = []
+    for i, name in enumerate(panel.members):
+        others = [one for one in panel.members if one != name]
+        adds = (
+            difference(whole, _by_cuts(table, others, panel.kind), objective, settings)
+            if others
+            else Estimate(value=None, note=ONLY)
+        )
+        members.append(Member(name, panel.weights[i] if panel.weights else None, adds, costs[name]))
+    return members
+
+
+def _table(bench: Bench, names: Sequence[str], objective: Objective) -> _Table:
+    part, recorded = learned_part(bench), bench.recorded
+    assert recorded is not None  # panels are of recorded judges
+    ids = [item.item_id for item in part.items]
+    return _Table(bench, part, {name: recorded.judgments(name, ids) for name in names}, objective)
+
+
+def _selected(table: _Table, first: str, most: int) -> list[str]:
+    """Forward selection from the best single judge, by means of raw verdicts with cut points.
+
+    Where nobody joins alone, the best newcomer and another one may join together: of two who accept or reject neither
+    can outvote the other, of three two can.
+    """
+    members, now = [first], _by_cuts(table, [first], "mean")
+    while len(members) < most:
+        found, also = _newcomer(table, members, now), []
+        if found is not None and not found.joins and len(members) + 2 <= most:
+            also = [found.judge]
+            found = _newcomer(table, [*members, *also], now)
+        if found is None or not found.joins:
+            break
+        members, now = [*members, *also, found.judge], found.rated
+    return members
+
+
+@dataclass(frozen=True)
+class _Newcomer:
+    """Who would join, the grades of the panel with that judge, and whether one standard error is gained."""
+
+    judge: str
+    rated: GradePairs
+    joins: bool
+
+
+def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcomer | None:
+    """The cheapest within one standard error of the best who gains one, else the best; None where all are in."""
+    tried = {name: _by_cuts(table, [*members, name], "mean") for name in table.said if name not in members}
+    if not tried:
+        return None
+    gains = {name: table.gain(rated, now) for name, rated in tried.items()}
+    joining = {name: gain for name, (gain, error) in gains.items() if gain > max(error, 0.0)}
+    if not joining:
+        best = max(gains, key=lambda name: gains[name][0])
+        return _Newcomer(best, tried[best], joins=False)
+    best = max(joining, key=lambda name: joining[name])
+    near = [name for name in joining if name == best or _within(table, tried[best], tried[name])]
+    cost = _costs(table, near)
+    best = min(near, key=lambda name: (cost[name], -joining[name]))
+    return _Newcomer(best, tried[best], joins=True)
+
+
+def _within(table: _Table, best: GradePairs, other: GradePairs) -> bool:
+    """Whether the other is within one standard error of the best."""
+    ahead, error = table.gain(best, other)
+    return ahead <= error
+
+
+def _costs(table: _Table, names: Sequence[str]) -> dict[str, float]:
+    """US dollars an item; where one judge's are unknown, calls an item, which is one for each."""
+    ids = [item.item_id for item in table.part.items]
+    known = {name: table.recorded.cost_of(name, ids) for name in names}
+    asked = {name: max(1, int(table.said[name].asked.sum())) for name in names}
+    costs = {name: cost / asked[name] for name, cost in known.items() if cost is not None}
+    return costs if len(costs) == len(names) else dict.fromkeys(names, 1.0)
+
+
+def _crossed(table: _Table, members: Sequence[str], kind: PanelKind) -> tuple[Panel, Judgments]:
+    """The panel fitted on everything, and its verdicts, each by one that was fitted without the item's query."""
+    panel = _fitted(table, members, kind, np.arange(len(table.part)))
+    said = [table.said[name] for name in panel.members]
+    scale = table.bench.scale
+    fold = None if kind == "mean" else folds_by_query(table.part.experts.cluster, table.bench.seed)
+    if fold is None:
+        return panel, panel.verdict(said, scale)
+    pieces, order = [], []
+    for number in range(int(fold.max()) + 1):
+        held = np.flatnonzero(fold == number)
+        without = _fitted(table, members, kind, np.flatnonzero(fold != number))
+        pieces.append(without.verdict([table.said[name].subset(held.tolist()) for name in without.members], scale))
+        order.append(held)
+    back = np.argsort(np.concatenate(order))
+    return panel, concatenate(pieces).subset(back.tolist())
+
+
+def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArray) -> Panel:
+    """The panel, fitted on these rows; one that nothing can be learned for is a mean."""
+    if kind == "mean":
+        return Panel(kind=kind, members=tuple(members))
+    has = np.array([table.said[name].scored[rows] for name in members])
+    heard = has.any(axis=0)
+    rows, has = rows[heard], has[:, heard]
+    given = np.array([table.said[name].probabilities[rows] for name in members])
+    target = table.bench.target(table.part)[rows]
+    if not (target >= 0).any(axis=0).all():
+        return Panel(kind="mean", members=tuple(members))
+    if kind == "weighted":
+        weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal")
+        kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
+        shares = weights[kept] / weights[kept].sum()
+        return Panel(kind=kind, members=tuple(members[i] for i in kept.tolist()), weights=tuple(map(float, shares)))
+    columns, names = member_columns(given, has), column_names(members, table.bench.scale)
+    stacks: dict[str, Calibrator] = {}
+    for j, aspect in enumerate(table.bench.aspects):
+        known = target[:, j] >= 0
+        stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names)
+    return Panel(kind=kind, members=tuple(members), stacks=stacks)
+
+
+def fit_weights(given: FloatArray, has: np.ndarray, target: IntArray, *, nominal: bool) -> FloatArray:
+    """Weights of the members' distributions, not negative, summing to 1; equal ones where nothing is learned.
+
+    Ridge regression of the experts' P(grade >= j), 0 or 1, on the members', all cuts together and each centered; of
+    classes of P(grade = g). A member without a verdict has the mean of the others.
+
+    Args:
+        given: Shape (n_members, n_items, n_aspects, n_grades), NaN where there is none.
+        has: Which there are, shape (n_members, n_items); one an item at least.
+        target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        nominal: The grades are classes.
+
+    Source: Breiman (1996), Stacked regressions, Machine Learning 24.
+    """
+    members, _, _, k = given.shape
+    known = (target >= 0).ravel()
+    spoke = np.repeat(has[:, :, None], given.shape[2], axis=2).reshape(members, -1)[:, known]
+    rows = given.reshape(members, -1, k)[:, known]
+    truth = np.eye(k)[target.ravel()[known]]
+    x = np.where(spoke[:, :, None], rows, 1.0 / k)
+    if not nominal:
+        x = above_cuts(x.reshape(-1, k)).reshape(members, -1, k - 1)
+        truth = above_cuts(truth)
+    present = np.where(spoke[:, :, None], x, 0.0)
+    centers = present.sum(axis=1) / np.maximum(spoke.sum(axis=1), 1)[:, None]
+    centered = np.where(spoke[:, :, None], x - centers[:, None], 0.0)
+    others = centered.sum(axis=0) / spoke.sum(axis=0)[:, None]
+    centered = np.where(spoke[:, :, None], centered, others).reshape(members, -1)
+    wanted = (truth - truth.mean(axis=0)).ravel()
+    gram = centered @ centered.T
+    penalty = RIDGE * np.trace(gram) / members
+    if penalty <= 0:
+        return np.full(members, 1.0 / members)
+    root = np.linalg.cholesky(gram + penalty * np.eye(members))
+    weights, _ = nnls(root.T, np.linalg.solve(root, centered @ wanted))
+    return np.full(members, 1.0 / members) if weights.sum() <= 0 else np.asarray(weights / weights.sum())
+
+
+def _by_cuts(table: _Table, members: Sequence[str], kind: PanelKind) -> GradePairs:
+    """A panel's grades out of fold by cut points on its expected score alone."""
+    bench, part = table.bench, table.part
+    _, raw = _crossed(table, members, kind)
+    grade, accept, target = raw.grade.copy(), raw.accept.copy(), bench.target(part)
+    for j in range(len(bench.aspects)):
+        known = np.flatnonzero((target[:, j] >= 0) & raw.scored)
+        data = Data(
+            verdicts=None,
+            evidence=None,
+            target=target[known, j],
+            cluster=part.experts.cluster[known],
+            scale=bench.scale,
+            accept=part.experts.accept[known, j],
+            own_accept=bench.own_accept,
+        )
+        found = decided_by_cuts(data, raw.probabilities[known, j], table.objective, bench.seed) if known.size else None
+        if found is not None:
+            grade[known, j], accept[known, j] = found
+    return table.paired(replace(raw, grade=grade, accept=accept))
+
+
+def _candidate(panel: Panel, incumbent: Candidate) -> Candidate:
+    """The panel as a candidate; its prompt says who is on it."""
+    name = f"{panel.kind} of {len(panel.members)}"
+    module = incumbent.module.deepcopy()
+    state = dump_module(module)
+    who = f"a panel ({name}) of {', '.join(panel.members)}"
+    for predictor in state.values():
+        predictor["signature"]["instructions"] = UNKNOWN_PROMPT.format(judge=who)
+    load_module(module, state, "instructions")
+    return Candidate(name, module, settings={"kind": RECORDED_KIND, "judge": name, "panel": panel.kind})
+
+
+def _scored(
+    table: _Table, panel: Panel, raw: Judgments, incumbent: Candidate, settings: CompileSettings
+) -> ScoredCandidate:
+    """A panel beside the judges that were compared, as it is: with the grade that its members state together."""
+    rated, objective = table.paired(raw), table.objective
+    candidate, n = _candidate(panel, incumbent), int(rated.labelled.sum())
+    statistic = objective.statistic(rated)
+    found = interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(n)
+    recorded = table.recorded.with_panel(candidate.name, panel)
+    cost = recorded.cost_of(candidate.name, [item.item_id for item in table.part.items])
+    unscored = int((rated.labelled & (rated.judge == UNSCORED)).sum())
+    return ScoredCandidate(candidate, statistic.point(), unscored, n, estimate=found, cost_usd=cost)
+
+
+def _spoke(table: _Table, panel: Panel) -> str:
+    """How many members gave a verdict on the items of train and dev."""
+    count = speakers({name: table.said[name] for name in panel.members})
+    all_of = len(panel.members)
+    every, none = int((count == all_of).sum()), int((count == 0).sum())
+    heard = count[count > 0]
+    fewest = int(heard.min()) if len(heard) else 0
+    who = shortly(list(panel.members))
+    return (
+        f"members {who}; on {every:,} of {len(count):,} items of train and dev all {all_of} gave a verdict, on "
+        f"{int((count > 0).sum()) - every:,} some (at least {fewest}), on {none:,} none"
+    )
