@@ -93,7 +93,7 @@ def test_following_length_is_shown_by_data_only() -> None:
     said = follows_length(by_length, by_length, how)
     same = (length == expert).mean()
     assert said.startswith(
-        f"it has learned length: 100% of its test verdicts are for the longer answer, {same:.0%} are"
+        f"it has learned length: 100 % of its test verdicts are for the longer answer, {100 * same:.0f} % are"
     )
     assert follows_length(beside(expert), by_length, how) == ""
     assert follows_length(beside(rng.integers(0, 2, n)), by_length, how) == ""

@@ -170,7 +170,7 @@ def test_interval_undefined_in_many_resamples_is_none_and_says_how_many() -> Non
     expert, judge = np.array([1, 1, 0, 0, 0]), np.array([1, 1, 1, 0, 0])
     found = interval(table_statistic("tau_b", expert, judge, np.arange(5), n_grades=2))
     assert found.low is None
-    assert found.note in {f"no interval: undefined in {share}% of the resamples" for share in (13, 14, 15, 16, 17)}
+    assert found.note in {f"no interval: undefined in {share} % of the resamples" for share in (13, 14, 15, 16, 17)}
 
 
 def test_clusters_without_items_do_not_change_an_interval() -> None:
