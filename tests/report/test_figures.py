@@ -33,11 +33,11 @@ def test_confusion_figure_counts_and_row_shares_are_hand_worked() -> None:
     (axes,) = figures.confusion_figure(EXPERT, JUDGE, SCALE).axes
     cells = {text.get_position(): text.get_text() for text in axes.texts}
     assert cells == {
-        (0, 0): "1\n50%",
-        (2, 0): "1\n50%",
-        (1, 1): "1\n50%",
-        (3, 1): "1\n50%",
-        (2, 2): "1\n100%",
+        (0, 0): "1\n50 %",
+        (2, 0): "1\n50 %",
+        (1, 1): "1\n50 %",
+        (3, 1): "1\n50 %",
+        (2, 2): "1\n100 %",
     }
     assert labels(axes, "x") == ["1", "2", "3", "unscored"]
     assert labels(axes, "y") == ["1\n(n=2)", "2\n(n=2)", "3\n(n=1)"]

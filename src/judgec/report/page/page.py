@@ -22,7 +22,7 @@ from judgec.report.agreement_columns import (
     statistics,
 )
 from judgec.report.columns import Column, TableColumns
-from judgec.report.kit import interval_bar, table, two_lines
+from judgec.report.kit import interval_bar, marked, table, two_lines
 from judgec.report.numbers import short, show, statistic_name
 from judgec.report.page.audits import audits_section
 from judgec.report.page.prompt import prompt_section
@@ -167,8 +167,13 @@ def _replaces(found: AltTest | None) -> dict[str, object] | None:
 
 def _table(page: JudgePage, columns: Sequence[AgreementColumn], kind: str, label: str) -> Markup:
     head, rows = TableColumns(columns).page(list(page.agreements.values()))
-    named = [two_lines(judge.replace("_", " "), JUDGES.get(judge, "")) for judge in page.agreements]
+    named = [two_lines(_shaded(judge), JUDGES.get(judge, "")) for judge in page.agreements]
     return table(["", *head], [[name, *row] for name, row in zip(named, rows, strict=True)], kind, label=label)
+
+
+def _shaded(judge: str) -> str:
+    """The name of a row; the style shades the row of the judge that ships."""
+    return marked("yours", judge) if judge == "compiled" else judge.replace("_", " ")
 
 
 def _bar_column(name: str, agreements: Sequence[Agreement], line: float | None) -> AgreementColumn:
