@@ -1,6 +1,7 @@
 """Saves what a compile found, of any kind: decided as the family stands then, written whole, its look counted last."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
@@ -15,20 +16,27 @@ from judgec.store.splits import Family, locked_family, locked_home, read_family,
 NOUNS = {"judge": "a judge", "agent": "an agent", "queries": "a query generator"}  # by kind
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a program is saved.
+
+    Args:
+        home: Folder of ``programs/``.
+        name: The family.
+        kind: As ``kind_of`` says.
+    """
+
+    home: Path
+    name: str
+    kind: str
+
+
 class Releasable(Protocol):
     """A finished compile: a judge, an agent or a query generator that is not on disk yet."""
 
     @property
-    def home(self) -> Path:
-        """Folder of ``programs/``."""
-
-    @property
-    def name(self) -> str:
-        """The family."""
-
-    @property
-    def kind(self) -> str:
-        """As ``kind_of`` says."""
+    def place(self) -> Place:
+        """Where it is saved."""
 
     @property
     def standing(self) -> Standing:
@@ -74,9 +82,10 @@ def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> t
         ArtifactError: When its files are damaged or cannot be written.
     """
     # Looks are counted over all names: two families must not both be told that theirs is the first.
-    with locked_home(made.home), locked_family(made.home, made.name):
-        check_kind(made.home, made.name, made.kind)
-        family = read_family(made.home, made.name)
+    home, name = made.place.home, made.place.name
+    with locked_home(home), locked_family(home, name):
+        check_kind(home, name, made.place.kind)
+        family = read_family(home, name)
         counted = {look.version for look in family.looks}
         earlier = made.earlier
         if earlier is not None and f"{earlier.version:04d}" in counted:
@@ -85,17 +94,17 @@ def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> t
             standing = made.stands()
             if made.earlier is not None or standing != made.standing:
                 made = made.decided(standing)
-        card = programs.save(made.home, made.program(family)) if earlier is None else earlier
-        path = programs.page_path(made.home, card)
+        card = programs.save(home, made.program(family)) if earlier is None else earlier
+        path = programs.page_path(home, card)
         if earlier is None or not path.exists():
             page = made.page(card)
             if page is not None:
                 write_whole(path, page)
-        if card.version == max(programs.versions(made.home, made.name)):  # a later one has been decided since
-            programs.set_aliases(made.home, made.name, {alias_of(card): card.version})
+        if card.version == max(programs.versions(home, name)):  # a later one has been decided since
+            programs.set_aliases(home, name, {alias_of(card): card.version})
         if track is not None:
             track(card, made)
-        write_family(made.home, family.looked(f"{card.version:04d}", card.split_digest))
+        write_family(home, family.looked(f"{card.version:04d}", card.split_digest))
         return card, made
 
 

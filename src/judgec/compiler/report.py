@@ -4,14 +4,13 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
-from pathlib import Path
 
 from judgec import __version__
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.choose import ScoredCandidate
 from judgec.compiler.compile import Compiled, card_settings, fields_of
 from judgec.compiler.judge_page import page_of, verdict_of
-from judgec.compiler.release import release
+from judgec.compiler.release import Place, release
 from judgec.compiler.replacement import replacement
 from judgec.compiler.rivals import judgments_table
 from judgec.compiler.settings import CompileSettings
@@ -55,17 +54,11 @@ class FinishedJudge:
     settings: CompileSettings
     cost: Cost
     created: str
-    kind: str = JUDGE
 
     @property
-    def home(self) -> Path:
-        """Folder of ``programs/``."""
-        return self.settings.home
-
-    @property
-    def name(self) -> str:
-        """The family."""
-        return self.settings.name
+    def place(self) -> Place:
+        """Where it is saved."""
+        return Place(self.settings.home, self.settings.name, JUDGE)
 
     @property
     def standing(self) -> Standing:

@@ -4,7 +4,6 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
-from pathlib import Path
 
 from judgec import __version__
 from judgec.agents.compiled import TASK
@@ -12,7 +11,7 @@ from judgec.compiler.agents.compile import MEASURED, WORDS, AgentCompile, Compil
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.page import agent_page
 from judgec.compiler.pipeline import COMPILED, UNCOMPILED, decided_again
-from judgec.compiler.release import alias_of, release
+from judgec.compiler.release import Place, alias_of, release
 from judgec.compiler.report import ENGINE_NOTE, PACKAGES
 from judgec.compiler.standing import Standing, standing_of
 from judgec.judges.signatures import fingerprint
@@ -80,18 +79,12 @@ class FinishedAgent:
     duel: Duel | None
     settings: AgentCompile
     origin: Provenance
-    kind: str = TASK
     earlier: ProgramCard | None = None
 
     @property
-    def home(self) -> Path:
-        """Folder of ``programs/``."""
-        return self.settings.home
-
-    @property
-    def name(self) -> str:
-        """The family."""
-        return self.settings.name
+    def place(self) -> Place:
+        """Where it is saved."""
+        return Place(self.settings.home, self.settings.name, TASK)
 
     @property
     def standing(self) -> Standing:
@@ -100,7 +93,7 @@ class FinishedAgent:
 
     def stands(self) -> Standing:
         """As the family stands on disk."""
-        return standing_of(self.home, self.name, self.compiled.found.tested(), MEASURED)
+        return standing_of(self.settings.home, self.settings.name, self.compiled.found.tested(), MEASURED)
 
     def decided(self, standing: Standing) -> "FinishedAgent":
         """Decided again, as the family stands now."""

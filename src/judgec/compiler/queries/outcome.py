@@ -10,7 +10,7 @@ from judgec import __version__
 from judgec.compiler.pipeline import decided_again
 from judgec.compiler.queries.compile import MEASURED, WORDS, CompiledQueries, QuerySettings
 from judgec.compiler.queries.saved import TASK, state_of
-from judgec.compiler.release import alias_of, release
+from judgec.compiler.release import Place, alias_of, release
 from judgec.compiler.report import ENGINE_NOTE, PACKAGES
 from judgec.compiler.standing import Standing, standing_of
 from judgec.judges.signatures import fingerprint
@@ -67,18 +67,12 @@ class FinishedGenerator:
 
     compiled: CompiledQueries
     origin: GeneratorOrigin
-    kind: str = TASK
     earlier: ProgramCard | None = None
 
     @property
-    def home(self) -> Path:
-        """Folder of ``programs/``."""
-        return self.origin.home
-
-    @property
-    def name(self) -> str:
-        """The family."""
-        return self.origin.name
+    def place(self) -> Place:
+        """Where it is saved."""
+        return Place(self.origin.home, self.origin.name, TASK)
 
     @property
     def standing(self) -> Standing:
@@ -87,7 +81,7 @@ class FinishedGenerator:
 
     def stands(self) -> Standing:
         """As the family stands on disk."""
-        return standing_of(self.home, self.name, self.compiled.found.tested(), MEASURED)
+        return standing_of(self.origin.home, self.origin.name, self.compiled.found.tested(), MEASURED)
 
     def decided(self, standing: Standing) -> "FinishedGenerator":
         """Decided again, as the family stands now."""
