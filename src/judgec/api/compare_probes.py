@@ -92,7 +92,7 @@ def compare_probes(
         ...     system=["python:builtins:str", "python:builtins:repr"],
         ... )
         >>> judgec.compare_probes(f"{found.out}:str", f"{found.out}:repr").verdict
-        'probe:str fails 100%, probe:repr 100%, p = 1'
+        'probe:str fails 100 %, probe:repr 100 %, p = 1.000'
     """
     return ComparedProbes(compare(_side(a), _side(b), seed=seed), seed)
 
