@@ -67,8 +67,12 @@ def content(home: Path) -> dict[str, object]:
     return {str(path.relative_to(family)): json.loads(path.read_text()) for path in files}
 
 
-@pytest.mark.full
-def test_command_killed_at_twenty_random_moments_ends_the_same_and_pays_no_finished_call_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "homes", [pytest.param(2, marks=pytest.mark.full), pytest.param(HOMES, marks=pytest.mark.soak)]
+)
+def test_command_killed_at_random_moments_ends_the_same_and_pays_no_finished_call_twice(
+    tmp_path: Path, homes: int
+) -> None:
     labels = tmp_path / "world.jsonl"
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows(120, seed=3)))
     (tmp_path / "world.datasheet.toml").write_text('task = "grade"\n[scale]\ngrades = [1, 2, 3, 4, 5]\naccept_at = 4\n')
@@ -81,7 +85,7 @@ def test_command_killed_at_twenty_random_moments_ends_the_same_and_pays_no_finis
         expected = content(tmp_path / "whole" / "home")
         port = server.base_url.rsplit(":", 1)[1].split("/")[0]
     chance = random.Random(0)
-    for number in range(HOMES):
+    for number in range(homes):
         home = tmp_path / str(number) / "home"
         with FakeOpenAI(grader, latency=LATENCY, port=int(port)) as server:
             lost = 0

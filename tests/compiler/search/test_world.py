@@ -63,7 +63,7 @@ def test_each_optimizer_over_ten_seeds_chooses_the_judge_that_ranks_better(url: 
     assert found.count(STRICT) >= 9
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize("optimizer", sorted(plain.PLAIN))
 def test_plain_dspy_with_exact_match_over_ten_seeds_does_not(url: str, optimizer: str) -> None:
     found = [theirs(url, optimizer, seed, items=240)[0] for seed in range(10)]
