@@ -4,6 +4,7 @@ Nothing heavy is imported here. A command module imports typer at its top and th
 that ``judgec --help`` answers at once.
 """
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from judgec.cli.corpus.answer import answer
 from judgec.cli.corpus.compile_agent import compile_agent
 from judgec.cli.corpus.index import index
 from judgec.cli.demo import demo
+from judgec.cli.help import PlainCommand, PlainGroup
 from judgec.cli.judge.agreement import agreement
 from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
@@ -31,6 +33,7 @@ from judgec.cli.trust.audit import audit
 
 app = typer.Typer(
     name="judgec",
+    cls=PlainGroup,
     help="The compiler for LLM judges: labels in, a judge out that is measured against your experts.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},  # commands take it over
@@ -38,12 +41,24 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-LABELS = "Labels"
-JUDGES = "Judges"
-TOURNAMENTS = "Tournaments"
-CORPUS = "Documents and agents"
-PROBES = "Test queries and probes"
-ADMIN = "Installation and tracking"
+COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
+    "Labels": {"demo": demo, "labels": labels},
+    "Judges": {
+        "compile-judge": compile_judge,
+        "judge": judge,
+        "compare": compare,
+        "agreement": agreement,
+        "audit": audit,
+    },
+    "Tournaments": {"evaluate": evaluate, "rank": rank},
+    "Documents and agents": {"index": index, "answer": answer, "compile-agent": compile_agent},
+    "Test queries and probes": {
+        "generate-queries": generate_queries,
+        "compile-queries": compile_queries,
+        "probe": probe,
+    },
+    "Installation and tracking": {"journal": journal, "ui": ui, "doctor": doctor},
+}
 
 
 def _version(asked: bool) -> None:
@@ -59,24 +74,12 @@ def options(
     """Hold the options that stand before a command; a callback has acted on them already."""
 
 
-app.command("demo", rich_help_panel=LABELS)(demo)
-app.command("labels", rich_help_panel=LABELS)(labels)
-app.command("compile-judge", rich_help_panel=JUDGES)(compile_judge)
-app.command("judge", rich_help_panel=JUDGES)(judge)
-app.command("compare", rich_help_panel=JUDGES)(compare)
-app.command("agreement", rich_help_panel=JUDGES)(agreement)
-app.command("audit", rich_help_panel=JUDGES)(audit)
-app.command("evaluate", rich_help_panel=TOURNAMENTS)(evaluate)
-app.command("rank", rich_help_panel=TOURNAMENTS)(rank)
-app.command("index", rich_help_panel=CORPUS)(index)
-app.command("answer", rich_help_panel=CORPUS)(answer)
-app.command("compile-agent", rich_help_panel=CORPUS)(compile_agent)
-app.command("generate-queries", rich_help_panel=PROBES)(generate_queries)
-app.command("compile-queries", rich_help_panel=PROBES)(compile_queries)
-app.command("probe", rich_help_panel=PROBES)(probe)
-app.add_typer(journal, rich_help_panel=ADMIN)
-app.command("ui", rich_help_panel=ADMIN)(ui)
-app.command("doctor", rich_help_panel=ADMIN)(doctor)
+for heading, named in COMMANDS.items():
+    for name, one in named.items():
+        if isinstance(one, typer.Typer):
+            app.add_typer(one, rich_help_panel=heading)
+        else:
+            app.command(name, cls=PlainCommand, rich_help_panel=heading)(one)
 
 
 def main() -> None:

@@ -21,14 +21,17 @@ R = TypeVar("R")
 def _shared_option(alias: object, flag: str) -> object:
     """A shared option for a command that is no verb's."""
     (about,) = get_args(alias)[1:]
-    return typer.Option(flag, metavar=about.metavar, help=about.help)
+    return typer.Option(flag, metavar=about.metavar, help=about.help, rich_help_panel=about.panel)
 
 
 HomeOption = Annotated[Path, _shared_option(Home, "--home")]
 TrackingOption = Annotated[str | None, _shared_option(TrackingUri, "--tracking-uri")]
 ApiBaseOption = Annotated[str | None, _shared_option(ApiBase, "--api-base")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
-RequireOption = Annotated[bool, typer.Option("--require-promotion", help="Exit 1 when it is not shown to be better.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.", rich_help_panel="Output")]
+RequireOption = Annotated[
+    bool,
+    typer.Option("--require-promotion", help="Exit 1 when it is not shown to be better.", rich_help_panel="Output"),
+]
 
 
 def command_of(kind: type[R]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -73,7 +76,14 @@ def _derived(one: Declared) -> Parameter:
     said: object = (
         typer.Argument(metavar=about.metavar, help=about.help, show_default=False)
         if about.positional
-        else typer.Option(_flags(one), metavar=about.metavar, help=about.help, min=about.least, max=about.most)
+        else typer.Option(
+            _flags(one),
+            metavar=about.metavar,
+            help=about.help,
+            min=about.least,
+            max=about.most,
+            rich_help_panel=about.panel,
+        )
     )
     return Parameter(
         one.name,

@@ -16,12 +16,15 @@ class AgreementOptions:
     """Which columns of a table are compared."""
 
     file: Annotated[
-        "Source", Option("A table with the experts' and a judge's grades.", metavar="FILE", positional=True)
+        "Source",
+        Option("A table with the experts' and a judge's grades.", metavar="FILE", positional=True, panel="What"),
     ]
-    expert: Annotated[str, Option("The experts' grades.", metavar="COLUMN")]
-    judge: Annotated[str, Option("The judge's grades; empty is unscored.", metavar="COLUMN")]
-    score: Annotated[str | None, Option("The judge's continuous score.", metavar="COLUMN")] = None
-    cluster: Annotated[str | None, Option("What groups rows, such as the query.", metavar="COLUMN")] = None
+    expert: Annotated[str, Option("The experts' grades.", metavar="COLUMN", panel="What")]
+    judge: Annotated[str, Option("The judge's grades; empty is unscored.", metavar="COLUMN", panel="What")]
+    score: Annotated[str | None, Option("The judge's continuous score.", metavar="COLUMN", panel="What")] = None
+    cluster: Annotated[str | None, Option("What groups rows, such as the query.", metavar="COLUMN", panel="What")] = (
+        None
+    )
     accept_at: AcceptAt = None
     all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False
     annotators: Annotators = ()

@@ -31,10 +31,12 @@ class AnswerOptions(AgentRun, Spending):
             "rag-bm25, rag-fusion-hybrid, ..., system.toml, python:module:function, NAME@V.",
             metavar="A,B,...",
             commas=True,
+            panel="What",
         ),
     ]
     out: Annotated[
-        Path | None, Option("What judgec evaluate --answers reads.", metavar="ANSWERS.jsonl", needed=True)
+        Path | None,
+        Option("What judgec evaluate --answers reads.", metavar="ANSWERS.jsonl", needed=True, panel="Output"),
     ] = None
     index: Annotated[str | None, IndexName] = None
     columns: Columns = field(default_factory=dict)

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 class CompareOptions(Spending, HeldOutLabels):
     """Which judges are compared, and on what."""
 
-    a: Annotated["Judge | str", Option("NAME[@VERSION]: @champion, @latest or a number.", metavar="A", positional=True)]
-    b: Annotated["Judge | str", Option("The other judge.", metavar="B", positional=True)]
-    out: Annotated[Path | None, Option("Where the items go on which they differ.", metavar="OUT.jsonl")] = None
+    a: Annotated[
+        "Judge | str",
+        Option("NAME[@VERSION]: @champion, @latest or a number.", metavar="A", positional=True, panel="What"),
+    ]
+    b: Annotated["Judge | str", Option("The other judge.", metavar="B", positional=True, panel="What")]
+    out: Annotated[
+        Path | None, Option("Where the items go on which they differ.", metavar="OUT.jsonl", panel="Output")
+    ] = None
     task: Task = None

@@ -28,18 +28,20 @@ if TYPE_CHECKING:
 class CompileAgentOptions(AgentShape, Spending, Places):
     """What decides the compile of an agent."""
 
-    agent: Annotated[str, Option("rag-bm25, rag-fusion-hybrid, ...", metavar="AGENT", positional=True)]
+    agent: Annotated[str, Option("rag-bm25, rag-fusion-hybrid, ...", metavar="AGENT", positional=True, panel="What")]
     index: Annotated[str, IndexName]
     queries: Annotated["Source", QueriesTable]
-    judge: Annotated["Judge | str | None", Option("Compile for this judge's score.", metavar="NAME[@VERSION]")] = None
+    judge: Annotated[
+        "Judge | str | None", Option("Compile for this judge's score.", metavar="NAME[@VERSION]", panel="What")
+    ] = None
     labels: Annotated[
-        "Labels | Source | None", Option("Compile for answers that experts accepted.", metavar="FILE")
+        "Labels | Source | None", Option("Compile for answers that experts accepted.", metavar="FILE", panel="What")
     ] = None
     report_judge: Annotated[
         "Judge | str | None", Option("Judges head to head; default: another champion.", metavar="NAME")
     ] = None
     unproven: Unproven = False
-    name: Annotated[str | None, Option("Name of the compiled agent; default: the agent's.")] = None
+    name: Annotated[str | None, Option("Name of the compiled agent; default: the agent's.", panel="Output")] = None
     lm: Lm = "embedded"
     columns: Columns = field(default_factory=dict)
     accept_at: AcceptAt = None

@@ -27,10 +27,15 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
 
     labels: Annotated[
         "Labels | Source",
-        Option("Expert labels: CSV, TSV, JSONL, Parquet, a folder, hf:owner/name, mlflow:EXPERIMENT.", positional=True),
+        Option(
+            "Expert labels: CSV, TSV, JSONL, Parquet, a folder, hf:owner/name, mlflow:EXPERIMENT.",
+            metavar="FILE",
+            positional=True,
+            panel="What",
+        ),
     ]
     lm: LmOrRecorded = "embedded"
-    name: Annotated[str | None, Option("Name of the judge; default: from the file.")] = None
+    name: Annotated[str | None, Option("Name of the judge; default: from the file.", panel="Output")] = None
     objective: Annotated[str | None, Option("tau_b, accept, kappa or qwk, or a sum such as tau_b+accept.")] = None
     task: Task = None
     reflection_lm: ReflectionLm = None
@@ -47,9 +52,9 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
     folds: Annotated[
         int | None, Option("Test every query once, in N folds; 1: a single split. Default: 5 below 40.", metavar="N")
     ] = None
-    assessment: Annotated[str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME")] = (
-        None
-    )
+    assessment: Annotated[
+        str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME", panel="What")
+    ] = None
     consensus: Annotated[
         Literal["median", "dawid-skene", "soft"],
         Option("What is learned where annotators differ; tests keep the median."),
@@ -61,9 +66,12 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
             metavar="COL,COL",
             commas=True,
             python="Sequence[str] | Source",
+            panel="What",
         ),
     ] = ()
-    judges: Annotated[str | None, Option("Only the recorded judges whose names match.", metavar="GLOB")] = None
+    judges: Annotated[
+        str | None, Option("Only the recorded judges whose names match.", metavar="GLOB", panel="What")
+    ] = None
     baseline: Annotated[
         str | None, Option("The recorded judge to compare with; default: the median one.", metavar="JUDGE")
     ] = None

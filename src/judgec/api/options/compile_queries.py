@@ -28,14 +28,18 @@ class CompileQueriesOptions(Spending, Places):
 
     index: Corpus
     experts: Annotated[
-        "Source", Option("Experts' queries (a column 'query').", metavar="FILE", python="Source | Sequence[str]")
+        "Source",
+        Option("Experts' queries (a column 'query').", metavar="FILE", python="Source | Sequence[str]", panel="What"),
     ]
     lm: Lm = "embedded"
-    judge: Annotated[str, Option("Who accepts: a compiled reliability judge, or rules.", metavar="NAME")] = "rules"
+    judge: Annotated[
+        str, Option("Who accepts: a compiled reliability judge, or rules.", metavar="NAME", panel="What")
+    ] = "rules"
     labels: Annotated[
-        "Labels | Source | None", Option("Experts' labels of pairs: compiled into the judge.", metavar="FILE")
+        "Labels | Source | None",
+        Option("Experts' labels of pairs: compiled into the judge.", metavar="FILE", panel="What"),
     ] = None
-    name: Annotated[str, Option("Name of the generator.")] = "queries"
+    name: Annotated[str, Option("Name of the generator.", panel="Output")] = "queries"
     per_passage: PerPassage = 5
     passages: Passages = None
     passage_size: PassageSize = "2000t"

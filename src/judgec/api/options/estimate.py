@@ -18,9 +18,9 @@ ACCEPT_RATE = "accept_rate"
 class EstimateOptions(Asking, Places):
     """What is estimated, of which items, with whose judgments and labels."""
 
-    items: Annotated["Source", Option("All items; no labels are needed.", positional=True)]
+    items: Annotated["Source", Option("All items; no labels are needed.", positional=True, panel="What")]
     judge: Annotated["Judge | str", JudgeName]
-    labels: Annotated["Source", Option("A random sample of the items, labelled.", metavar="FILE")]
+    labels: Annotated["Source", Option("A random sample of the items, labelled.", metavar="FILE", panel="What")]
     statistic: Annotated[str, Option("The rate over all items, corrected by labels.", metavar="accept_rate")] = (
         ACCEPT_RATE
     )

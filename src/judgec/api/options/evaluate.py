@@ -33,30 +33,35 @@ class EvaluateOptions(Spending, Places, AgentRun):
         str | None,
         Option(
             "Names the files: queries, answers, documents, runs, qrels, map.",
-            metavar="[TOURNAMENT.yaml]",
+            metavar="TOURNAMENT.yaml",
             positional=True,
+            panel="What",
         ),
     ] = None
     judge: Annotated["Judge | str", JudgeName]
     relevance_judge: Annotated[str | None, Option("Grades the retrieved documents.", metavar="NAME")] = None
-    out: Annotated[Path, Option("report.html, report.json and CSV files.", metavar="DIR")] = Path("evaluation")
+    out: Annotated[Path, Option("report.html, report.json and CSV files.", metavar="DIR", panel="Output")] = Path(
+        "evaluation"
+    )
     unproven: Unproven = False
-    gate: Annotated[str | None, Option("Exit 1 unless shown; margin in Elo points.", metavar="'NEW>=OLD-30'")] = None
+    gate: Annotated[
+        str | None, Option("Exit 1 unless shown; margin in Elo points.", metavar="'NEW>=OLD-30'", panel="Output")
+    ] = None
     queries: Annotated["Source | None", QueriesTable] = None
-    answers: Annotated["tuple[Source, ...]", Option("query_id, agent, answer; repeatable.")] = ()
-    documents: Annotated["Source | None", Option("doc_id, document, query_id?, agent?")] = None
-    runs: Annotated[tuple[str, ...], Option("TREC run file; its tag is the agent.", flag="--run")] = ()
-    qrels: Annotated["Source | None", Option("Relevance grades, instead of a relevance judge.")] = None
+    answers: Annotated["tuple[Source, ...]", Option("query_id, agent, answer; repeatable.", panel="What")] = ()
+    documents: Annotated["Source | None", Option("doc_id, document, query_id?, agent?", panel="What")] = None
+    runs: Annotated[tuple[str, ...], Option("TREC run file; its tag is the agent.", flag="--run", panel="What")] = ()
+    qrels: Annotated["Source | None", Option("Relevance grades, instead of a relevance judge.", panel="What")] = None
     columns: Columns = field(default_factory=dict)
     cutoff: Annotated[int, Option("k of MRR@k, nDCG@k, P@k.", least=1)] = 5
-    games: Annotated[int | None, Option("Play a balanced subset.", least=1)] = None
-    adaptive: Annotated[bool, Option("Play where the order is unsure.")] = False
+    games: Annotated[int | None, Option("Play a balanced subset.", least=1, panel="Cost")] = None
+    adaptive: Annotated[bool, Option("Play where the order is unsure.", panel="Cost")] = False
     resolution: Annotated[float, Option("Elo points that need no order.", least=0.0)] = 20.0
     seed: Seed = 0
-    one_order: Annotated[bool, Option("Ask each pair in one order only.")] = False
+    one_order: Annotated[bool, Option("Ask each pair in one order only.", panel="Cost")] = False
     threshold: Annotated[int, Option("Hide documents graded lower.")] = 2
-    raw_documents: Annotated[bool, Option("Show document texts.", off=True)] = True
-    annotations: Annotated[bool, Option("Show grades and reasons.", off=True)] = True
+    raw_documents: Annotated[bool, Option("Show document texts.", off=True, panel="Output")] = True
+    annotations: Annotated[bool, Option("Show grades and reasons.", off=True, panel="Output")] = True
     factors: Factors = ""
     has_citations: HasCitations = False
     length_control: Annotated[bool, Option("Also rate at equal length of answers.")] = False
@@ -64,13 +69,16 @@ class EvaluateOptions(Spending, Places, AgentRun):
         "Source | None",
         Option("Experts' query_id, agent_a, agent_b, preference of sampled games: corrects win rates.", metavar="FILE"),
     ] = None
-    sample: Annotated[int | None, Option("Write N games for experts to label.", metavar="N", least=1)] = None
+    sample: Annotated[
+        int | None, Option("Write N games for experts to label.", metavar="N", least=1, panel="Output")
+    ] = None
     random_sample: Annotated[
         bool, Option("My word that --preferences were drawn at random, though not by --sample.")
     ] = False
     lm: OtherLm = None
     index: Annotated[str | None, IndexName] = None
     agents: Annotated[
-        tuple[str, ...], Option("Agents that answer first, as in judgec answer.", metavar="A,B,...", commas=True)
+        tuple[str, ...],
+        Option("Agents that answer first, as in judgec answer.", metavar="A,B,...", commas=True, panel="What"),
     ] = ()
-    agents_lm: Annotated[str, Option("The agents' model.")] = "embedded"
+    agents_lm: Annotated[str, Option("The agents' model.", panel="Model")] = "embedded"

@@ -29,11 +29,15 @@ class GenerateQueriesOptions(Spending):
     experts: Annotated[
         "Source | None",
         Option(
-            "Experts' queries (a column 'query'), as examples.", metavar="FILE", python="Source | Sequence[str] | None"
+            "Experts' queries (a column 'query'), as examples.",
+            metavar="FILE",
+            python="Source | Sequence[str] | None",
+            panel="What",
         ),
     ] = None
     lm: Annotated[
-        tuple[str, ...], Option("The models that write: embedded, openai/...", metavar="A,B,...", commas=True)
+        tuple[str, ...],
+        Option("The models that write: embedded, openai/...", metavar="A,B,...", commas=True, panel="Model"),
     ] = ("embedded",)
     per_passage: PerPassage = 10
     sample: Annotated[
@@ -43,12 +47,15 @@ class GenerateQueriesOptions(Spending):
             metavar="A=100,B=50",
             commas=True,
             python="str | int | Mapping[str, int] | Sequence[str]",
+            panel="Cost",
         ),
     ] = ()
-    out: Annotated[Path, Option("The queries, JSON lines.", metavar="FILE")] = Path("queries.jsonl")
+    out: Annotated[Path, Option("The queries, JSON lines.", metavar="FILE", panel="Output")] = Path("queries.jsonl")
     references: Annotated[bool, Option("With a reference answer from the passage.")] = False
     reliability: Annotated[str, Option("What filters: a compiled judge, rules, or none.", metavar="NAME")] = "rules"
-    generator: Annotated[str | None, Option("A generator from judgec compile-queries.", metavar="NAME")] = None
+    generator: Annotated[
+        str | None, Option("A generator from judgec compile-queries.", metavar="NAME", panel="What")
+    ] = None
     passages: Passages = None
     passage_size: PassageSize = "2000t"
     seed: Seed = 0

@@ -19,13 +19,18 @@ class IndexOptions(UnusedPlaces):
             metavar="PATH...",
             positional=True,
             python="str | Path | Sequence[str | Path]",
+            panel="What",
         ),
     ]
-    out: Annotated[Path, Option("The index's folder; again: only changes.", metavar="INDEX")]
+    out: Annotated[Path, Option("The index's folder; again: only changes.", metavar="INDEX", panel="Output")]
     chunk: Annotated[str | None, Option("1000/250 (default), 3000/150, 2000t.", metavar="SIZE/OVERLAP")] = None
-    embedder: Annotated[str | None, Option("lsa, provider/model, sentence-transformers/MODEL.", metavar="NAME")] = None
+    embedder: Annotated[
+        str | None, Option("lsa, provider/model, sentence-transformers/MODEL.", metavar="NAME", panel="Model")
+    ] = None
     language: Annotated[str | None, Option("Of stems and stop words.")] = None
     columns: Columns = field(default_factory=dict)
     seed: Seed = 0
-    postgres: Annotated[str | None, Option("Publish the index to PostgreSQL with pgvector, too.", metavar="URL")] = None
+    postgres: Annotated[
+        str | None, Option("Publish the index to PostgreSQL with pgvector, too.", metavar="URL", panel="Output")
+    ] = None
     api_base: ApiBase = None

@@ -20,34 +20,49 @@ class Asking(Spending):
             metavar="CONFIDENCE",
         ),
     ] = None
-    samples: Annotated[int, Option("Replies an item, combined.", least=1)] = 1
+    samples: Annotated[int, Option("Replies an item, combined.", least=1, panel="Cost")] = 1
     temperature: Annotated[
         float | None,
-        Option("Default: the judge's own; 0.7 where that is 0 and there are several samples.", least=0, most=2),
+        Option(
+            "Default: the judge's own; 0.7 where that is 0 and there are several samples.",
+            least=0,
+            most=2,
+            panel="Model",
+        ),
     ] = None
     structured: Annotated[
-        bool, Option("Ask for JSON under a schema at once, not only where a reply could not be read.")
+        bool, Option("Ask for JSON under a schema at once, not only where a reply could not be read.", panel="Model")
     ] = False
-    in_flight: Annotated[int | None, Option("Most calls at once; default: 32, with --engine ray 256.", least=1)] = None
-    engine: Annotated[str, Option("Who makes the calls: this process, or Ray.", metavar="local|ray")] = "local"
-    ray_address: Annotated[str | None, Option("A running Ray cluster.", metavar="HOST:PORT")] = None
+    in_flight: Annotated[
+        int | None, Option("Most calls at once; default: 32, with --engine ray 256.", least=1, panel="Cost")
+    ] = None
+    engine: Annotated[str, Option("Who makes the calls: this process, or Ray.", metavar="local|ray", panel="Cost")] = (
+        "local"
+    )
+    ray_address: Annotated[str | None, Option("A running Ray cluster.", metavar="HOST:PORT", panel="Cost")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeFileOptions(Asking):
     """What is judged, by whom, and where the rows go; either ``judge`` or ``jury`` is given."""
 
-    file: Annotated[str, Option("Items to judge; no labels are needed.", positional=True, python="str | Path")]
+    file: Annotated[
+        str, Option("Items to judge; no labels are needed.", positional=True, python="str | Path", panel="What")
+    ]
     judge: Annotated[str | None, JudgeName] = None
     jury: Annotated[
         tuple[str, ...],
-        Option("Several judges of one task and scale instead.", metavar="A,B@3,...", commas=True),
+        Option("Several judges of one task and scale instead.", metavar="A,B@3,...", commas=True, panel="What"),
     ] = ()
     out: Annotated[
         Path,
-        Option("Where the rows of FILE go, each with its judgment.", metavar="OUT.jsonl|.csv|.tsv|.parquet|.xlsx"),
+        Option(
+            "Where the rows of FILE go, each with its judgment.",
+            metavar="OUT.jsonl|.csv|.tsv|.parquet|.xlsx",
+            panel="Output",
+        ),
     ]
-    inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True)] = True
+    inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True, panel="Output")] = True
     columns: Columns = field(default_factory=dict)
     home: Home = Path()
     tracking_uri: UnusedTracking = None

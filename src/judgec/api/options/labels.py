@@ -18,21 +18,35 @@ class LabelsOptions(LabelColumns, Spending, Places):
             "CSV, TSV, JSONL, Parquet, an Arrow folder or hf:owner/name@split.",
             metavar="FILE",
             positional=True,
+            panel="What",
         ),
     ]
     task: Task = None
-    name: Annotated[str | None, Option("The judge family whose split is shown; default: the file's name.")] = None
-    next: Annotated[int | None, Option("Choose N unlabelled items to grade.", metavar="N", least=1)] = None
-    judge: Annotated[str | None, Option("Whose doubts to go by with --next.", metavar="NAME[@VERSION]")] = None
-    out: Annotated[Path, Option("Where the items of --next go.", metavar="OUT.csv")] = Path("next.csv")
+    name: Annotated[
+        str | None, Option("The judge family whose split is shown; default: the file's name.", panel="What")
+    ] = None
+    next: Annotated[int | None, Option("Choose N unlabelled items to grade.", metavar="N", least=1, panel="What")] = (
+        None
+    )
+    judge: Annotated[
+        str | None, Option("Whose doubts to go by with --next.", metavar="NAME[@VERSION]", panel="What")
+    ] = None
+    out: Annotated[Path, Option("Where the items of --next go.", metavar="OUT.csv", panel="Output")] = Path("next.csv")
     seed: Seed = 0
     export: Annotated[
         str | None,
         Option(
-            "A sheet for each annotator, or a review queue in MLflow.", metavar="OUT.csv|OUT.xlsx|mlflow:EXPERIMENT"
+            "A sheet for each annotator, or a review queue in MLflow.",
+            metavar="OUT.csv|OUT.xlsx|mlflow:EXPERIMENT",
+            panel="Output",
         ),
     ] = None
     import_: Annotated[
         str | None,
-        Option("Put the labels that came back into FILE.", flag="--import", metavar="IN.csv|IN.xlsx|mlflow:EXPERIMENT"),
+        Option(
+            "Put the labels that came back into FILE.",
+            flag="--import",
+            metavar="IN.csv|IN.xlsx|mlflow:EXPERIMENT",
+            panel="What",
+        ),
     ] = None

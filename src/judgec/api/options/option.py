@@ -8,6 +8,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 R = TypeVar("R")
+Panel = Literal["What", "How", "Model", "Cost", "Output"]  # the headings of a command's help, in this order
 LAZY: dict[str, object] = dict.fromkeys(("Judge", "Labels", "Source"), object)  # types that cost an import of pandas
 
 
@@ -28,6 +29,7 @@ class Option:
         python: What may be passed in Python, where that is more than the type of the field.
         needed: The command line does not go without it, though Python does.
         python_only: The command line does not have it.
+        panel: The heading of a command's help under which it stands.
     """
 
     help: str
@@ -42,6 +44,7 @@ class Option:
     python: str = ""
     needed: bool = False
     python_only: bool = False
+    panel: Panel = "How"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,35 +15,46 @@ if TYPE_CHECKING:
 class ProbeOptions(Spending, Places):
     """What is asked of which systems, and who judges."""
 
-    scenarios: Annotated[tuple[str, ...], Option("Ids, YAML files or folders; or all.", metavar="S1,S2|FILE|all")] = ()
+    scenarios: Annotated[
+        tuple[str, ...], Option("Ids, YAML files or folders; or all.", metavar="S1,S2|FILE|all", panel="What")
+    ] = ()
     index: Annotated[
         tuple[str, ...],
         Option(
             "An index or documents; repeat for several data sets.",
             metavar="I",
             python="CorpusIndex | str | Path | Sequence[CorpusIndex | str | Path]",
+            panel="What",
         ),
     ] = ()
     system: Annotated[
-        tuple[str, ...], Option("http.yaml, python:module:function, rag-bm25; repeatable.", metavar="NAME")
+        tuple[str, ...],
+        Option("http.yaml, python:module:function, rag-bm25; repeatable.", metavar="NAME", panel="What"),
     ] = ()
-    n: Annotated[int | None, Option("Questions of each scenario; default: its own number.", least=1)] = None
-    out: Annotated[Path, Option("report.html, report.json, junit.xml, results.", metavar="DIR")] = Path("probe")
-    questions: Annotated["Source | None", Option("Ask these instead of writing some.", metavar="FILE")] = None
+    n: Annotated[int | None, Option("Questions of each scenario; default: its own number.", least=1, panel="What")] = (
+        None
+    )
+    out: Annotated[Path, Option("report.html, report.json, junit.xml, results.", metavar="DIR", panel="Output")] = Path(
+        "probe"
+    )
+    questions: Annotated[
+        "Source | None", Option("Ask these instead of writing some.", metavar="FILE", panel="What")
+    ] = None
     max_failure: Annotated[
         tuple[str, ...],
         Option(
             "Exit 1 unless shown; repeatable.",
             metavar="S4=0.3",
             python="str | float | Mapping[str, float] | Sequence[str]",
+            panel="Output",
         ),
     ] = ()
-    lm: Annotated[str, Option("Writes questions, judges, and answers for judgec's agents.")] = "embedded"
+    lm: Annotated[str, Option("Writes questions, judges, and answers for judgec's agents.", panel="Model")] = "embedded"
     seed: Seed = 0
     reliability: Annotated[str, Option("A reliability judge that filters, or none.")] = "none"
     k: Annotated[int, Option("Passages of judgec's agents.", least=1)] = 5
-    agent_lm: Annotated[str | None, Option("Another model for judgec's agents.")] = None
-    judge: Annotated[str | None, Option("A judge of the four criteria.", metavar="NAME")] = None
+    agent_lm: Annotated[str | None, Option("Another model for judgec's agents.", panel="Model")] = None
+    judge: Annotated[str | None, Option("A judge of the four criteria.", metavar="NAME", panel="What")] = None
     rejection_judge: Annotated[str | None, Option("A judge of refusals.", metavar="NAME")] = None
     unproven: Unproven = False
     temperature: Temperature = 0.7

@@ -20,6 +20,7 @@ class RankOptions(UnusedPlaces):
             "CSV, TSV, JSONL or Parquet: query_id, agent_a, agent_b, winner (a, b, tie, empty).",
             metavar="GAMES",
             positional=True,
+            panel="What",
         ),
     ]
     k: Annotated[float, Option("Elo: points at stake in a game.")] = 32.0

@@ -11,48 +11,55 @@ from judgec.tasks.built_in import BUILT_IN
 if TYPE_CHECKING:
     from judgec.api.frames import Source
 
-JudgeName = Option("A compiled judge: @champion, @latest or a number.", metavar="NAME[@VERSION]")
+JudgeName = Option("A compiled judge: @champion, @latest or a number.", metavar="NAME[@VERSION]", panel="What")
 IndexName = Option(
     "What agents search: from judgec index, or postgresql://...",
     metavar="INDEX",
     python="CorpusIndex | str | Path | None",
+    panel="What",
 )
-QueriesTable = Option("Table of query, query_id?, reference?", metavar="FILE")
+QueriesTable = Option("Table of query, query_id?, reference?", metavar="FILE", panel="What")
 
 Columns = Annotated[
-    Mapping[str, str], Option("Rename a column; repeat for several.", flag="--map", metavar="THEIRS=OURS")
+    Mapping[str, str], Option("Rename a column; repeat for several.", flag="--map", metavar="THEIRS=OURS", panel="What")
 ]
 Annotators = Annotated[
-    tuple[str, ...], Option("Columns that hold one rater's labels each.", metavar="A,B,...", commas=True)
+    tuple[str, ...], Option("Columns that hold one rater's labels each.", metavar="A,B,...", commas=True, panel="What")
 ]
 Epsilon = Annotated[
     float,
     Option("How much further off than an annotator: .2 of experts, .15 skilled, .1 crowd.", least=0, most=1),
 ]
-AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE")]
-Task = Annotated[str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.")]
+AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What")]
+Task = Annotated[str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.", panel="What")]
 LabelsTable = Annotated[
     "Source | None",
-    Option("Labelled items; default: the test items of the judge, or of both.", metavar="FILE"),
+    Option("Labelled items; default: the test items of the judge, or of both.", metavar="FILE", panel="What"),
 ]
-Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/.")]
+Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/.", panel="Output")]
 TrackingUri = Annotated[
     str | None,
-    Option("An MLflow server or database; default: MLFLOW_TRACKING_URI, else mlruns/mlflow.db.", metavar="URI"),
+    Option(
+        "An MLflow server or database; default: MLFLOW_TRACKING_URI, else mlruns/mlflow.db.",
+        metavar="URI",
+        panel="Output",
+    ),
 ]
 UnusedTracking = Annotated[
-    str | None, Option("As of every verb; this one logs no run.", metavar="URI", python_only=True)
+    str | None, Option("As of every verb; this one logs no run.", metavar="URI", python_only=True, panel="Output")
 ]
-ApiBase = Annotated[str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL")]
-CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1)]
-MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0)]
-Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...")]
+ApiBase = Annotated[
+    str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL", panel="Model")
+]
+CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1, panel="Cost")]
+MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0, panel="Cost")]
+Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...", panel="Model")]
 LmOrRecorded = Annotated[
-    str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...; recorded:FILE asks none.")
+    str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...; recorded:FILE asks none.", panel="Model")
 ]
-OtherLm = Annotated[str | None, Option("Another model than the judge was compiled for.")]
-ReflectionLm = Annotated[str | None, Option("Model that rewrites prompts; default: --lm.")]
-Temperature = Annotated[float, Option("Of the model that writes questions.", least=0, most=2)]
+OtherLm = Annotated[str | None, Option("Another model than the judge was compiled for.", panel="Model")]
+ReflectionLm = Annotated[str | None, Option("Model that rewrites prompts; default: --lm.", panel="Model")]
+Temperature = Annotated[float, Option("Of the model that writes questions.", least=0, most=2, panel="Model")]
 Seed = Annotated[int, Option("Of all that is drawn at random; no split depends on it.", least=0)]
 Unproven = Annotated[bool, Option("Use judges that were not shown to be better.")]
 Corpus = Annotated[
@@ -62,6 +69,7 @@ Corpus = Annotated[
         flag="--index",
         metavar="I|PATH",
         python="CorpusIndex | str | Path",
+        panel="What",
     ),
 ]
 Passages = Annotated[int | None, Option("Most passages; default: all needed.", least=1)]
@@ -101,9 +109,9 @@ class Places:
 class UnusedPlaces:
     """``Places`` of a verb that neither reads programs nor logs runs: every verb takes them."""
 
-    home: Annotated[Path, Option("As of every verb; this one neither reads nor writes there.", python_only=True)] = (
-        Path()
-    )
+    home: Annotated[
+        Path, Option("As of every verb; this one neither reads nor writes there.", python_only=True, panel="Output")
+    ] = Path()
     tracking_uri: UnusedTracking = None
 
 
@@ -129,4 +137,4 @@ class AgentRun(AgentShape):
     """How agents are run."""
 
     rerank: Annotated[str | None, Option("Scores (query, texts).", metavar="python:MODULE:FUNCTION")] = None
-    in_flight: Annotated[int, Option("Most calls of agents at once.", least=1)] = 32
+    in_flight: Annotated[int, Option("Most calls of agents at once.", least=1, panel="Cost")] = 32

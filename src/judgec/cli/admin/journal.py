@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from judgec.cli.help import PlainCommand
 from judgec.cli.shell import HomeOption, JsonOption
 from judgec.errors import UserError
 
@@ -21,7 +22,7 @@ journal = typer.Typer(
 ModelOption = Annotated[str | None, typer.Option("--model", metavar="PROVIDER/NAME", help="Only this model.")]
 
 
-@journal.command()
+@journal.command(cls=PlainCommand)
 def stats(*, json: JsonOption = False, home: HomeOption = Path()) -> None:
     """Replies, tokens and dollars by model, verdicts and features by judge."""
     from dataclasses import asdict
@@ -56,7 +57,7 @@ def stats(*, json: JsonOption = False, home: HomeOption = Path()) -> None:
         print_table("Known of items", ("what", "items", "MB"), rows)
 
 
-@journal.command()
+@journal.command(cls=PlainCommand)
 def export(
     *,
     out: Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Where the replies go, one a line.")],
@@ -82,7 +83,7 @@ def export(
         say(f"{count} replies in {out}")
 
 
-@journal.command()
+@journal.command(cls=PlainCommand)
 def prune(
     *,
     days: Annotated[

@@ -15,7 +15,7 @@ def compile_judge(
     require_promotion: RequireOption = False,
     json: JsonOption = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would ask and cost, and ask nothing.")
+        bool, typer.Option("--dry-run", help="Say what it would ask and cost, and ask nothing.", rich_help_panel="Cost")
     ] = False,
 ) -> None:
     """Compile a judge from expert labels and measure it on labels it has never seen."""

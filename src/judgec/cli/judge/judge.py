@@ -17,13 +17,24 @@ def judge(
     *,
     estimate: Annotated[
         str | None,
-        typer.Option("--estimate", metavar="accept_rate", help="The rate over all items, corrected by labels."),
+        typer.Option(
+            "--estimate",
+            metavar="accept_rate",
+            help="The rate over all items, corrected by labels.",
+            rich_help_panel="What",
+        ),
     ] = None,
     labels: Annotated[
-        str | None, typer.Option("--labels", metavar="FILE", help="A random sample of the items, labelled.")
+        str | None,
+        typer.Option(
+            "--labels", metavar="FILE", help="A random sample of the items, labelled.", rich_help_panel="What"
+        ),
     ] = None,
     annotators: Annotated[
-        str | None, typer.Option("--annotators", metavar="A,B,...", help="Columns that hold one rater's labels each.")
+        str | None,
+        typer.Option(
+            "--annotators", metavar="A,B,...", help="Columns that hold one rater's labels each.", rich_help_panel="What"
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -14,7 +14,9 @@ def probe(
     *,
     compare: Annotated[
         tuple[str, str] | None,
-        typer.Option("--compare", metavar="A B", help="Two probes' folders (DIR or DIR:SYSTEM)."),
+        typer.Option(
+            "--compare", metavar="A B", help="Two probes' folders (DIR or DIR:SYSTEM).", rich_help_panel="What"
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

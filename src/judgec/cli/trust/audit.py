@@ -12,7 +12,9 @@ from judgec.cli.shell import JsonOption, command_of
 def audit(
     options: AuditOptions,
     *,
-    require_pass: Annotated[bool, typer.Option("--require-pass", help="Exit 1 unless all audits pass.")] = False,
+    require_pass: Annotated[
+        bool, typer.Option("--require-pass", help="Exit 1 unless all audits pass.", rich_help_panel="Output")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Try to move a judge's verdicts by what must not count, and see whether it looks at what must."""
