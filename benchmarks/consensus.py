@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.agreement import cell, write
-from benchmarks.real_judges import verdict_distributions
+from benchmarks.recorded_calibration import verdict_distributions
 from judgec.compiler.calibrate import fit_out_of_fold
 from judgec.compiler.calibrate_choice import Data
 from judgec.compiler.consensus import shares_of
