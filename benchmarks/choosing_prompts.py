@@ -289,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ("chosen on", "asked of", "median", "brought", "own", "brought - own", "brought - median"),
             carried(models),
         ),
-        "**Other selectors.** QWK lost on a held-out fold against the best prompt there: mean ± standard error, 5 folds.\n",
+        "**Other selectors.** QWK lost on a held-out fold against the best prompt: mean ± standard error, 5 folds.\n",
         selectors_section(models),
     ]
     text = "\n".join(parts)
