@@ -272,9 +272,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     logging.getLogger("dspy").setLevel(logging.WARNING)  # a line for every prompt
     models = read_models(options.data)
     sizes = [f"{size} queries" for size in SIZES]
+    few = (
+        f"**Few labels.** How often of {DRAWS} draws the prompt that is best on these queries is within {_short(NEAR)} "
+        "of the best one; in brackets the mean loss of QWK.\n"
+    )
     parts = [
-        f"**Few labels.** How often, of {DRAWS} draws, the prompt that is best on so many labelled queries is within "
-        f"{_short(NEAR)} of the best one, and in brackets the mean loss of QWK.\n",
+        few,
         table(
             ("model", "best QWK", "median prompt loses", *sizes),
             (row for model in models for row in few_labels(model)),
