@@ -10,7 +10,8 @@ compared"), *best prompt* the one that was best on the training folds, as it is;
 calibrator and decision rule; *panel* what ``--panel all`` ships: all prompts of the model together in each fold where
 they were better on its training folds, else the compiled one. Evidence is left out unless ``--evidence`` is given, so
 that the columns differ by nothing but what is done to the same verdicts. Each compile is kept below ``--out`` and not
-made again.
+made again; one that failed is tried again. Where there are several aspects, *all* pools them, so that telling a hard
+aspect from an easy one counts; *mean* is the mean of the aspects' own values.
 """
 
 import argparse
@@ -38,16 +39,20 @@ from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, ratings_of
 from judgec.errors import JudgecError
 from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet
-from judgec.records.ratings import GradePairs
-from judgec.stats.agreement.difference import differences
+from judgec.records.ratings import GradePairs, on_both
+from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.statistic import WeightedSum
+from judgec.stats.intervals.bootstrap import difference_interval, interval
 from judgec.store.labels import read_label_file
 
 FOLDS = 5
 START, END = "<!-- known judges: start -->", "<!-- known judges: end -->"
 BETWEEN, BETWEEN_END = "<!-- between judges: start -->", "<!-- between judges: end -->"
 OLD_SHAPE = {"pandalm_judges": Path("labels/pandalm_preference.jsonl")}  # one key a judge instead of rows
-ALL_ASPECTS = "all"
+ALL_ASPECTS, MEAN = "all", "mean"
+VERDICTS = ".verdicts.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,9 @@ class Task:
         """A name for the result that changes with whatever it depends on."""
         said = pd.util.hash_pandas_object(self.verdicts, index=False).to_numpy().tobytes()
         facts = f"{self.group} {self.model} {self.objective} {self.evidence} {FOLDS}".encode()
-        digest = hashlib.sha256(facts + said + self.labels.read_bytes()).hexdigest()
+        sheet = self.labels.with_suffix(".datasheet.toml")
+        about = sheet.read_bytes() if sheet.exists() else b""
+        digest = hashlib.sha256(facts + said + self.labels.read_bytes() + about).hexdigest()
         return f"{self.group}.{self.model.replace('/', '_')}.{digest[:12]}"
 
 
@@ -121,35 +128,47 @@ class Row:
         return ("kappa", "exact") if self.nominal else graded
 
 
-def tasks_in(folder: Path, only: Sequence[str], objective: str, *, evidence: bool) -> Iterator[Task]:
-    """The compiles of every set in the folder; what does not fit is said on stderr."""
-    for path in sorted(folder.glob("*.verdicts.parquet")):
-        stem = path.name.removesuffix(".verdicts.parquet")
-        if not only or stem in only:
-            yield from _tasks_of(stem, folder / f"{stem}.jsonl", pd.read_parquet(path), objective, evidence=evidence)
-    for stem, beside in OLD_SHAPE.items():
-        path = folder / f"{stem}.jsonl"
-        if path.exists() and (not only or stem in only):
-            table = pd.DataFrame([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
-            long = table.melt("item_id", var_name="judge", value_name="preference").assign(order="ab")
-            yield from _tasks_of(stem, folder.parent / beside, long, objective, evidence=evidence)
+def tasks_in(
+    folder: Path, only: Sequence[str], objective: str, *, evidence: bool, skipped: list[str]
+) -> Iterator[Task]:
+    """The compiles of every set in the folder; why a set does not fit is added to ``skipped``."""
+    sets = {path.name.removesuffix(VERDICTS): path for path in sorted(folder.glob(f"*{VERDICTS}"))}
+    sets |= {stem: folder / f"{stem}.jsonl" for stem in OLD_SHAPE if (folder / f"{stem}.jsonl").exists()}
+    skipped += [f"{name}: no {name}{VERDICTS} in {folder}" for name in only if name not in sets]
+    for stem, path in sets.items():
+        if only and stem not in only:
+            continue
+        try:
+            if stem in OLD_SHAPE:
+                table = pd.DataFrame([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
+                verdicts = table.melt("item_id", var_name="judge", value_name="preference").assign(order="ab")
+                labels = folder.parent / OLD_SHAPE[stem]
+            else:
+                verdicts, labels = pd.read_parquet(path), folder / f"{stem}.jsonl"
+            found = _tasks_of(stem, labels, verdicts, objective, evidence=evidence)
+        except (JudgecError, OSError, ValueError) as error:
+            skipped.append(f"{stem}: {_first_line(error)}")
+        else:
+            yield from found
 
 
-def _tasks_of(stem: str, labels: Path, verdicts: pd.DataFrame, objective: str, *, evidence: bool) -> Iterator[Task]:
-    try:
-        found = read_label_file(str(labels)).labels
-    except JudgecError as error:
-        print(f"skipped {stem}: {error}", file=sys.stderr)
-        return
+def _tasks_of(stem: str, labels: Path, verdicts: pd.DataFrame, objective: str, *, evidence: bool) -> list[Task]:
+    found = read_label_file(str(labels)).labels
     if missing := {"item_id", "judge"} - set(verdicts.columns):
-        print(f"skipped {stem}: no column {', '.join(sorted(missing))} in its verdicts", file=sys.stderr)
-        return
+        raise ValueError(f"no column {', '.join(sorted(missing))} in its verdicts")
     goal = default_objective(found) if found.scale.level == "nominal" else objective
     about = labels.with_name(f"{stem}.judges.json")
-    models = json.loads(about.read_text(encoding="utf-8")) if about.exists() else {}
-    model = verdicts["judge"].map(lambda name: str(models.get(name, {}).get("model") or name))
-    for name in sorted(model.unique()):
-        yield Task(stem, labels, verdicts[model == name].reset_index(drop=True), name, goal, evidence)
+    judges = json.loads(about.read_text(encoding="utf-8")) if about.exists() else {}
+    models = {name: str(facts.get("model") or name) for name, facts in judges.items() if isinstance(facts, dict)}
+    model = verdicts["judge"].map(lambda name: models.get(name, str(name)))
+    return [
+        Task(stem, labels, verdicts[model == name].reset_index(drop=True), name, goal, evidence)
+        for name in sorted(model.unique())
+    ]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def kept(task: Task, out: Path) -> list[Row] | str:
@@ -159,6 +178,8 @@ def kept(task: Task, out: Path) -> list[Row] | str:
         loaded: list[Row] | str = pickle.loads(path.read_bytes())  # noqa: S301  # this script wrote it
         return loaded
     found = rows_of(task)
+    if isinstance(found, str):
+        return found
     out.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_bytes(pickle.dumps(found))
@@ -182,8 +203,8 @@ def rows_of(task: Task) -> list[Row] | str:
             home=home,
             progress=False,
         )
-    except JudgecError as error:
-        return f"{task.group} {task.model}: {error}"
+    except Exception as error:  # noqa: BLE001  # a set that nobody has seen is a line of the report, not the end of it
+        return f"{task.group} {task.model}: {_first_line(error)}"
     finally:
         shutil.rmtree(home, ignore_errors=True)
     compiled, seconds = done.saved.compiled, time.perf_counter() - started
@@ -234,21 +255,39 @@ def section(rows: Sequence[Row], labels: LabelSet, what: Resampling) -> str:
     columns = [name for name in ("raw", "best prompt", "compiled", "panel") if any(name in row.ratings for row in rows)]
     lines = [f"### {first.group}", "", f"{_origin(labels)} Compiled for {first.objective}."]
     for statistic in first.statistics:
+        shown = [
+            line
+            for model in dict.fromkeys(row.model for row in rows)
+            for line in _lines(rows, model, statistic, columns, what)
+        ]
+        if not shown:
+            lines += ["", f"No {statistic}: its labels say nothing of it."]
+            continue
         lines += [
             "",
             f"| model (prompts) | aspect | {' | '.join(columns)} | ceiling | shipped - raw: {statistic} |",
             f"|---|---|{'---|' * (len(columns) + 2)}",
+            *shown,
         ]
-        for row in rows:
-            cells = [_measured(row, name, statistic, what) for name in columns]
-            ceiling = "-" if row.ceiling is None else cell(row.ceiling[statistic], interval=False)
-            gain = differences(row.ratings[row.shipped], row.ratings["raw"], what, nominal=row.nominal)[statistic]
-            who = f"{row.model} ({row.judges})"
-            lines.append(
-                f"| {who} | {row.aspect} | {' | '.join(cells)} | {ceiling} | {cell(gain, signed=True)}{_shown(gain)} |"
-            )
     calls = ", ".join(f"{row.model} {row.saved:,}" for row in rows if row.aspect == ALL_ASPECTS)
     return "\n".join([*lines, "", f"LM calls saved, one a recorded verdict that was read: {calls}.", ""])
+
+
+def _lines(rows: Sequence[Row], model: str, statistic: str, columns: Sequence[str], what: Resampling) -> Iterator[str]:
+    """A model's rows of one table: all aspects together, their mean, each."""
+    for row in (row for row in rows if row.model == model):
+        gain = differences(row.ratings[row.shipped], row.ratings["raw"], what, nominal=row.nominal)[statistic]
+        if gain.value is None:
+            continue
+        start = f"| {model} ({row.judges}) |"
+        cells = [_measured(row, name, statistic, what) for name in columns]
+        ceiling = "-" if row.ceiling is None else cell(row.ceiling[statistic])
+        yield f"{start} {row.aspect} | {' | '.join(cells)} | {ceiling} | {cell(gain, signed=True)}{_shown(gain)} |"
+        parts = aspects_of(rows, row.group, model)
+        if row.aspect == ALL_ASPECTS and len(parts) > 1:
+            means = [_mean_value(parts, name, statistic, what) for name in columns]
+            gain = mean_difference(parts, parts, statistic, what)
+            yield f"{start} {MEAN} | {' | '.join(means)} | - | {cell(gain, signed=True)}{_shown(gain)} |"
 
 
 def _origin(labels: LabelSet) -> str:
@@ -268,23 +307,56 @@ def _shown(gain: Estimate) -> str:
     return " **better**" if gain.low > 0 else " **worse**" if gain.high < 0 else ""
 
 
+def aspects_of(rows: Sequence[Row], group: str, model: str) -> list[Row]:
+    """The rows of single aspects; the only row where there is one."""
+    mine = [row for row in rows if (row.group, row.model) == (group, model)]
+    return [row for row in mine if row.aspect != ALL_ASPECTS] or mine
+
+
+def _mean_value(parts: Sequence[Row], column: str, statistic: str, what: Resampling) -> str:
+    if any(column not in row.ratings for row in parts):
+        return "-"
+    goal = parse_objective(OBJECTIVE_OF[statistic])
+    whole = WeightedSum(tuple((1 / len(parts), goal.statistic(row.ratings[column])) for row in parts))
+    return cell(
+        interval(whole, resamples=what.resamples).estimate(sum(len(row.ratings[column].expert) for row in parts))
+    )
+
+
+def mean_difference(ours: Sequence[Row], theirs: Sequence[Row], statistic: str, what: Resampling) -> Estimate:
+    """What ``ours`` ship minus what ``theirs`` are raw: the mean over aspects of the differences on the same items."""
+    goal = parse_objective(OBJECTIVE_OF[statistic])
+    pairs = [on_both(one.ratings[one.shipped], other.ratings["raw"]) for one, other in zip(ours, theirs, strict=True)]
+    one, other = (WeightedSum(tuple((1 / len(pairs), goal.statistic(pair[i])) for pair in pairs)) for i in (0, 1))
+    return difference_interval(one, other, resamples=what.resamples).estimate(sum(len(a.expert) for a, _ in pairs))
+
+
 def between(rows: Sequence[Row], what: Resampling) -> str:
-    """Compiled judges of one model beside the raw judges of the others: a paired difference on the same items."""
-    graded = [row for row in rows if not row.nominal]
-    lines = [
-        "| set, aspect | shipped judge of | minus raw judge of | qwk | tau_b |",
-        "|---|---|---|---|---|",
-    ]
-    for one in graded:
-        for other in graded:
-            if (one.group, one.aspect) != (other.group, other.aspect) or one.model == other.model:
-                continue
-            found = differences(one.ratings[one.shipped], other.ratings["raw"], what)
-            low = found["qwk"].low
-            if low is not None and low > 0:
-                cells = (cell(found[name], signed=True) for name in ("qwk", "tau_b"))
-                lines.append(f"| {one.group}, {one.aspect} | {one.model} | {other.model} | {' | '.join(cells)} |")
-    return "\n".join([*lines, ""])
+    """What each model ships beside each model's raw judge, paired on the same items."""
+    lines: list[str] = []
+    for group in dict.fromkeys(row.group for row in rows):
+        models = list(dict.fromkeys(row.model for row in rows if row.group == group))
+        parts = {model: aspects_of(rows, group, model) for model in models}
+        if len(models) < 2 or len({tuple(row.aspect for row in part) for part in parts.values()}) > 1:
+            continue
+        for statistic in parts[models[0]][0].statistics[:2]:
+            lines += [f"{group}, {statistic}:", "", f"| shipped | {' | '.join(f'- raw {name}' for name in models)} |"]
+            lines.append(f"|---|{'---|' * len(models)}")
+            for one in models:
+                cells = (_beside(parts[one], parts[other], statistic, what) for other in models)
+                lines.append(f"| {one} | {' | '.join(cells)} |")
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _beside(ours: Sequence[Row], theirs: Sequence[Row], statistic: str, what: Resampling) -> str:
+    text = cell(mean_difference(ours, theirs, statistic, what), signed=True)
+    if len(ours) == 1:
+        return text
+    each = [mean_difference([one], [other], statistic, what) for one, other in zip(ours, theirs, strict=True)]
+    better = sum(gain.low is not None and gain.low > 0 for gain in each)
+    worse = sum(gain.high is not None and gain.high < 0 for gain in each)
+    return f"{text} ({better} better, {worse} worse)"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -294,20 +366,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--objective", default="qwk", help="of graded sets")
     parser.add_argument("--evidence", action="store_true", help="compile with evidence, too")
     parser.add_argument("--out", type=Path, default=Path("build/real_judges"), help="where finished compiles are kept")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="compiles at a time")
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data {options.data}: not a folder; name one that holds recorded verdicts.")
-    tasks = list(tasks_in(options.data, options.only, options.objective, evidence=options.evidence))
+    skipped: list[str] = []
+    tasks = list(tasks_in(options.data, options.only, options.objective, evidence=options.evidence, skipped=skipped))
     rows: list[Row] = []
-    with ProcessPoolExecutor(options.workers) as pool:
+    with ProcessPoolExecutor(options.jobs) as pool:
         for task, found in zip(tasks, pool.map(partial(kept, out=options.out), tasks), strict=True):
             if isinstance(found, str):
-                print(f"skipped {found}", file=sys.stderr)
+                skipped.append(found)
                 continue
             rows += found
             print(f"{task.group} {task.model}: {found[0].seconds:.0f} s", file=sys.stderr, flush=True)
+    for reason in skipped:
+        print(f"skipped {reason}", file=sys.stderr)
     if not rows:
         sys.exit(f"{options.data}: no set could be compiled. Name another folder, or other sets.")
     what = Resampling()
@@ -318,6 +393,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parts.append(section(here, read_label_file(str(labels[group])).labels, what))
         if group == RUBRIC:
             parts.append(rubric_section(options.data))
+    if skipped:
+        parts.append("\n".join(["Sets that do not fit:", "", *(f"- {reason}" for reason in skipped), ""]))
     text, beside = "\n".join(parts), between(rows, what)
     print(f"{text}\n{beside}")
     if options.write:
