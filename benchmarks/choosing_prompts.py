@@ -9,12 +9,12 @@ unreadable replies counted against the prompt; *best* is the best of the 27 on a
 1. Few labels: the prompt that is best on 5, 10, 20 or 40 labelled queries, 50 draws.
 2. Racing: judgec's race on these queries, beside all prompts on as many queries as the same number of calls allows.
 3. Carrying over: the prompt that is best for one model, asked of another; five folds by query.
-4. Other selectors: ``dspy.Evaluate`` with the metric that a user would write, MLflow's own ``agreement_metric``.
+
+What other libraries' selectors lose is a table of ``benchmarks.compiler``, which takes it from here (``selectors``).
 """
 
 import argparse
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +23,7 @@ from typing import Any
 
 import dspy
 import numpy as np
+from scipy import stats
 
 from benchmarks.agreement import cell, write
 from judgec.compiler.search.race import race, slices
@@ -36,7 +37,8 @@ from judgec.store.experts import experts_of
 from judgec.store.labels import read_label_file
 
 STEM = "trecdl20_relevance"
-SIZES, DRAWS, FOLDS, NEAR = (5, 10, 20, 40), 50, 5, 0.02
+SIZES, DRAWS, FOLDS, SEEDS, NEAR = (5, 10, 20, 40), 50, 5, 10, 0.02
+OURS = "judgec, all prompts on all labels, QWK"
 OBJECTIVE = parse_objective("qwk")
 START, END = "<!-- choosing prompts: start -->", "<!-- choosing prompts: end -->"
 
@@ -192,41 +194,65 @@ def closeness(example: dspy.Example, prediction: dspy.Prediction, trace: object 
     return 1.0 - abs(int(example.result) - int(prediction.result)) / 3 if prediction.result else 0.0
 
 
-def selectors(models: Sequence[Model]) -> Iterator[tuple[str, ...]]:
-    """Rows of the fourth table: who chooses how, what it loses, what it asks."""
+@dataclass(frozen=True)
+class Chosen:
+    """What one way to choose came to.
+
+    Args:
+        lost: QWK that it lost on held-out folds against the best prompt there, shape (n_models, n_choices).
+        asked: Judgments that its choices took, the same shape.
+    """
+
+    lost: np.ndarray
+    asked: np.ndarray
+
+
+Way = Callable[[Model, IntArray, int], tuple[int, int]]
+"""From a model, the rows to choose on and a seed to the number of a prompt and the judgments it took."""
+
+
+def selectors(models: Sequence[Model]) -> dict[str, Chosen]:
+    """Who chooses how, on the same labels of each fold, folds drawn anew ``SEEDS`` times."""
     from mlflow.genai.judges.optimizers.dspy_utils import agreement_metric
 
-    ways: dict[str, Callable[[Model, IntArray, int], tuple[int, int]]] = {
-        "dspy.Evaluate, exact match": _by_dspy(exact),
-        "dspy.Evaluate, closeness": _by_dspy(closeness),
-        "dspy.Evaluate, MLflow's agreement_metric": _by_dspy(agreement_metric),
-        "judgec, all prompts on all labels, QWK": _by_objective,
+    ways: dict[str, Way] = {
+        "dspy.Evaluate, exact match": _by_dspy(exact, models),
+        "dspy.Evaluate, closeness": _by_dspy(closeness, models),
+        "dspy.Evaluate, MLflow's agreement_metric": _by_dspy(agreement_metric, models),
+        OURS: _by_objective,
         "judgec, race, QWK": _by_race,
     }
-    for name, way in ways.items():
-        cells, calls = [], 0
-        for model in models:
-            lost = []
-            fold = np.random.default_rng(0).permutation(len(model.queries)) % FOLDS
+    found = {name: Chosen(*(np.zeros((len(models), SEEDS * FOLDS)) for _ in range(2))) for name in ways}
+    for m, model in enumerate(models):
+        for draw in range(SEEDS):
+            fold = np.random.default_rng(draw).permutation(len(model.queries)) % FOLDS
             for number in range(FOLDS):
                 rows = model.rows(model.queries[fold != number])
-                held = model.values(model.rows(model.queries[fold == number]))
-                chosen, asked = way(model, rows, number)
-                lost.append(held.max() - held[chosen])
-                calls += asked
-            spread = np.std(lost, ddof=1) / np.sqrt(FOLDS)
-            cells.append(f"{_short(np.mean(lost))} ± {_short(spread)}")
-        yield (name, *cells, f"{calls:,}")
+                held, at = model.values(model.rows(model.queries[fold == number])), draw * FOLDS + number
+                for name, way in ways.items():
+                    chosen, found[name].asked[m, at] = way(model, rows, at)
+                    found[name].lost[m, at] = held.max() - held[chosen]
+    return found
 
 
-def _by_dspy(metric: Callable[..., float]) -> Callable[[Model, IntArray, int], tuple[int, int]]:
-    def choose(model: Model, rows: IntArray, seed: int) -> tuple[int, int]:  # noqa: ARG001  # as the other ways
-        examples = [
-            dspy.Example(row=int(row), result=str(int(model.ratings[0].expert[row]))).with_inputs("row") for row in rows
-        ]
+def _by_dspy(metric: Callable[..., float], models: Sequence[Model]) -> Way:
+    """The mean of a metric over examples, by DSPy; each prompt is run once, and its examples' scores are kept."""
+    scores: dict[str, np.ndarray] = {}
+    for model in models:
+        expert = model.ratings[0].expert.tolist()
+        whole = model.rows(model.queries).tolist()
+        examples = [dspy.Example(row=row, result=str(expert[row])).with_inputs("row") for row in whole]
         run = dspy.Evaluate(devset=examples, metric=metric, num_threads=1, display_progress=False)
-        scores = [run(Replayed(one)).score for one in model.ratings]
-        return int(np.argmax(scores)), len(rows) * len(model.prompts)
+        kept = np.zeros((len(model.prompts), len(expert)))
+        for number, one in enumerate(model.ratings):
+            kept[number, whole] = [float(score) for _, _, score in run(Replayed(one)).results]
+        scores[model.name] = kept
+
+    def choose(model: Model, rows: IntArray, seed: int) -> tuple[int, int]:  # noqa: ARG001  # as the other ways
+        # As DSPy rounds; on equal scores the first wins.
+        return int(np.argmax(np.round(100 * scores[model.name][:, rows].mean(axis=1), 2))), len(rows) * len(
+            model.prompts
+        )
 
     return choose
 
@@ -245,6 +271,18 @@ def _by_race(model: Model, rows: IntArray, seed: int) -> tuple[int, int]:
     return done.chosen, done.judgments
 
 
+def mean_of_folds(values: np.ndarray) -> tuple[float, float]:
+    """The mean over folds of repeated draws, and half of its 95 % interval.
+
+    Draws test the same queries again, so that choices are not independent: the variance is multiplied by
+    1 / choices + test / train instead of 1 / choices.
+
+    Source: Nadeau and Bengio (2003), Inference for the Generalization Error, Machine Learning 52.
+    """
+    spread = float(values.var(ddof=1)) * (1 / values.size + 1 / (FOLDS - 1))
+    return float(values.mean()), float(stats.t.isf(0.025, values.size - 1)) * spread**0.5
+
+
 def _short(value: float | np.floating[Any], *, signed: bool = False) -> str:
     return f"{value:{'+' if signed else ''}.3f}".replace("0.", ".", 1)
 
@@ -256,9 +294,24 @@ def table(header: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
 
 
 def selectors_section(models: Sequence[Model]) -> str:
-    """What other libraries would have chosen."""
+    """What other libraries would have chosen among the same prompts."""
+    logging.getLogger("dspy").setLevel(logging.WARNING)  # a line for every prompt
+    found = selectors(models)
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, one in found.items():
+            lost = [_half(*mean_of_folds(values)) for values in one.lost]
+            beside = (
+                "" if name == OURS else _half(*mean_of_folds((one.lost - found[OURS].lost).mean(axis=0)), signed=True)
+            )
+            yield (name, *lost, beside, f"{one.asked.mean(axis=1).sum():,.0f}")
+
     names = [f"{model.name}: QWK lost" for model in models]
-    return table(("chosen by", *names, "judgments"), selectors(models))
+    return table(("chosen by", *names, "mean, minus judgec's on all labels", "judgments, three models"), rows())
+
+
+def _half(mean: float, half: float, *, signed: bool = False) -> str:
+    return f"{_short(mean, signed=signed)} ± {_short(half)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -268,8 +321,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if not (options.data / f"{STEM}.jsonl").is_file():
         sys.exit(f"{options.data}: {STEM}.jsonl is not there. Name its folder with --data.")
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # LiteLLM would ask the internet for its prices
-    logging.getLogger("dspy").setLevel(logging.WARNING)  # a line for every prompt
     models = read_models(options.data)
     sizes = [f"{size} queries" for size in SIZES]
     few = (
@@ -292,8 +343,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ("chosen on", "asked of", "median", "brought", "own", "brought - own", "brought - median"),
             carried(models),
         ),
-        "**Other selectors.** QWK lost on a held-out fold against the best prompt: mean ± standard error, 5 folds.\n",
-        selectors_section(models),
     ]
     text = "\n".join(parts)
     print(text)

@@ -11,6 +11,11 @@ run as ``judge.align`` runs them (its settings, its metric, no dev set), on this
 Arena 1: a simulated grader in which the prompt that ranks perfectly is a grade too harsh and the one that matches
 most ranks badly (``tests/service/ranking_world.py``). Arena 2: human labels of clapnq with the embedded engine, which
 reads demonstrations but no instructions, so that whoever rewrites instructions has nothing to gain there.
+
+The real world: 27 prompts of three real models on TREC DL20, replayed from recorded verdicts. DSPy and MLflow choose by
+the mean of their metric, judgec by the objective of the set, each on four folds of queries, folds drawn ten times; a
+row says what the choice loses on the fifth against the best prompt there, and how many judgments it took. ``--real``
+runs it alone.
 """
 
 import argparse
@@ -30,6 +35,7 @@ from tests.compiler.search.world import labels as world_labels
 from tests.service.fake_openai import FakeOpenAI
 
 from benchmarks.agreement import write
+from benchmarks.choosing_prompts import STEM, read_models, selectors_section
 from benchmarks.memalign import aligned_judgments, endpoint
 from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
@@ -55,6 +61,7 @@ from judgec.store.labels import read_labels
 
 WORLD_ITEMS, CLAPNQ_ITEMS = 240, 600
 START, END = "<!-- compiler: start -->", "<!-- compiler: end -->"
+REAL, REAL_END = "<!-- real prompts: start -->", "<!-- real prompts: end -->"
 CLAPNQ = "clapnq_faithfulness.jsonl"
 MLFLOW = ("GEPAAlignmentOptimizer", "SIMBAAlignmentOptimizer")
 
@@ -97,9 +104,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data/labels"))
     parser.add_argument("--items", type=int, default=None, help=f"of clapnq; default: {CLAPNQ_ITEMS}")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--recorded", type=Path, default=Path("../shared/data/recorded"), help="of the real world")
+    parser.add_argument("--real", action="store_true", help="the real world alone")
     options = parser.parse_args()
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # LiteLLM would ask the internet for its prices
     dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)  # MLflow's own LMs would answer from it
+    real_world(options.recorded)
+    if options.real:
+        return
     lines = [say(f"{'':<54}{'test tau-b':>20}{'LM calls':>10}{'CPU s':>8}{'wall s':>8}")]
     with FakeOpenAI(endpoint) as server:
         spec = LMSpec.parse("openai/fake", api_base=server.base_url)
@@ -112,6 +124,16 @@ def main() -> None:
     lines += block(Arena("clapnq faithfulness, embedded engine", labels, LMSpec.parse("embedded"), options.seed))
     if options.items is None:
         write("```\n" + "\n".join(line.rstrip() for line in lines) + "\n```\n", START, END)
+
+
+def real_world(folder: Path) -> None:
+    """Who chooses how well among the recorded prompts."""
+    if not (folder / f"{STEM}.jsonl").is_file():
+        print(f"real prompts: left out, {STEM}.jsonl is not in {folder}; name its folder with --recorded")
+        return
+    text = selectors_section(read_models(folder))
+    print(text)
+    write(text, REAL, REAL_END)
 
 
 def say(line: str) -> str:
