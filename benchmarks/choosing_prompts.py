@@ -30,6 +30,7 @@ from judgec.compiler.search.race import race, slices
 from judgec.judges.recorded import OnWhat, read_recorded
 from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs, pair
+from judgec.report.numbers import percent
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
@@ -102,7 +103,7 @@ def few_labels(model: Model) -> Iterator[tuple[str, ...]]:
             chosen = int(np.argmax(model.values(model.rows(order[:size]))))
             lost[size].append(float(truth.max() - truth[chosen]))
     median = float(truth.max() - np.median(truth))
-    near = [f"{np.mean(np.array(lost[size]) <= NEAR):.0%} ({_short(np.mean(lost[size]))})" for size in SIZES]
+    near = [f"{percent(float(np.mean(np.array(lost[size]) <= NEAR)))} ({_short(np.mean(lost[size]))})" for size in SIZES]
     yield (model.name, _short(truth.max()), _short(median), *near)
 
 
@@ -134,7 +135,7 @@ def racing(model: Model) -> Iterator[tuple[str, ...]]:
         gap = np.array(spread) - np.array(raced)
         error = gap.std(ddof=1) / np.sqrt(DRAWS)
         paired = f"{_short(gap.mean(), signed=True)} ± {_short(1.96 * error)}"
-        share_of = f"{np.sum(calls) / np.sum(full):.0%}"
+        share_of = percent(float(np.sum(calls) / np.sum(full)))
         means = (_short(np.mean(lost)) for lost in (raced, spread, whole))
         yield (model.name, str(size), f"{np.mean(calls):,.0f}", share_of, *means, paired)
 
