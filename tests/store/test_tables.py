@@ -113,7 +113,7 @@ def test_json_array_rows_carry_the_line_they_begin_on(tmp_path: Path) -> None:
         ("t.jsonl", '{"q": 1}\n[1]\n', "t.jsonl:2:", "a list; one object"),
         ("t.json", '[{"q": 1},\n{"q": }]', "t.json:2:", "not JSON"),
         ("t.xls", "PK", "t.xls:", "format .xls is not known"),
-        ("t.xlsx", "PK", "t.xlsx:", "not an .xlsx workbook"),
+        ("t.xlsx", "PK", "t.xlsx:", "not an Excel or OpenDocument workbook"),
     ],
 )
 def test_broken_file_is_refused_with_its_line(

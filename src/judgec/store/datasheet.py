@@ -13,6 +13,7 @@ from judgec.errors import InputError
 from judgec.records.label import Task
 from judgec.records.scale import Scale
 from judgec.store.arrow import HUB_PREFIX
+from judgec.store.workbooks import split_sheet
 from judgec.tasks.registry import TASKS
 
 NAME = "datasheet.toml"
@@ -45,7 +46,7 @@ def find_datasheet(path: str) -> Path | None:
     """
     if path.startswith(HUB_PREFIX):
         return None
-    file = Path(path)
+    file = Path(split_sheet(path)[0])
     beside = file.parent / f"{file.name if file.is_dir() else file.stem}.{NAME}"
     inside = (file if file.is_dir() else file.parent) / NAME
     return next((sheet for sheet in (beside, inside) if sheet.is_file()), None)

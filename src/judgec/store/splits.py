@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from judgec.errors import ArtifactError, UserError
 from judgec.records.label import Item
 from judgec.store.arrow import HUB_PREFIX
+from judgec.store.workbooks import split_sheet
 
 SplitName = Literal["train", "dev", "test"]
 SPLITS: tuple[SplitName, ...] = ("train", "dev", "test")
@@ -96,7 +97,7 @@ def default_family(path: str) -> str:
     if path.startswith(HUB_PREFIX):
         stem = path.split("@", maxsplit=1)[0].removeprefix(HUB_PREFIX).partition("/")[2].partition("/")[0]
     else:
-        file = Path(path).resolve()
+        file = Path(split_sheet(path)[0]).resolve()
         stem = file.name if file.is_dir() else file.parent.name if file.stem == "labels" else file.stem
     return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("._-") or "judge"
 

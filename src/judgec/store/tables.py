@@ -4,19 +4,19 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from judgec.errors import InputError
 from judgec.store.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
-from judgec.store.review.xlsx import read_workbook
+from judgec.store.workbooks import Sheet, is_workbook, read_sheets, split_sheet
+from judgec.tasks.registry import called
 
-WORKBOOK = ".xlsx"
 Row = dict[str, object]
 
-FORMATS = ".csv, .tsv, .jsonl, .json, .parquet, .arrow, .xlsx, a folder of these, or hf:owner/name@split"
+FORMATS = ".csv, .tsv, .jsonl, .json, .parquet, .arrow, .xlsx, .ods, a folder of these, or hf:owner/name@split"
 DELIMITERS = ",;\t|"  # spreadsheets in half of Europe write semicolons into .csv
 
 
@@ -84,8 +84,13 @@ def inside(folder: Path, name: str, *, where: str) -> Path:
     return file
 
 
-def read_table(path: str) -> Table:
+def read_table(path: str, having: Collection[str] = ()) -> Table:
     """Read a whole file or data set.
+
+    Args:
+        path: What ``FORMATS`` lists; of a workbook with several sheets ``FILE.xlsx#SHEET``, or the first that has the
+            columns.
+        having: Columns by which the sheet of a workbook is known; default: those that judgec knows.
 
     CSV may be separated by commas, semicolons, tabs or bars, and may begin with a byte-order mark; blank
     lines are skipped. A folder holds ``labels.*``, or an Arrow data set as ``datasets`` saves it.
@@ -96,6 +101,8 @@ def read_table(path: str) -> Table:
     """
     if path.startswith(HUB_PREFIX):
         return _binary(path, read_hub(path))
+    if is_workbook(path):
+        return read_sheet(path, having)
     file = Path(path)
     if file.is_dir():
         labels = _labels_in(file)
@@ -107,8 +114,6 @@ def read_table(path: str) -> Table:
         return _binary(path, read_parquet(file))
     if kind in {".arrow", ".feather"}:
         return _binary(path, read_arrow_file(file))
-    if kind == WORKBOOK:
-        return read_sheet(file)
     if kind in {".csv", ".tsv", ".tab"}:
         return _read_delimited(path, _text_of(path), "," if kind == ".csv" else "\t")
     if kind in {".jsonl", ".ndjson", ".json"}:
@@ -120,25 +125,73 @@ def read_table(path: str) -> Table:
     )
 
 
-def read_sheet(path: Path) -> Table:
-    """The first sheet of a workbook; its cells are texts.
+def read_sheet(path: str, having: Collection[str] = ()) -> Table:
+    """A sheet of a workbook; its cells are texts.
+
+    Args:
+        path: ``FILE.xlsx`` or ``FILE.xlsx#SHEET``.
+        having: As ``read_table``.
 
     Raises:
-        InputError: When it is no workbook, or has no rows.
+        InputError: No such file, no workbook, no such sheet, no rows.
     """
-    sheet = {number: row for number, row in read_workbook(path).items() if any(cell.strip() for cell in row)}
-    numbers = tuple(sheet)[1:]  # of the sheet, blank rows counted, as its reader sees them
-    header = [cell.strip() for cell in next(iter(sheet.values()), [])]
-    faults = list(_repeated(str(path), next(iter(sheet), 1), header))
+    file, named = split_sheet(path)
+    if not Path(file).is_file():
+        raise InputError([f"{file}: no such file; give one of {FORMATS}. Check the path."])
+    sheets = read_sheets(file, named)
+    if not sheets:
+        raise InputError([f"{file}:row 1: the workbook is empty; a header and rows are needed. Export it again."])
+    headed = [(sheet, *_header(sheet)) for sheet in sheets]
+    fits = [one for one in headed if having and set(having) <= set(one[2])]
+    fits += [one for one in headed if any(map(called, one[2])) and len(one[0].rows) > 1]
+    sheet, first, header = next(iter(fits or [one for one in headed if len(one[0].rows) > 1] or headed))
+    numbers = tuple(number for number in sheet.rows if number > first)  # of the sheet, as people see them
+    faults = list(_repeated(path, first, header))
     if not numbers:
-        faults.append(f"{path}:row 1: a header without rows; rows are needed. Add them.")
+        faults.append(f"{path}:row {first}: a header without rows; rows are needed. Add them.")
     if faults:
         raise InputError(faults)
     rows: list[Row] = [
-        {name: cell for name, cell in zip(header, [*sheet[i], *[""] * len(header)], strict=False) if name}
+        {name: cell for name, cell in zip(header, [*sheet.rows[i], *[""] * len(header)], strict=False) if name}
         for i in numbers
     ]
-    return Table(str(path), tuple(name for name in header if name), tuple(rows), numbers, by_line=False)
+    others = [one.name for one in sheets if one is not sheet]
+    above = [number for number in sheet.rows if number < first and number not in sheet.wide]
+    notes = [
+        *([f"Sheet {sheet.name!r} is read, not {', '.join(others)}; {file}#SHEET names another."] if others else []),
+        *([f"The header is in row {first}; what stands above it is not read."] if above else []),
+        *(
+            [f"{sheet.errors} cells of the workbook hold errors (#N/A and the like), read as empty."]
+            * bool(sheet.errors)
+        ),
+    ]
+    return Table(path, tuple(name for name in header if name), tuple(rows), numbers, by_line=False, notes=tuple(notes))
+
+
+def _header(sheet: Sheet) -> tuple[int, list[str]]:
+    """The row of the header and the names in it.
+
+    Titles above it, a single cell each, are passed over. Where a heading spans several columns (merged cells), the row
+    below names them; a name that several headings share is led by its heading: ``Anna relevance``.
+    """
+    widths = {number: sum(bool(cell.strip()) for cell in row) for number, row in sheet.rows.items()}
+    most = max(widths.values(), default=0)
+    first = next((number for number, width in widths.items() if width > 1 or most == 1), 1)
+    header = [cell.strip() for cell in sheet.rows.get(first, [])]
+    below = next((number for number in sheet.rows if number > first), None)
+    spans = [span for span in sheet.wide.get(first, ()) if span[0] < len(header) and header[span[0]]]
+    if not spans or below is None:
+        return first, header
+    under = [cell.strip() for cell in sheet.rows[below]]
+    if not all(any(under[left : right + 1]) for left, right in spans):
+        return first, header
+    heading = {column: header[left] for left, right in spans for column in range(left, right + 1)}
+    names = [name if at not in heading else under[at] for at, name in enumerate(header)]
+    merged = [
+        f"{heading[at]} {name}" if at in heading and name and names.count(name) > 1 else name
+        for at, name in enumerate(names)
+    ]
+    return below, merged
 
 
 def _labels_in(folder: Path) -> Path | None:

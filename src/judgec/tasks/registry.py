@@ -1,5 +1,6 @@
 """Finds tasks by name: those of the package, and those of plugins under the entry point group ``judgec.judges``."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -8,16 +9,75 @@ from importlib.metadata import EntryPoint, entry_points
 
 from judgec.errors import UserError
 from judgec.tasks.built_in import BUILT_IN
-from judgec.tasks.spec import TaskSpec
+from judgec.tasks.spec import ASPECT_PREFIX, TaskSpec
 
 ENTRY_POINTS = "judgec.judges"
 USUAL = "grade"  # the task of a file whose columns tell nothing
 COMMON = ("grade", "relevance", "answer", "preference")  # the most common first, for advice
-ALSO_CALLED = {  # what other tools call the columns of several tasks
-    "query": ("question", "prompt", "input", "user_input", "instruction", "q"),
-    "answer": ("response", "output", "prediction", "completion", "generated_answer", "text"),
-    "grade": ("score", "rating", "label", "human_score", "human_grade", "relevance"),
+ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools call the columns of several tasks
+    "query": (
+        *("question", "prompt", "input", "user_input", "instruction", "q", "user_query", "user_question"),
+        *("search_query", "user_message", "question_text", "query_text", "topic", "frage", "anfrage", "nutzerfrage"),
+        *("suchanfrage", "fragestellung", "pregunta", "domanda"),
+    ),
+    "answer": (
+        *("response", "output", "prediction", "completion", "generated_answer", "text", "model_answer"),
+        *(
+            "model_output",
+            "model_response",
+            "actual_output",
+            "bot_answer",
+            "bot_response",
+            "llm_answer",
+            "llm_response",
+        ),
+        *("llm_output", "generated_text", "generated_response", "generation", "answer_text", "reply", "candidate"),
+        *("hypothesis", "summary", "predicted_answer", "rag_answer", "antwort", "reponse", "respuesta", "risposta"),
+    ),
+    "reference": (
+        *("ground_truth", "groundtruth", "reference_answer", "gold", "gold_answer", "golden_answer", "expected"),
+        *("expected_output", "expected_answer", "expected_response", "correct_answer", "ideal_answer", "ideal"),
+        *("target", "reference_text", "true_answer", "musterantwort", "referenz", "referenzantwort", "solution"),
+    ),
+    "contexts": (
+        *("context", "retrieved_contexts", "retrieval_context", "retrieved_context", "documents", "passages", "chunks"),
+        *("sources", "evidence", "retrieved_documents", "retrieved_docs", "passage", "source_documents", "kontext"),
+        *("source_text", "article", "document", "quellen"),
+    ),
+    "grade": (
+        *("score", "rating", "label", "human_score", "human_grade", "relevance", "stars", "human_rating"),
+        *(
+            "human_label",
+            "verdict",
+            "quality",
+            "bewertung",
+            "note",
+            "punkte",
+            "sterne",
+            "annotation",
+            "thumbs",
+            "thumb",
+        ),
+        *("vote", "feedback", "correctness", "usefulness", "helpfulness", "faithfulness", "accuracy", "correct"),
+        *("is_correct", "is_good", "good", "acceptable", "approved", "passed", "is_relevant", "judgement", "judgment"),
+        *("evaluation", "human_evaluation", "human_feedback", "urteil", "gold_label", "qrel", "expert_score", "result"),
+    ),
+    "annotator": (
+        *("rater", "annotator_id", "annotator_name", "rater_id", "reviewer", "reviewer_id", "evaluator", "grader"),
+        *("labeler", "labeller", "worker_id", "worker", "expert", "assessor", "coder", "scorer", "judged_by"),
+        *("rated_by", "labeled_by", "annotated_by", "reviewed_by", "bewerter", "gutachter", "experte", "pruefer"),
+    ),
+    "item_id": ("id", "row_id", "sample_id", "example_id", "uid", "uuid", "record_id", "item"),
+    "query_id": ("question_id", "prompt_id", "topic_id", "qid", "frage_id", "query_number"),
+    "agent": ("model", "system", "model_name", "system_name", "bot", "system_id", "model_id", "generator", "modell"),
+    "rationale": (
+        *("comment", "comments", "reason", "explanation", "justification", "notes", "remark", "remarks", "kommentar"),
+        *("begruendung", "begrundung", "anmerkung", "reasoning", "critique"),
+    ),
+    "group": ("category", "domain", "segment", "kategorie", "bereich", "department", "language", "subset"),
 }
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
 class Tasks(Mapping[str, TaskSpec]):
@@ -85,6 +145,24 @@ def also_called(column: str) -> tuple[str, ...]:
     """What other tools call one of our columns."""
     own = (spec.also_called.get(column, ()) for spec in TASKS.values())
     return ALSO_CALLED.get(column) or next(filter(None, own), ())
+
+
+def plain(name: str) -> str:
+    """A column's name without what only looks differ in: ``Ground Truth``, ``groundTruth`` are ``ground_truth``."""
+    text = _CAMEL.sub("_", name.strip()).casefold().translate(_UMLAUTS)
+    return re.sub(r"[^a-z0-9]+", "_", text).strip("_")
+
+
+def called(name: str) -> bool:
+    """True for a column that judgec, people or other tools call an input or a label by."""
+    return plain(name) in _known_names() or name.startswith(ASPECT_PREFIX)
+
+
+@lru_cache(maxsize=1)
+def _known_names() -> frozenset[str]:
+    own = (column for spec in TASKS.values() for column in (*spec.inputs, *spec.labels))
+    others = (name for spec in TASKS.values() for names in spec.also_called.values() for name in names)
+    return frozenset(map(plain, (*own, *others, *(name for names in ALSO_CALLED.values() for name in names))))
 
 
 def plugin_names() -> tuple[str, ...]:

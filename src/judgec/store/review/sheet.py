@@ -22,6 +22,7 @@ from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.raters import columns_of, rejoined, unpivot
 from judgec.store.splits import default_family, write_whole
 from judgec.store.tables import Row, Table, read_table
+from judgec.store.workbooks import split_sheet
 from judgec.tasks.registry import TASKS, as_task
 
 JSON_LINES = (".jsonl", ".ndjson")
@@ -201,7 +202,7 @@ def open_sheet(
         InputError: As ``read_table``; a missing column; one item_id with different inputs.
         UserError: As ``form_of``.
     """
-    file, notes = Path(path), list[str]()
+    file, notes = Path(split_sheet(path)[0]), list[str]()
     if file.is_dir():
         inside = [file / f"labels{suffix}" for suffix in JSON_LINES if (file / f"labels{suffix}").is_file()]
         file = inside[0] if inside else file

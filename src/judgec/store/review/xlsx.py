@@ -1,4 +1,4 @@
-"""Office Open XML workbooks, as far as a sheet of labels needs: text cells out, the first sheet in.
+"""Writes Office Open XML workbooks, as far as a sheet of labels needs; ``store.workbooks`` reads them.
 
 Texts are written as text, so that no program runs what looks like a formula or turns an identifier into a number.
 
@@ -12,18 +12,11 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
-from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
-from judgec.errors import InputError
-
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-MOST_BYTES = 200_000_000  # of one unpacked part; a bomb unpacks to more
 MOST_CELL = 32_767  # characters that a cell holds
 MOST_ROWS = 1_048_576  # that a sheet holds, the header among them
-MOST_COLUMNS = 16_384  # XFD; a cell far out would make each row as long
-LONGEST_NUMBER = 7  # digits of a row; a sheet has 1,048,576 rows
-MOST_CELLS = 20_000_000  # of a sheet, empty ones before the last of a row included
 Cell = str | float | bool
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _VIEW = (
@@ -112,40 +105,6 @@ def sheet_writer(file: BinaryIO, name: str) -> Iterator[Callable[[Sequence[Cell]
             sheet.write(b"</sheetData></worksheet>")
 
 
-def read_workbook(path: Path) -> dict[int, list[str]]:
-    """The first sheet's cells as text, by the number of their row; numbers as the sheet shows them without format.
-
-    Rows that were never filled in are not in a workbook, and not here.
-
-    Raises:
-        InputError: When it is no workbook, unpacks to more than 200 MB, or has cells beyond what sheets hold.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            sheets = sorted(name for name in names if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name))
-            shared = _part(archive, "xl/sharedStrings.xml", path) if "xl/sharedStrings.xml" in names else None
-            sheet = _part(archive, min(sheets, key=lambda name: (len(name), name)), path)
-    except (zipfile.BadZipFile, ET.ParseError, ValueError, OSError, RuntimeError, NotImplementedError) as error:
-        raise InputError([f"{path}: not an .xlsx workbook ({error}). Save it again, or export it as CSV."]) from error
-    texts = [] if shared is None else [_text(one) for one in shared.iter(f"{{{MAIN}}}si")]
-    rows: dict[int, list[str]] = {}
-    held = last = 0
-    for row in sheet.iter(f"{{{MAIN}}}row"):
-        said = (row.get("r") or "")[:LONGEST_NUMBER]
-        last = max(last + 1, int(said) if said.isdecimal() else 0)
-        cells: dict[int, str] = {}
-        for place, cell in enumerate(row.iter(f"{{{MAIN}}}c")):
-            reference = re.match("[A-Z]+", cell.get("r") or "")
-            cells[place if reference is None else _number(reference[0])] = _value(cell, texts)
-        width = max(cells, default=-1) + 1
-        held += width
-        if width > MOST_COLUMNS or held > MOST_CELLS:
-            raise InputError([f"{path}: row {last} reaches to column {width}; a sheet of labels is smaller."])
-        rows[last] = [cells.get(i, "") for i in range(width)]
-    return rows
-
-
 @cache
 def letters(column: int) -> str:
     """A column's letters: 0 is A, 26 is AA."""
@@ -155,13 +114,6 @@ def letters(column: int) -> str:
         column, rest = divmod(column - 1, 26)
         name = chr(65 + rest) + name
     return name
-
-
-def _number(name: str) -> int:
-    number = 0
-    for letter in name[:4]:
-        number = number * 26 + ord(letter) - 64
-    return number - 1
 
 
 def _cell(place: str, value: Cell) -> str:
@@ -176,30 +128,3 @@ def _cell(place: str, value: Cell) -> str:
 
 def _listed(allowed: Sequence[str]) -> str:
     return '"' + ",".join(allowed) + '"'
-
-
-def _part(archive: zipfile.ZipFile, name: str, path: Path) -> ET.Element:
-    with archive.open(name) as part:
-        data = part.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise InputError([f"{path}: {name} unpacks to more than {MOST_BYTES:,} bytes. Split the sheet."])
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:  # entities could grow without bound
-        raise InputError([f"{path}: {name} declares a document type; workbooks have none. Save it again."])
-    return ET.fromstring(data)  # noqa: S314 -- without a document type there are no entities
-
-
-def _text(element: ET.Element) -> str:
-    return "".join(one.text or "" for one in element.iter(f"{{{MAIN}}}t"))
-
-
-def _value(cell: ET.Element, texts: Sequence[str]) -> str:
-    kind = cell.get("t")
-    if kind == "inlineStr":
-        return _text(cell)
-    found = cell.find(f"{{{MAIN}}}v")
-    value = "" if found is None else found.text or ""
-    if kind == "s":
-        return texts[int(value)] if value.isdecimal() and int(value) < len(texts) else ""
-    if kind == "b":
-        return "true" if value == "1" else "false"
-    return value
