@@ -15,6 +15,7 @@ from judgec.api.estimate import RateEstimate as RateEstimate
 from judgec.api.frames import Source
 from judgec.api.generate_queries import GeneratedQueries as GeneratedQueries
 from judgec.api.index import CorpusIndex as CorpusIndex
+from judgec.api.init import LabelSetup as LabelSetup
 from judgec.api.judge import Judge as Judge
 from judgec.api.judge import Judgment as Judgment
 from judgec.api.judge import load_judge as load_judge
@@ -40,6 +41,7 @@ __all__ = [
     "JudgeAudit",
     "JudgeComparison",
     "Judgment",
+    "LabelSetup",
     "Labels",
     "MeasuredAgreement",
     "ProbeReport",
@@ -61,6 +63,7 @@ __all__ = [
     "evaluate",
     "generate_queries",
     "index",
+    "init",
     "judge_file",
     "load_judge",
     "probe",
@@ -121,6 +124,7 @@ def audit(
     columns: Mapping[str, str] | None = None,
     annotators: str | Sequence[str] = (),
     accept_at: str | None = None,
+    scale: Mapping[str, object] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
@@ -138,6 +142,7 @@ def compare(
     columns: Mapping[str, str] | None = None,
     annotators: str | Sequence[str] = (),
     accept_at: str | None = None,
+    scale: Mapping[str, object] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
@@ -200,6 +205,7 @@ def compile_judge(
     columns: Mapping[str, str] | None = None,
     annotators: str | Sequence[str] = (),
     accept_at: str | None = None,
+    scale: Mapping[str, object] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
@@ -331,12 +337,27 @@ def index(
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> CorpusIndex: ...
+def init(
+    file: str | Path,
+    *,
+    task: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    annotators: str | Sequence[str] = (),
+    grades: str | Sequence[str] = (),
+    accept_at: str | None = None,
+    name: str | None = None,
+    lm: str = "embedded",
+    budget: int | None = None,
+    max_cost: float | None = None,
+    replace: bool = False,
+    progress: bool | Watch | None = None,
+) -> LabelSetup: ...
 def judge_file(
     file: str | Path,
     *,
     judge: str | None = None,
     jury: str | Sequence[str] = (),
-    out: str | Path,
+    out: str | Path = ".",
     inputs: bool = True,
     columns: Mapping[str, str] | None = None,
     home: str | Path = ".",

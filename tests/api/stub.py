@@ -47,7 +47,7 @@ def _parameter(one: Any, kind: str) -> str:  # Any: a declared option
     if one.required:
         return f"{one.name}: {kind}"
     if one.pairs:
-        return f"{one.name}: {kind} | None = None"
+        return f"{one.name}: {kind.removesuffix(' | None')} | None = None"
     default = str(one.default) if isinstance(one.default, Path) else one.default
     return f"{one.name}: {kind} = {_shown(default)}"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.cli.judge.compiled import statistics_of
+from judgec.stats.agreement.objective import statistics_of
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader, rows
 

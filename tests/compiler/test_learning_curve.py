@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import t as student
 
 from judgec.compiler.dataset import Part, make_dataset
-from judgec.compiler.learning_curve import halving, nested, sharper
+from judgec.compiler.learning_curve import halving, narrower, nested, sharper
+from judgec.records.estimate import Estimate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.intervals.bootstrap import Interval
@@ -70,3 +71,23 @@ def test_more_queries_until_a_difference_shows(detectable: float | None, more: i
     whole = LabelSet("grade", Scale(grades=(0, 1)), ("grade",), items, labels, accept_only=False, digest="")
     found = sharper(detectable, make_dataset(whole, 0), "too few")
     assert (found.test_queries, found.more_queries, found.sentence) == (6, more, sentence)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "more"),
+    [(0.4, 0.6, 90), (0.44, 0.56, 14), (0.45, 0.55, 0), (None, None, None)],
+)
+def test_more_queries_until_the_interval_is_narrow(low: float | None, high: float | None, more: int | None) -> None:
+    whole = part_of_thirty()
+    dataset = make_dataset(whole, 0)
+    # Half of .1 takes 4 times the test queries, whatever their share: 3 times as many more of all 30.
+    found = narrower("kappa", Estimate(value=0.5, low=low, high=high), dataset)
+    assert found.more_queries == more
+    assert ("about" in found.sentence) is bool(more)
+    assert found.to_json()["wanted"] == 0.05
+
+
+def part_of_thirty() -> LabelSet:
+    items = tuple(Item(f"{q}", f"q{q}", {"query": f"q{q}", "answer": "x"}) for q in range(30))
+    labels = tuple(Label(item.item_id, "expert", {"grade": i % 2}) for i, item in enumerate(items))
+    return LabelSet("grade", Scale(grades=(0, 1)), ("grade",), items, labels, accept_only=False, digest="")

@@ -25,6 +25,7 @@ def check_labels(options: LabelsOptions) -> "LabelReport":
         rename=options.columns,
         annotators=options.annotators,
         accept_at=options.accept_at,
+        scale=options.scale,
     )
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 

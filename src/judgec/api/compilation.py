@@ -13,6 +13,7 @@ from judgec.compiler.report import Saved, save, with_run
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.track import run_of
 from judgec.lm.session import Session
+from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
 from judgec.report.page.notebook import judges_part
@@ -93,6 +94,15 @@ class Compilation:
         return judges_part(self.name, self.verdict, self.saved.compiled.verification.agreements)
 
 
+def _kept(spent: Spent, settings: CompileSettings) -> str:
+    """What an interrupted compile leaves behind."""
+    replies, journal = spent.calls + spent.journaled, settings.home / ".judgec" / "journal.db"
+    return (
+        f"{settings.name}: no version was saved; {replies:,} replies of {settings.lm.model} are in "
+        f"{journal} and are not asked for again"
+    )
+
+
 def compile_and_save(
     labels: LabelSet,
     settings: CompileSettings,
@@ -131,7 +141,11 @@ def compile_and_save(
             on_done=watch.progress,
         ) as session,
     ):
-        compiled = compile_judge(labels, settings, session, watch)
+        try:
+            compiled = compile_judge(labels, settings, session, watch)
+        except KeyboardInterrupt as stopped:
+            stopped.add_note(_kept(session.spent, settings))
+            raise
         ended = clock()
         created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
         logged: list[Logged] = []

@@ -138,6 +138,7 @@ def _labels(options: CompileJudgeOptions) -> Labels:
         columns=options.columns,
         task=options.task,
         accept_at=options.accept_at,
+        scale=options.scale,
         assessment=options.assessment,
         home=options.home,
         tracking_uri=options.tracking_uri,

@@ -110,6 +110,7 @@ def open_labels(options: LabelsOptions) -> tuple[LabelSheet, list[str]]:
         rename=options.columns,
         accept_at=options.accept_at,
         annotators=options.annotators,
+        scale=options.scale,
     )
 
 

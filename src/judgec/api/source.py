@@ -10,7 +10,7 @@ from judgec.errors import InputError, UserError
 from judgec.held_out import HeldOut, held_out, on_scale_of
 from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
-from judgec.store.datasheet import NAME, Datasheet, read_datasheet
+from judgec.store.datasheet import NAME, Datasheet, as_scale, read_datasheet
 from judgec.store.labels import label_file
 from judgec.store.programs import Program
 from judgec.store.rows.feedback import LABEL, feedback_table
@@ -31,6 +31,7 @@ class LabelSource:
         annotators: As ``--annotators``.
         accept_at: As ``--accept-at``.
         assessment: As ``--assessment``; needed for ``mlflow:``, and only there.
+        scale: As the option ``scale``; else the datasheet's.
     """
 
     path: str
@@ -39,10 +40,16 @@ class LabelSource:
     annotators: tuple[str, ...] = ()
     accept_at: str | None = None
     assessment: str | None = None
+    scale: Mapping[str, object] | None = None
 
     def to_json(self) -> dict[str, object]:
         """For the report."""
-        return {**asdict(self), "rename": dict(self.rename), "annotators": list(self.annotators)}
+        return {
+            **asdict(self),
+            "rename": dict(self.rename),
+            "annotators": list(self.annotators),
+            "scale": None if self.scale is None else dict(self.scale),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,9 @@ class JudgeLabels:
 def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource:
     """The source that options name."""
     least = None if columns.accept_at is None else str(columns.accept_at)
-    return LabelSource(path, task, dict(columns.columns), tuple(columns.annotators), accept_at=least)
+    return LabelSource(
+        path, task, dict(columns.columns), tuple(columns.annotators), accept_at=least, scale=columns.scale
+    )
 
 
 def read_source(
@@ -85,9 +94,9 @@ def read_source(
         advice = "Add --assessment NAME" if mlflow else "Drop it"
         raise UserError(f"{source.path}: --assessment {source.assessment or 'is missing'}; it {wanted}. {advice}.")
     if source.assessment is None:
-        sheet = read_datasheet(source.path)
+        sheet = read_datasheet(source.path, source.scale)
         return label_file(
-            read_table(source.path),
+            read_table(source.path, source.rename),
             sheet if card is None else on_scale_of(card, sheet),
             task=source.task if card is None else source.task or card.task,
             rename=source.rename,
@@ -95,6 +104,8 @@ def read_source(
             accept_at=source.accept_at,
         ).labels
     sheet = _datasheet(source.assessment)
+    if source.scale is not None:
+        sheet = replace(sheet, scale=as_scale(source.scale))
     if card is not None:
         sheet = on_scale_of(card, sheet)
     found = read_feedback(store, source.path.removeprefix(MLFLOW_PREFIX), source.assessment, environ)
@@ -165,7 +176,7 @@ def labels_for(
         columns = source_of(IN_MEMORY, wanted, task or card.task)
         read = label_file(
             as_table(given),
-            on_scale_of(card, Datasheet()),
+            on_scale_of(card, Datasheet(scale=None if columns.scale is None else as_scale(columns.scale))),
             task=columns.task,
             rename=columns.rename,
             annotators=columns.annotators,

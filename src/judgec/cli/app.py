@@ -22,8 +22,9 @@ from judgec.cli.judge.agreement import agreement
 from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
 from judgec.cli.judge.judge import judge
+from judgec.cli.labels.init import init
 from judgec.cli.labels.labels import labels
-from judgec.cli.output import exit_with_code
+from judgec.cli.output import exit_with_code, stoppable
 from judgec.cli.probe.compile_queries import compile_queries
 from judgec.cli.probe.generate_queries import generate_queries
 from judgec.cli.probe.probe import probe
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 
 COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
-    "Labels": {"demo": demo, "labels": labels},
+    "Labels": {"demo": demo, "init": init, "labels": labels},
     "Judges": {
         "compile-judge": compile_judge,
         "judge": judge,
@@ -79,7 +80,7 @@ for heading, named in COMMANDS.items():
         if isinstance(one, typer.Typer):
             app.add_typer(one, rich_help_panel=heading)
         else:
-            app.command(name, cls=PlainCommand, rich_help_panel=heading)(one)
+            app.command(name, cls=PlainCommand, rich_help_panel=heading)(stoppable(one))
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 
 from judgec.errors import JudgecError
@@ -48,9 +49,29 @@ def exit_with_code(work: Callable[[], object]) -> None:
         said += " Mend that, and run the same command again: what was finished is kept."
         print(visible(f"error: {said}"), file=sys.stderr)
         sys.exit(JudgecError.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; what was finished is kept, the same command goes on from there.", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        say_interrupted(stopped)
         sys.exit(130)
+
+
+def stoppable(run: Callable[..., None]) -> Callable[..., None]:
+    """A command that says on Ctrl-C what is kept: the command line's library would end it without a word."""
+
+    @wraps(run)
+    def command(**given: object) -> None:
+        try:
+            run(**given)
+        except KeyboardInterrupt as stopped:
+            say_interrupted(stopped)
+            sys.exit(130)
+
+    return command
+
+
+def say_interrupted(stopped: KeyboardInterrupt) -> None:
+    """Say what was kept, as the notes of the exception have it."""
+    kept = "interrupted; what was finished is kept, the same command goes on from there."
+    say(*getattr(stopped, "__notes__", ()), kept)
 
 
 def command(*arguments: str, home: Path) -> str:

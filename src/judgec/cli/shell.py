@@ -34,11 +34,12 @@ RequireOption = Annotated[
 ]
 
 
-def command_of(kind: type[R]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command_of(kind: type[R], *, project: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a command of a function that takes the options of a verb, and some of its own.
 
     Args:
         kind: The dataclass that declares the verb's options (``judgec.api.options``).
+        project: Take what was not typed from ``judgec.toml``.
 
     Returns: The decorator; the command takes all options by name.
     """
@@ -52,7 +53,7 @@ def command_of(kind: type[R]) -> Callable[[Callable[..., None]], Callable[..., N
         def command(**given: object) -> None:
             mine = {one.name: given.pop(one.name) for one in own if one.name in given}
             taken = {name: _as_python(options[name], value) for name, value in given.items() if value is not None}
-            run(build(**taken), **mine)
+            run(build(**(_completed(kind, taken) if project else taken)), **mine)
 
         derived = [_derived(one) for one in options.values()]
         command.__signature__ = Signature([*derived, *own])  # type: ignore[attr-defined]  # how inspect lets it be said
@@ -60,6 +61,15 @@ def command_of(kind: type[R]) -> Callable[[Callable[..., None]], Callable[..., N
         return command
 
     return decorate
+
+
+def _completed(kind: type, taken: dict[str, object]) -> dict[str, object]:
+    """What was typed, and what ``judgec.toml`` says besides."""
+    if not any(one.option.project for one in declared(kind)):
+        return taken
+    from judgec.cli.project import completed
+
+    return completed(kind, taken)
 
 
 def _derived(one: Declared) -> Parameter:
@@ -72,7 +82,11 @@ def _derived(one: Declared) -> Parameter:
     about = one.option
     if about.needed:
         default = Parameter.empty
-    optional = not one.required and default is None
+    required = one.required and not about.project  # judgec.toml may have it
+    shown: bool | str = not (one.path and "default:" in about.help)  # the help says it better
+    if about.project and not one.required and default is not None:
+        shown, default = str(default), None  # so that what is typed is told from what is not
+    optional = not required and (default is None or one.required)
     said: object = (
         typer.Argument(metavar=about.metavar, help=about.help, show_default=False)
         if about.positional
@@ -83,12 +97,13 @@ def _derived(one: Declared) -> Parameter:
             min=about.least,
             max=about.most,
             rich_help_panel=about.panel,
+            show_default=shown,
         )
     )
     return Parameter(
         one.name,
         Parameter.KEYWORD_ONLY,
-        default=Parameter.empty if one.required else default,
+        default=Parameter.empty if required else None if one.required else default,
         annotation=Annotated[hint | None if optional else hint, said],
     )
 

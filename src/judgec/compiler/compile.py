@@ -13,7 +13,7 @@ from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.folds.parts import Parts, make_parts
 from judgec.compiler.folds.plan import RoundsPlan, plan_rounds
 from judgec.compiler.folds.rounds import Compiling, Round, pooled_judgments
-from judgec.compiler.learning_curve import LearningCurve, Sharper, Taught, learning_curve, sharper
+from judgec.compiler.learning_curve import LearningCurve, Narrower, Sharper, Taught, learning_curve, narrower, sharper
 from judgec.compiler.pair_columns import LONGEST, follows_length
 from judgec.compiler.panels import Member, difference, members_of
 from judgec.compiler.promote import Decision
@@ -40,7 +40,7 @@ from judgec.report.numbers import number
 from judgec.stats.agreement.ceiling import adjudicator_notes
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
-from judgec.stats.agreement.objective import Objective, parse_objective
+from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
 from judgec.store import programs
 from judgec.store.sides.draw import folds_of
 from judgec.store.sides.memory import read_memory
@@ -92,6 +92,11 @@ class Compiled:
     def sharper(self) -> Sharper:
         """How many more queries would show a difference worth showing."""
         return sharper(self.decision.detectable, self.dataset, self.decision.difference.note or "")
+
+    def narrower(self, objective: str) -> Narrower:
+        """How many more queries would bring the interval of the objective's first statistic to a useful width."""
+        name = statistics_of(objective)[0]
+        return narrower(name, self.verification.agreements["compiled"].estimates.get(name), self.dataset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from judgec.compiler.assemble import Bench, calibration_data, fitted
 from judgec.compiler.dataset import Dataset, Part
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.verify import labelled, ratings_of
+from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.report.numbers import number
 from judgec.stats.agreement.measure import Resampling
@@ -18,6 +19,7 @@ from judgec.stats.intervals.bootstrap import Interval, interval
 
 SMALLEST = 25  # labels of the first point; each further point has twice as many
 DRAWS = 5  # random subsets of each size
+WANTED = 0.05  # half an interval's width that most reports are content with
 WORTH_SHOWING = 0.08  # a difference in agreement that most people would want to see
 
 
@@ -88,6 +90,48 @@ class Sharper:
         """The report's ``more_queries``."""
         return {
             "difference": WORTH_SHOWING,
+            "queries": self.more_queries,
+            "test_queries": self.test_queries,
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Narrower:
+    """What would bring the interval of a statistic to ``WANTED`` on each side.
+
+    Args:
+        statistic: Which.
+        half: Half the width of its interval now, or None.
+        test_queries: Queries that it was measured on.
+        more_queries: Further labelled queries in all; 0 where it is that narrow, None where nobody can tell.
+    """
+
+    statistic: str
+    half: float | None
+    test_queries: int
+    more_queries: int | None
+
+    @property
+    def sentence(self) -> str:
+        """For people, in a line; empty where nobody can tell."""
+        wanted = f"±{number(WANTED)}"
+        if self.half is None or self.more_queries is None:
+            return ""
+        if not self.more_queries:
+            return f"the interval of {self.statistic} is within {wanted} already"
+        queries = "query" if self.more_queries == 1 else "queries"
+        return (
+            f"about {self.more_queries:,} more labelled {queries} would bring the interval of {self.statistic} from "
+            f"±{number(self.half)} to {wanted}, if they are like these: it narrows with the root of their number"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """The report's ``narrower``."""
+        return {
+            "statistic": self.statistic,
+            "half_width": self.half,
+            "wanted": WANTED,
             "queries": self.more_queries,
             "test_queries": self.test_queries,
             "sentence": self.sentence,
@@ -240,12 +284,36 @@ def sharper(detectable: float | None, dataset: Dataset, note: str = "") -> Sharp
         note: Why there is none.
     """
     test = dataset.test.n_queries
-    parts = [dataset.train, dataset.dev, dataset.test, *([dataset.reserve] if dataset.reserve else [])]
-    queries = sum(part.n_queries for part in parts)
+    queries = _queries(dataset)
     if detectable is None or not test:
         return Sharper(None, test, None, note or "the test queries do not differ enough to tell how far they vary")
     needed = test * (detectable / WORTH_SHOWING) ** 2
     return Sharper(detectable, test, max(0, int(np.ceil((needed - test) * queries / test - 1e-9))))
+
+
+def narrower(statistic: str, found: Estimate | None, dataset: Dataset) -> Narrower:
+    """How many more labelled queries would bring an interval to ``WANTED`` on each side.
+
+    Its width falls with the root of the number of test queries, of which new ones are taken to become as many as of the
+    old ones, and to be as hard.
+
+    Args:
+        statistic: Its name.
+        found: The statistic on test, or None.
+        dataset: Labels and split.
+    """
+    test = dataset.test.n_queries
+    if found is None or found.low is None or found.high is None or not test:
+        return Narrower(statistic, None, test, None)
+    half = (found.high - found.low) / 2
+    needed = test * (half / WANTED) ** 2
+    share = _queries(dataset) / test
+    return Narrower(statistic, half, test, max(0, int(np.ceil((needed - test) * share - 1e-9))))
+
+
+def _queries(dataset: Dataset) -> int:
+    parts = [dataset.train, dataset.dev, dataset.test, *([dataset.reserve] if dataset.reserve else [])]
+    return sum(part.n_queries for part in parts)
 
 
 def _by_query(part: Part, usable: np.ndarray, rng: np.random.Generator) -> list[int]:

@@ -196,6 +196,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "below_majority": below,
         "above": {name: value for name, (value, _) in decision.above.items()},
         "more_queries": compiled.sharper.to_json(),
+        "narrower": compiled.narrower(settings.objective).to_json(),
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
         "candidates": [_candidate(found, compiled) for found in compiled.scored],

@@ -3,13 +3,13 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from judgec.errors import InputError
+from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.scale import Scale
 from judgec.store.arrow import HUB_PREFIX
@@ -52,40 +52,67 @@ def find_datasheet(path: str) -> Path | None:
     return next((sheet for sheet in (beside, inside) if sheet.is_file()), None)
 
 
-def read_datasheet(path: str) -> Datasheet:
+def read_datasheet(path: str, declared: Mapping[str, object] | None = None) -> Datasheet:
     """The datasheet of the label file ``path``; an empty one where there is none.
+
+    Args:
+        path: The label file.
+        declared: A scale that goes before the datasheet's own, as ``as_scale`` takes it.
 
     Raises:
         InputError: Broken TOML, an unknown task, or a scale that is not one.
+        UserError: ``declared`` is no scale.
     """
     sheet = find_datasheet(path)
     if sheet is None:
-        return Datasheet()
+        return Datasheet(scale=None if declared is None else as_scale(declared))
+    found = _interpreted(sheet, *read_toml(sheet))
+    return found if declared is None else replace(found, scale=as_scale(declared))
+
+
+def as_scale(declared: Mapping[str, object]) -> Scale:
+    """A scale that Python or ``judgec.toml`` declares: ``{"grades": ["bad", "good"], "accept_at": "good"}``.
+
+    Raises:
+        UserError: When it is none.
+    """
+    faults: list[str] = []
+    scale = scale_of("scale: {}".format, dict(declared), faults)
+    if scale is None or faults:
+        raise UserError("\n".join(faults))
+    return scale
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, object]]:
+    """A TOML file as text and as what it says.
+
+    Raises:
+        InputError: When it is none, with the line.
+    """
     try:
-        text = sheet.read_bytes().decode("utf-8-sig")
-        content = tomllib.loads(text)
+        text = path.read_bytes().decode("utf-8-sig")
+        return text, tomllib.loads(text)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise InputError([f"{sheet}:{line}: not UTF-8; the whole file must be. Save it as UTF-8."]) from error
+        raise InputError([f"{path}:{line}: not UTF-8; the whole file must be. Save it as UTF-8."]) from error
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"line (\d+)", str(error))
         line = int(at[1]) if at else text.count("\n") + 1
         raise InputError(
-            [f"{sheet}:{line}: not TOML ({error}); a value is quoted text, a number or [...]. Fix it."]
+            [f"{path}:{line}: not TOML ({error}); a value is quoted text, a number or [...]. Fix it."]
         ) from error
-    return _interpreted(sheet, text, content)
 
 
 def _interpreted(sheet: Path, text: str, content: Mapping[str, object]) -> Datasheet:
     faults: list[str] = []
-    where = partial(_where, sheet, text)
+    where = partial(line_of, sheet, text)
     named = content.get("task")
     task = named if isinstance(named, str) and named in TASKS else None
     if "task" in content and task is None:
         faults.append(
             f"{where('task')}: task {content['task']!r} is not known; valid are {', '.join(TASKS)}. Correct it."
         )
-    scale = _scale(where, content["scale"], faults) if "scale" in content else None
+    scale = scale_of(where, content["scale"], faults) if "scale" in content else None
     source = content.get("source", {})
     texts = {str(key): str(value) for key, value in source.items()} if isinstance(source, dict) else {}
     if not isinstance(source, dict):
@@ -109,14 +136,15 @@ def _interpreted(sheet: Path, text: str, content: Mapping[str, object]) -> Datas
     )
 
 
-def _where(sheet: Path, text: str, key: str) -> str:
+def line_of(sheet: Path, text: str, key: str) -> str:
     """The place of a key or table header in the datasheet."""
     found = re.search(rf"^\s*\[?\s*{re.escape(key)}\b", text, re.MULTILINE)
     line = text.count("\n", 0, found.end()) + 1 if found else 1
     return f"{sheet}:{line}"
 
 
-def _scale(where: Callable[[str], str], table: object, faults: list[str]) -> Scale | None:
+def scale_of(where: Callable[[str], str], table: object, faults: list[str]) -> Scale | None:
+    """The scale of a table [scale]; what is wrong with it goes to ``faults``."""
     if not isinstance(table, dict):
         faults.append(f"{where('scale')}: scale is {table!r}; a table [scale] with 'grades' is needed. Correct it.")
         return None

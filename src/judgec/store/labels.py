@@ -94,6 +94,7 @@ def read_label_file(
     rename: Mapping[str, str] | None = None,
     annotators: Sequence[str] = (),
     accept_at: str | None = None,
+    scale: Mapping[str, object] | None = None,
 ) -> LabelFile:
     """Read a label file of any format, with its datasheet.
 
@@ -103,14 +104,15 @@ def read_label_file(
         rename: Our column names by theirs.
         annotators: Columns that hold one rater's labels each.
         accept_at: The lowest accepted grade; overrides the datasheet.
+        scale: As ``read_datasheet``.
 
     Raises:
         InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
             only one class, and whatever ``read_table`` raises.
         UserError: An unknown task, or ``accept_at`` off the scale.
     """
-    sheet = read_datasheet(path)
-    return label_file(read_table(path), sheet, task=task, rename=rename, annotators=annotators, accept_at=accept_at)
+    sheet, table = read_datasheet(path, scale), read_table(path, rename or ())
+    return label_file(table, sheet, task=task, rename=rename, annotators=annotators, accept_at=accept_at)
 
 
 def label_file(
@@ -192,7 +194,7 @@ def read_item_file(path: str, *, task: str, rename: Mapping[str, str] | None = N
         UserError: An unknown task.
     """
     known = as_task(task)
-    file = read_table(path)
+    file = read_table(path, rename or ())
     table = renamed(file, rename or {})
     if is_ragelo(table):
         table = joined(table)

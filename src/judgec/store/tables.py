@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -84,13 +85,14 @@ def inside(folder: Path, name: str, *, where: str) -> Path:
     return file
 
 
-def read_table(path: str, having: Collection[str] = ()) -> Table:
+def read_table(path: str, having: Collection[str] = (), *, head: int | None = None) -> Table:
     """Read a whole file or data set.
 
     Args:
         path: What ``FORMATS`` lists; of a workbook with several sheets ``FILE.xlsx#SHEET``, or the first that has the
             columns.
         having: Columns by which the sheet of a workbook is known; default: those that judgec knows.
+        head: Read so many rows of delimited text, whatever comes behind them.
 
     CSV may be separated by commas, semicolons, tabs or bars, and may begin with a byte-order mark; blank
     lines are skipped. A folder holds ``labels.*``, or an Arrow data set as ``datasets`` saves it.
@@ -115,7 +117,8 @@ def read_table(path: str, having: Collection[str] = ()) -> Table:
     if kind in {".arrow", ".feather"}:
         return _binary(path, read_arrow_file(file))
     if kind in {".csv", ".tsv", ".tab"}:
-        return _read_delimited(path, _text_of(path), "," if kind == ".csv" else "\t")
+        usual = "," if kind == ".csv" else "\t"
+        return _read_delimited(path, _text_of(path) if head is None else _begin_of(path, head), usual)
     if kind in {".jsonl", ".ndjson", ".json"}:
         text = _text_of(path)
         is_array = kind == ".json" and text.lstrip().startswith("[")
@@ -205,6 +208,15 @@ def _binary(path: str, content: tuple[Sequence[str], Sequence[Row]]) -> Table:
     if not rows:
         raise InputError([f"{path}:row 1: there are no rows; rows are needed. Check the file."])
     return Table(path, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+
+
+def _begin_of(path: str, lines: int) -> str:
+    """The first lines, up to one that ends a row: a quoted cell may span several."""
+    with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        first = list(islice(file, lines))
+    while len(first) > 1 and "".join(first).count('"') % 2:
+        first.pop()
+    return "".join(first)
 
 
 def _text_of(path: str) -> str:

@@ -41,6 +41,7 @@ class TaskSpec:
             ``answer``, ``reference``, ``contexts``; default: those that are called like the family.
         rates_answers: A judge of it can tell which of two systems answers better.
         also_called: What other tools call the task's own columns, for advice in error messages.
+        spellings: Grades by what people write for them, as ``registry.plain`` has it; beside the grades themselves.
     """
 
     name: str
@@ -63,6 +64,7 @@ class TaskSpec:
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rates_answers: bool = False
     also_called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Say what is wrong with the declaration of a plugin, before a file is read with it."""

@@ -28,14 +28,17 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
     labels: Annotated[
         "Labels | Source",
         Option(
-            "Expert labels: CSV, TSV, JSONL, Parquet, a folder, hf:owner/name, mlflow:EXPERIMENT.",
+            "Expert labels: CSV, Excel, JSONL, Parquet, ..., a folder, hf:owner/name, mlflow:EXPERIMENT.",
             metavar="FILE",
             positional=True,
             panel="What",
+            project="labels",
         ),
     ]
     lm: LmOrRecorded = "embedded"
-    name: Annotated[str | None, Option("Name of the judge; default: from the file.", panel="Output")] = None
+    name: Annotated[
+        str | None, Option("Name of the judge; default: from the file.", panel="Output", project="name")
+    ] = None
     objective: Annotated[str | None, Option("tau_b, accept, kappa or qwk, or a sum such as tau_b+accept.")] = None
     task: Task = None
     reflection_lm: ReflectionLm = None

@@ -1,11 +1,14 @@
 """Options of ``judgec.judge_file``, and how judges are asked."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from judgec.api.options.option import Option
 from judgec.api.options.shared import Columns, Home, JudgeName, OtherLm, Spending, UnusedTracking
+
+WRITTEN = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,10 @@ class JudgeFileOptions(Asking):
     """What is judged, by whom, and where the rows go; either ``judge`` or ``jury`` is given."""
 
     file: Annotated[
-        str, Option("Items to judge; no labels are needed.", positional=True, python="str | Path", panel="What")
+        str,
+        Option(
+            "Items to judge; no labels are needed.", positional=True, python="str | Path", panel="What", project="file"
+        ),
     ]
     judge: Annotated[str | None, JudgeName] = None
     jury: Annotated[
@@ -57,12 +63,26 @@ class JudgeFileOptions(Asking):
     out: Annotated[
         Path,
         Option(
-            "Where the rows of FILE go, each with its judgment.",
+            "Where the rows of FILE go, each with its judgment; default: STEM.judged beside FILE.",
             metavar="OUT.jsonl|.csv|.tsv|.parquet|.xlsx",
             panel="Output",
         ),
-    ]
+    ] = Path()
     inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True, panel="Output")] = True
     columns: Columns = field(default_factory=dict)
     home: Home = Path()
     tracking_uri: UnusedTracking = None
+
+    def __post_init__(self) -> None:
+        """Name the file that is written, where nobody did."""
+        if self.out == Path():
+            object.__setattr__(self, "out", judged_beside(str(self.file)))
+
+
+def judged_beside(file: str) -> Path:
+    """``STEM.judged.SUFFIX`` beside a file, in its format where that can be written, else JSON lines."""
+    path = Path(file.partition("#")[0] if not Path(file).exists() else file)
+    if ":" in file[:4]:  # of the Hub
+        path = Path(re.sub(r"[^A-Za-z0-9._-]+", "-", file.partition(":")[2]))
+        return Path(f"{path}.judged.jsonl")
+    return path.with_name(f"{path.stem}.judged{path.suffix.lower() if path.suffix.lower() in WRITTEN else '.jsonl'}")

@@ -15,15 +15,17 @@ class LabelsOptions(LabelColumns, Spending, Places):
     file: Annotated[
         str,
         Option(
-            "CSV, TSV, JSONL, Parquet, an Arrow folder or hf:owner/name@split.",
+            "CSV, TSV, JSONL, Parquet, Excel, OpenDocument, an Arrow folder or hf:owner/name@split.",
             metavar="FILE",
             positional=True,
             panel="What",
+            project="labels",
         ),
     ]
     task: Task = None
     name: Annotated[
-        str | None, Option("The judge family whose split is shown; default: the file's name.", panel="What")
+        str | None,
+        Option("The judge family whose split is shown; default: the file's name.", panel="What", project="name"),
     ] = None
     next: Annotated[int | None, Option("Choose N unlabelled items to grade.", metavar="N", least=1, panel="What")] = (
         None

@@ -30,6 +30,8 @@ class Option:
         needed: The command line does not go without it, though Python does.
         python_only: The command line does not have it.
         panel: The heading of a command's help under which it stands.
+        project: The key of ``judgec.toml`` that a command takes it from where nobody types it; ``file`` for the file
+            that these keys are about.
     """
 
     help: str
@@ -45,6 +47,7 @@ class Option:
     needed: bool = False
     python_only: bool = False
     panel: Panel = "How"
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from judgec.tasks.built_in import BUILT_IN
 if TYPE_CHECKING:
     from judgec.api.frames import Source
 
-JudgeName = Option("A compiled judge: @champion, @latest or a number.", metavar="NAME[@VERSION]", panel="What")
+JudgeName = Option(
+    "A compiled judge: @champion, @latest or a number.", metavar="NAME[@VERSION]", panel="What", project="name"
+)
 IndexName = Option(
     "What agents search: from judgec index, or postgresql://...",
     metavar="INDEX",
@@ -21,20 +23,37 @@ IndexName = Option(
 QueriesTable = Option("Table of query, query_id?, reference?", metavar="FILE", panel="What")
 
 Columns = Annotated[
-    Mapping[str, str], Option("Rename a column; repeat for several.", flag="--map", metavar="THEIRS=OURS", panel="What")
+    Mapping[str, str],
+    Option(
+        "Rename a column; repeat for several.", flag="--map", metavar="THEIRS=OURS", panel="What", project="columns"
+    ),
 ]
 Annotators = Annotated[
-    tuple[str, ...], Option("Columns that hold one rater's labels each.", metavar="A,B,...", commas=True, panel="What")
+    tuple[str, ...],
+    Option(
+        "Columns that hold one rater's labels each.", metavar="A,B,...", commas=True, panel="What", project="annotators"
+    ),
+]
+LabelScale = Annotated[
+    Mapping[str, object] | None,
+    Option("grades (worst first), meanings, accept_at, name; else the datasheet's.", python_only=True, project="scale"),
 ]
 Epsilon = Annotated[
     float,
     Option("How much further off than an annotator: .2 of experts, .15 skilled, .1 crowd.", least=0, most=1),
 ]
 AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What")]
-Task = Annotated[str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.", panel="What")]
+Task = Annotated[
+    str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.", panel="What", project="task")
+]
 LabelsTable = Annotated[
     "Source | None",
-    Option("Labelled items; default: the test items of the judge, or of both.", metavar="FILE", panel="What"),
+    Option(
+        "Labelled items; default: the test items of the judge, or of both.",
+        metavar="FILE",
+        panel="What",
+        project="file",
+    ),
 ]
 Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/.", panel="Output")]
 TrackingUri = Annotated[
@@ -51,11 +70,16 @@ UnusedTracking = Annotated[
 ApiBase = Annotated[
     str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL", panel="Model")
 ]
-CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1, panel="Cost")]
-MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0, panel="Cost")]
+CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1, panel="Cost", project="budget")]
+MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0, panel="Cost", project="max_cost")]
 Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...", panel="Model")]
 LmOrRecorded = Annotated[
-    str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...; recorded:FILE asks none.", panel="Model")
+    str,
+    Option(
+        "The model that is asked: embedded, openai/gpt-4o-mini, ...; recorded:FILE asks none.",
+        panel="Model",
+        project="lm",
+    ),
 ]
 OtherLm = Annotated[str | None, Option("Another model than the judge was compiled for.", panel="Model")]
 ReflectionLm = Annotated[str | None, Option("Model that rewrites prompts; default: --lm.", panel="Model")]
@@ -86,6 +110,7 @@ class LabelColumns:
     columns: Columns = field(default_factory=dict)
     annotators: Annotators = ()
     accept_at: AcceptAt = None
+    scale: LabelScale = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,8 +34,10 @@ def compile_judge(
         else:
             show_plan(settings, plan)
         return
-    found = compiled.run(options, bar)
-    bar.close()
+    try:
+        found = compiled.run(options, bar)
+    finally:
+        bar.close()
     if json:
         print_json(found.report)
     else:

@@ -8,12 +8,12 @@ from judgec.compiler.render import outcome_notes, outcome_tables
 from judgec.compiler.replacement import replacement
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings
-from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE
 from judgec.report.numbers import show
 from judgec.report.render import agreement_table, comparison_table, notes, print_tables
 from judgec.report.replacement_table import outcome_sentences
-from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.objective import statistics_of
 from judgec.store import programs
 
 
@@ -80,6 +80,7 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
         f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
         compiled.sharper.sentence,
+        *filter(None, [compiled.narrower(card.objective).sentence]),
         f"report: {programs.page_path(options.home, card)}",
         f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),
@@ -89,13 +90,6 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         f"Next: {command('judge', items, '--judge', named, '--out', 'judged.jsonl', *endpoint, home=options.home)}",
         f"      {command('ui', home=options.home)}",
     )
-
-
-def statistics_of(objective: str) -> list[str]:
-    """The report's statistics that an objective is made of; exact agreement where it has none of its own there."""
-    names = {"accept": "accept_agreement"}
-    terms = [names.get(name, name) for _, name in parse_objective(objective).terms]
-    return [name for name in terms if name in STATISTICS] or ["exact"]
 
 
 def _dollars(usd: float | None) -> str:

@@ -41,7 +41,7 @@ def judge(
     """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment."""
     from judgec.api.judge_file import judged
     from judgec.cli.judge.judged import show_judged, show_rate
-    from judgec.cli.output import print_json, say
+    from judgec.cli.output import print_json
     from judgec.report.progress import Bar
 
     if bool(options.judge) == bool(options.jury):
@@ -50,10 +50,6 @@ def judge(
     bar = Bar(shown=not json)
     try:
         found = judged(options, bar)
-    except KeyboardInterrupt as stopped:
-        bar.close()
-        say(*getattr(stopped, "__notes__", ()))
-        raise
     finally:
         bar.close()
     if not json:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from judgec.errors import UserError
+from judgec.records.agreement import STATISTICS
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
@@ -202,3 +203,10 @@ def _term(name: str, compared: GradePairs) -> TableStatistic:
         n_clusters=compared.n_clusters,
     )
     return TableStatistic(tables.astype(np.float64), measure.bound, measure.bounds)
+
+
+def statistics_of(objective: str) -> list[str]:
+    """The report's statistics that an objective is made of; exact agreement where it has none of its own there."""
+    names = {"accept": "accept_agreement"}
+    terms = [names.get(name, name) for _, name in parse_objective(objective).terms]
+    return [name for name in terms if name in STATISTICS] or ["exact"]

@@ -181,6 +181,7 @@ def open_sheet(
     rename: Mapping[str, str] | None = None,
     accept_at: str | None = None,
     annotators: Sequence[str] = (),
+    scale: Mapping[str, object] | None = None,
 ) -> tuple[LabelSheet, list[str]]:
     """Open a file to grade into; notes say what was done.
 
@@ -196,6 +197,7 @@ def open_sheet(
         task: As ``form_of``.
         rename: Our column names by theirs.
         accept_at: As ``form_of``.
+        scale: As ``read_datasheet``.
         annotators: Who grades; columns of these names, or ``NAME.<aspect>``, hold what they have said so far.
 
     Raises:
@@ -206,7 +208,7 @@ def open_sheet(
     if file.is_dir():
         inside = [file / f"labels{suffix}" for suffix in JSON_LINES if (file / f"labels{suffix}").is_file()]
         file = inside[0] if inside else file
-    target, sheet = file, read_datasheet(path)
+    target, sheet = file, read_datasheet(path, scale)
     wide = _unpivoted(path, annotators, form, task, rename or {}, has_scale=sheet.scale is not None)
     if path.startswith(HUB_PREFIX) or file.suffix.lower() not in JSON_LINES or rename or wide is not None:
         target = Path(f"{default_family(path)}.jsonl") if path.startswith(HUB_PREFIX) else file

@@ -11,7 +11,7 @@ from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word
 from judgec.store.rows.columns import aspect_columns, listed
 from judgec.store.tables import Row, Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
-from judgec.tasks.registry import TASKS
+from judgec.tasks.registry import TASKS, plain
 from judgec.tasks.spec import ASPECT_PREFIX
 
 RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
@@ -68,7 +68,9 @@ def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
     faults: list[tuple[int, str]] = []
     for index, row in enumerate(table.rows):
         grades = {
-            aspect: grade for aspect, column in columns.items() if (grade := as_grade(row.get(column))) is not None
+            aspect: _respelled(grade, spec.spellings)
+            for aspect, column in columns.items()
+            if (grade := as_grade(row.get(column))) is not None
         }
         word = as_grade(row.get(accepts)) if accepts else None
         accept = None if word is None else as_accept(word)
@@ -86,6 +88,11 @@ def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
         labelled = grades or accept is not None
         rows.append(RawLabel(grades, accept, _rationale(row)) if labelled else None)
     return RawLabels(tuple(columns) or ("grade",), columns, tuple(rows), tuple(faults), tuple(notes))
+
+
+def _respelled(grade: Grade, spellings: Mapping[str, str]) -> Grade:
+    """The grade that somebody wrote in another way."""
+    return spellings.get(plain(grade), grade) if spellings and isinstance(grade, str) else grade
 
 
 def _rationale(row: Row) -> str:

@@ -1,0 +1,108 @@
+"""Completes what was typed by what ``judgec.toml`` says, and says so."""
+
+from collections.abc import Mapping
+
+from judgec.api.options.option import Declared, declared
+from judgec.cli.output import say
+from judgec.errors import UserError
+from judgec.store.arrow import HUB_PREFIX
+from judgec.store.project import NAME, Project, columns_in, find_project
+from judgec.store.rows.raters import columns_of
+
+OF_A_FILE = ("task", "annotators", "columns", "scale")  # keys that say how a file is read
+OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
+
+
+def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
+    """The options of a verb: as typed, else as ``judgec.toml`` has them; one line on stderr says which.
+
+    Args:
+        kind: The dataclass that declares them.
+        typed: What was typed, by name.
+
+    Raises:
+        InputError: Faults of ``judgec.toml``.
+        UserError: An option that the verb needs and nobody gave.
+    """
+    keyed = {one.option.project: one for one in declared(kind) if one.option.project}
+    about = keyed.get("labels") or keyed.get("file")
+    path = None if about is None else typed.get(about.name)
+    project = find_project(None if path is None else str(path))
+    found = dict(typed) if project is None else _filled(keyed, about, typed, project)
+    for key, one in keyed.items():
+        if one.required and one.name not in found:
+            asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
+            advice = f"Give it, or run judgec init LABELS, whose {NAME} has its {key}."
+            raise UserError(f"{asked}: not given; {one.option.help.rstrip('.')} is needed. {advice}")
+    return found
+
+
+def _filled(
+    keyed: Mapping[str, Declared], about: Declared | None, typed: Mapping[str, object], project: Project
+) -> dict[str, object]:
+    path = None if about is None else typed.get(about.name)
+    if path is None and "labels" in keyed and project.label_path is not None:
+        path = project.label_path
+    columns = _own_columns(project, typed, path)
+    if columns is None:
+        return dict(typed)
+    wanted = {"labels": path} if "labels" in keyed else {}
+    wanted |= {key: _value(project, key, columns) for key in (*OF_A_JUDGE, *(OF_A_FILE if path else ()))}
+    found, used = dict(typed), list[str]()
+    for key, value in wanted.items():
+        one = keyed.get(key)
+        if one is None or not value or (key == "name" and typed.get("jury")):
+            continue
+        given = typed.get(one.name)
+        if isinstance(value, dict) and isinstance(given, dict) and key == "columns":
+            rest = {t: o for t, o in value.items() if t not in given and o not in given.values()}
+            found[one.name] = rest | given
+            used += [_shown(key, project, rest)] if rest else []
+        elif one.name not in typed:
+            found[one.name] = value
+            used.append(_shown(key, project, value))
+    if used:
+        say(f"{project.path}: {'; '.join(used)}")
+    return found
+
+
+def _own_columns(project: Project, typed: Mapping[str, object], path: object) -> tuple[str, ...] | None:
+    """The columns of another file than the label file; empty for that one, None where the project is not about it."""
+    if path is None or project.names(str(path)):
+        return ()
+    if not isinstance(path, str) or path.startswith((HUB_PREFIX, "mlflow:")) or project.task is None:
+        return None
+    columns = columns_in(path)
+    given = typed.get("columns")
+    ours = [given.get(name, name) for name in columns] if isinstance(given, dict) else columns
+    if typed.get("task") not in (None, project.task):
+        say(f"{project.path} is not used: it is about the task {project.task}, not {typed['task']}.")
+        return None
+    if lacks := project.lacking(ours):
+        theirs = {ours: theirs for theirs, ours in project.columns.items()}
+        named = ", ".join(f"{theirs[one]!r} ({one})" if one in theirs else repr(one) for one in lacks)
+        say(f"{project.path} is not used: {path} has no column {named}.")
+        return None
+    return columns
+
+
+def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
+    """What the project says, as far as the file has it."""
+    if key == "columns":
+        return {t: o for t, o in project.columns.items() if not columns or t in columns}
+    if key == "annotators":
+        return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
+    if key == "scale":
+        return None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
+    return getattr(project, key)
+
+
+def _shown(key: str, project: Project, value: object) -> str:
+    if key == "columns":
+        return "columns " + ", ".join(f"{t}={o}" for t, o in project.columns.items() if t in dict(value))  # type: ignore[call-overload]  # a mapping
+    if key == "annotators":
+        return "annotators " + ", ".join(project.annotators)
+    if key == "scale" and project.scale is not None:
+        at = project.scale.accept_at
+        return f"scale {' '.join(map(str, project.scale.grades))}" + (f", accepted from {at}" if at is not None else "")
+    return f"{key} {value}"

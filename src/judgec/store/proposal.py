@@ -1,0 +1,501 @@
+"""Looks at a table as a person would: what it labels, which column is what, who graded, on which scale."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from judgec.errors import InputError, UserError
+from judgec.records.scale import Grade, Scale
+from judgec.store.datasheet import Datasheet, as_scale
+from judgec.store.ladders import LADDER, accepted_from, in_order
+from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_accept_word, is_missing
+from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, renamed
+from judgec.store.rows.ragelo import is_ragelo, joined
+from judgec.store.rows.raters import columns_of, rejoined
+from judgec.store.tables import Table
+from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
+from judgec.tasks.registry import TASKS, also_called, as_task, plain
+from judgec.tasks.spec import ASPECT_PREFIX, PAIR
+
+SIDES = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # columns that are no input and no label
+ASPECTS = frozenset(
+    [
+        "relevance",
+        "accuracy",
+        "completeness",
+        "precision",
+        "correctness",
+        "consistency",
+        "faithfulness",
+        "fluency",
+        "coherence",
+        "helpfulness",
+        "usefulness",
+        "conciseness",
+        "clarity",
+        "groundedness",
+        "safety",
+        "tone",
+        "style",
+        "harmlessness",
+        "truthfulness",
+        "factuality",
+        "verbosity",
+        "readability",
+        "engagement",
+        "answer_relevance",
+        "context_relevance",
+        "relevanz",
+        "korrektheit",
+        "vollstaendigkeit",
+        "verstaendlichkeit",
+        "genauigkeit",
+        "understandability",
+        "naturalness",
+        "informativeness",
+        "depth",
+        "creativity",
+        "politeness",
+    ]
+)
+RATERS = re.compile(
+    r"(annotator|rater|reviewer|expert|experte|expertin|evaluator|judge|grader|labeler|labeller|worker|assessor|coder|"
+    r"human|bewerter|bewertung|gutachter|person|user|score|rating|grade|label|vote|note|annotation)s?"
+)
+ANSWERED = re.compile(
+    r"(?:(?:answer|response|output|completion|reply|antwort|text)_?([ab12])|(?:model|system|assistant|agent|bot)_?([ab12])_"
+    r"(?:answer|response|output|text|reply|completion))"
+)
+LIKE: Mapping[str, frozenset[str]] = {  # words in the names of columns
+    "query": frozenset({"question", "query", "prompt", "frage", "anfrage"}),
+    "answer": frozenset({"answer", "response", "reply", "output", "antwort", "completion"}),
+    "reference": frozenset({"reference", "gold", "golden", "expected", "truth", "ideal", "referenz", "muster"}),
+}
+MOST_WORDS = 7  # different words in a column of grades
+LONGEST_WORD = 40  # characters
+WIDEST = 10  # range of whole numbers that is taken for grades
+TEXT = 15  # mean number of characters, from which a column without a known name may be a question or an answer
+GROUPS = range(2, 31)  # different values of a column of groups
+
+
+@dataclass(frozen=True, slots=True)
+class LabelProposal:
+    """How a table may be read as labels.
+
+    Args:
+        task: What is labelled.
+        columns: judgec's names by those of the table, where they differ.
+        annotators: Columns of one rater each.
+        labels: The columns that hold the labels, as the table names them.
+        scale: The grades; None where the labels are accept / reject, or the task's own.
+        why: By ``task``, ``annotators``, ``scale``: what was seen, in a sentence.
+        unused: Columns that are not read.
+    """
+
+    task: str
+    columns: Mapping[str, str]
+    annotators: tuple[str, ...]
+    labels: tuple[str, ...]
+    scale: Scale | None
+    why: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What somebody says instead of what is seen; empty where nothing.
+
+    Args:
+        task: As in ``LabelProposal``.
+        columns: Likewise.
+        annotators: Likewise.
+        grades: Worst first.
+        accept_at: The lowest accepted grade.
+    """
+
+    task: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    annotators: tuple[str, ...] = ()
+    grades: tuple[str, ...] = ()
+    accept_at: str | None = None
+
+
+def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
+    """How the table may be read.
+
+    Args:
+        file: The table.
+        sheet: Its datasheet; it goes before what is seen.
+        said: What somebody said; it goes before both.
+
+    Raises:
+        InputError: When no question, answer or label is found; it says what to name.
+        UserError: When the order of grades in words is not known, or what was said does not fit.
+    """
+    looked = _Look(joined(file) if is_ragelo(renamed(file, said.columns)) else file, dict(said.columns))
+    task = said.task or sheet.task
+    looked.find_inputs(None if task is None else as_task(task))
+    looked.task = as_task(task) if task else looked.told_task()
+    looked.find_sides()
+    looked.find_labels(said.annotators)
+    scale, reason = _scale(looked, sheet, said)
+    why = {**looked.why, **({"scale": reason} if reason else {})}
+    used = {*looked.columns, *looked.labels, *(c for c in looked.table.columns if looked.ours(c) in looked.reads())}
+    raters = {c for name in looked.annotators for c in columns_of(name, looked.table.columns)}
+    unused = [name for name in looked.table.columns if name not in used | raters]
+    columns = {theirs: ours for theirs, ours in looked.columns.items() if theirs != ours and theirs in file.columns}
+    return LabelProposal(looked.task, columns, looked.annotators, looked.labels, scale, why, tuple(unused))
+
+
+class _Look:
+    """A table and what was found in it so far."""
+
+    def __init__(self, table: Table, columns: dict[str, str]) -> None:
+        self.table = table
+        self.columns = columns
+        self.task = ""
+        self.annotators: tuple[str, ...] = ()
+        self.labels: tuple[str, ...] = ()
+        self.why: dict[str, str] = {}
+
+    def ours(self, column: str) -> str:
+        """Judgec's name of a column, or its own."""
+        return self.columns.get(column, column)
+
+    def reads(self) -> tuple[str, ...]:
+        """What judgec reads of the task."""
+        spec = TASKS[self.task]
+        return (*spec.inputs, *spec.labels, *SIDES)
+
+    def has(self, ours: str) -> str | None:
+        """The column that is ``ours`` so far."""
+        return next((name for name in self.table.columns if self.ours(name) == ours), None)
+
+    def values(self, column: str) -> list[object]:
+        """The cells that hold something."""
+        return [value for row in self.table.rows if not is_missing(value := row.get(column))]
+
+    def free(self) -> list[str]:
+        """Columns that are nothing yet."""
+        known = {name for spec in TASKS.values() for name in (*spec.inputs, *spec.labels)} | {*SIDES}
+        if not aspect_columns(self.table.columns):
+            known.discard("passage")  # of the task reliability alone
+        return [
+            name
+            for name in self.table.columns
+            if name not in self.columns and name not in known and not name.startswith(ASPECT_PREFIX)
+        ]
+
+    def take(self, ours: str, fits: Callable[[str], bool] | None = None) -> str | None:
+        """The column that people would call ``ours``, from now on mapped to it."""
+        if (there := self.has(ours)) is not None:
+            return there
+        names = {name: plain(name) for name in self.free()}
+        for wanted in (plain(ours), *also_called(ours)):
+            for name, own in names.items():
+                if own == plain(wanted) and (fits is None or fits(name)):
+                    self.columns[name] = ours
+                    return name
+        return None
+
+    def length(self, column: str) -> float:
+        """Mean number of characters of its texts."""
+        texts = [as_text(value) for value in self.values(column)]
+        return sum(map(len, texts)) / len(texts) if texts else 0.0
+
+    def grades(self, column: str) -> Counter[Grade]:
+        """Its values as grades."""
+        return Counter(grade for value in self.values(column) if (grade := as_grade(value)) is not None)
+
+    def looks_graded(self, column: str) -> bool:
+        """True for few different words, or for numbers in a narrow range."""
+        grades = self.grades(column)
+        words = [grade for grade in grades if isinstance(grade, str)]
+        numbers = [grade for grade in grades if not isinstance(grade, str)]
+        if not grades or (words and numbers):
+            return False
+        if words:
+            repeated = len(words) <= max(2, sum(grades.values()) / 2)
+            return len(words) <= MOST_WORDS and max(map(len, words)) <= LONGEST_WORD and repeated
+        low, high = min(numbers), max(numbers)
+        return high - low <= WIDEST or (high <= 100 and low >= 0 and len(numbers) <= 2 * WIDEST + 1 and high > 1)
+
+    def is_text(self, column: str) -> bool:
+        """False for numbers, and for words that are known to be grades: ``Paris`` and ``London`` are answers."""
+        grades = self.grades(column)
+        words = all(isinstance(grade, str) and (is_accept_word(grade) or plain(grade) in LADDER) for grade in grades)
+        return not self.looks_graded(column) or not (words or any(not isinstance(grade, str) for grade in grades))
+
+    def find_inputs(self, task: str | None) -> None:
+        """Question, answer or answers, document; by their names, then by what is left."""
+        pairs = task is None or TASKS[task].pairs
+        if pairs:
+            self._find_pair()
+        pair = all(self.has(side) for side in PAIR)
+        by_text = [name for name in self.free() if self.length(name) > TEXT and not self.looks_graded(name)]
+        retrieves = any(plain(c) in {"doc_id", "did", "docid", "document_id", "passage_id"} for c in self.table.columns)
+        self._take_like("query")
+        if pair:
+            self.take("contexts", lambda name: self.length(name) > TEXT)
+            self._take_like("reference")
+        elif task == "relevance" or (task is None and retrieves and self._single_text("document")):
+            self.take("document")
+        else:
+            self._find_answer(task, by_text)
+        if self.has("query") is None:
+            rest = [name for name in by_text if name not in self.columns]
+            if len(rest) == 1:
+                self.columns[rest[0]] = "query"
+
+    def _find_answer(self, task: str | None, by_text: Sequence[str]) -> None:
+        """The answer with what it is judged against; without one, the document; else the text that is left."""
+        self.take("answer", self.is_text)
+        self._take_like("reference")
+        self._take_like("answer")
+        if self.has("answer") is None and task is None and self.take("document"):
+            return
+        rest = [name for name in by_text if name not in self.columns]
+        if self.has("answer") is None and (len(rest) == 1 or (rest and self.has("query") is None)):
+            self.columns[rest[-1]] = "answer"
+        self.take("contexts", lambda name: self.length(name) > TEXT)
+
+    def _take_like(self, ours: str) -> None:
+        """The column of a known name, else one whose name has such a word: ``Antwort des Bots``."""
+        if self.take(ours, self.is_text) is None:
+            for name in self.free():
+                if LIKE[ours] & set(plain(name).split("_")) and self.is_text(name):
+                    self.columns[name] = ours
+                    break
+
+    def _single_text(self, ours: str) -> bool:
+        """A document, and no column of another name that is an answer."""
+        answers = {"answer", *also_called("answer")} - {"text"}
+        return not any(plain(name) in answers for name in self.table.columns) and self.take(ours) is not None
+
+    def _find_pair(self) -> None:
+        for side, marks in zip(PAIR, ("a1", "b2"), strict=True):
+            if self.take(side, self.is_text) is None:
+                for name in self.free():
+                    found = ANSWERED.fullmatch(plain(name))
+                    if found and (found[1] or found[2]) in marks and self.is_text(name):
+                        self.columns[name] = side
+                        break
+        if not all(self.has(side) for side in PAIR):
+            for name in [name for name, ours in self.columns.items() if ours in PAIR]:
+                del self.columns[name]
+            return
+        self.take("agent_a")
+        self.take("agent_b")
+
+    def told_task(self) -> str:
+        """The task that the inputs and the names of label columns tell."""
+        table = renamed(self.table, {theirs: ours for theirs, ours in self.columns.items() if theirs != ours})
+        if all(self.has(side) for side in PAIR):
+            self.why["task"] = "two answers to a question"
+            return "preference"
+        try:
+            task, note = infer_task(table)
+        except InputError:
+            task, note = "", ""
+        if note:
+            self.why["task"] = note.partition(".")[0]
+            return task
+        if self.has("answer") and self.has("query"):
+            aspects = self._aspects()
+            self.why["task"] = f"an answer graded in {listed(aspects)}" if aspects else "an answer to a question"
+            return "answer" if aspects else "grade"
+        if self.has("document") and self.has("query"):
+            self.why["task"] = "a document for a query"
+            return "relevance"
+        lacks = [name for name in ("query", "answer") if self.has(name) is None]
+        seen = f"{table.path}:1: no column looks like the {' or the '.join(lacks)}"
+        advice = f"Name it, for example --map THEIRS={lacks[0]}."
+        raise InputError([f"{seen}; the columns are {listed(self.table.columns)}. {advice}"])
+
+    def _aspects(self) -> list[str]:
+        if any(self.has(name) for name in ("grade", "accept")):
+            return []
+        found = [name for name in self.free() if plain(name) in ASPECTS and self.looks_graded(name)]
+        return found if len(found) > 1 and not self._families() else []
+
+    def find_sides(self) -> None:
+        """Who graded, which system answered, identifiers, groups, reasons: where they hold what they are called."""
+        spec = TASKS[self.task]
+        queries = self.has("query")
+        self.take("annotator", lambda name: 1 <= len(set(map(as_id, self.values(name)))) < len(self.table.rows))
+        self.take("query_id", lambda name: queries is not None and self._tells(queries, name))
+        inputs = [name for name in self.table.columns if self.ours(name) in spec.inputs]
+        self.take("item_id", lambda name: self._names_items(name, inputs))
+        if not spec.pairs:
+            self.take("agent", lambda name: len(set(map(as_id, self.values(name)))) < len(self.table.rows))
+        self.take("rationale", lambda name: not self.looks_graded(name))
+        self.take("group", lambda name: len(set(map(as_id, self.values(name)))) in GROUPS)
+
+    def _tells(self, of: str, name: str) -> bool:
+        """Each value of ``of`` comes with one value of ``name``, and is not missing."""
+        seen: dict[str, str] = {}
+        return all(
+            not is_missing(row.get(name))
+            and seen.setdefault(as_text(row.get(of)), as_id(row[name])) == as_id(row[name])
+            for row in self.table.rows
+        )
+
+    def _names_items(self, name: str, inputs: Sequence[str]) -> bool:
+        """An identifier of items, not of rows: equal inputs have one, and one has equal inputs."""
+        by_id: dict[str, str] = {}
+        by_inputs: dict[str, str] = {}
+        for row in self.table.rows:
+            if is_missing(row.get(name)):
+                return False
+            own, text = as_id(row[name]), "\0".join(as_text(row.get(each)) for each in inputs)
+            if by_id.setdefault(own, text) != text or by_inputs.setdefault(text, own) != own:
+                return False
+        return True
+
+    def find_labels(self, annotators: Sequence[str]) -> None:
+        """The columns of grades: of one rater each, of one aspect each, or one."""
+        spec = TASKS[self.task]
+        own = label_columns([self.ours(name) for name in self.table.columns], self.task)
+        if annotators:
+            self.annotators = rejoined(annotators, self.table.columns)
+            self.labels = tuple(c for name in self.annotators for c in columns_of(name, self.table.columns))
+            return
+        if own:
+            self.labels = tuple(name for name in self.table.columns if self.ours(name) in own)
+            return
+        if spec.by_aspect:
+            for name in self._aspects():
+                self.columns[name] = ASPECT_PREFIX + plain(name)
+                self.labels = (*self.labels, name)
+            if self.labels:
+                return
+        if self.has("annotator") is None and (families := self._families()):
+            self.annotators = self.labels = tuple(families)
+            self.why["annotators"] = f"columns of grades that are called alike or like people: {listed(families)}"
+            return
+        names = {name: plain(name) for name in self.free()}
+        known = [*(n for label in spec.labels for n in also_called(label)), *also_called("grade")]
+        ranked = [name for wanted in known for name, own in names.items() if own == wanted and self.looks_graded(name)]
+        ranked += [name for name in names if self.looks_graded(name) and name not in ranked]
+        if not ranked:
+            seen = f"{self.table.path}:1: no column looks like labels (a few words, or numbers in a narrow range)"
+            advice = f"Name it, for example --map THEIRS={spec.labels[0]}."
+            raise InputError([f"{seen}; free are {listed(self.free()) or 'none'}. {advice}"])
+        self.columns[ranked[0]] = self._label_of(ranked[0])
+        self.labels = (ranked[0],)
+
+    def _label_of(self, column: str) -> str:
+        """Which of the task's label columns it is."""
+        spec, grades = TASKS[self.task], self.grades(column)
+        if spec.by_aspect:
+            return ASPECT_PREFIX + (plain(column) or "grade")
+        words = all(map(is_accept_word, grades))
+        bits = spec.reads_bits_as_accept and all(as_accept(grade) is not None for grade in grades)
+        return "accept" if spec.takes_accept and (words or bits) else spec.labels[0]
+
+    def _families(self) -> list[str]:
+        """Columns of one rater each: numbered or lettered alike, one prefix, or else called like nothing known."""
+        graded = [name for name in self.free() if self.looks_graded(name) and plain(name) not in ASPECTS]
+        pairs = all(self.has(side) for side in PAIR)
+        stems: dict[str, list[str]] = {}
+        for name in graded:
+            found = re.fullmatch(r"(.*?)[ _.\-(#]*(\d+|[A-Za-z])\)?", name.strip())
+            head = re.fullmatch(r"([A-Za-zäöüÄÖÜ]+)[ _.\-:(]+(.+?)\)?", name.strip())
+            stem = plain(found[1]) if found else ""
+            if stem and RATERS.search(stem) and not (pairs and found and found[2].lower() in {"a", "b"}):
+                stems.setdefault(stem, []).append(name)
+            elif head and RATERS.fullmatch(plain(head[1])) and plain(name) not in also_called("grade"):
+                stems.setdefault(plain(head[1]), []).append(name)
+        best = max(stems.values(), key=len, default=[])
+        if len(best) > 1:
+            return best
+        known = {
+            plain(each) for ours in ("grade", "accept", "preference", *SIDES) for each in (ours, *also_called(ours))
+        }
+        people = [name for name in graded if plain(name) not in known]
+        kinds = {frozenset(map(type, self.grades(name))) for name in people}
+        alike = len(kinds) == 1 and (self._share_words(people) or int in next(iter(kinds)))
+        return people if len(people) > 1 and alike and self.has("annotator") is None else []
+
+    def _share_words(self, names: Sequence[str]) -> bool:
+        """Each column has a word of the first one."""
+        sets = [set(map(str, self.grades(name))) for name in names]
+        return all(sets[0] & each for each in sets[1:])
+
+
+def _scale(look: _Look, sheet: Datasheet, said: Said) -> tuple[Scale | None, str]:
+    """The scale, and what it was made of; None where the labels need none."""
+    spec = TASKS[look.task]
+    if sheet.scale is not None and not said.grades:
+        return _threshold(sheet.scale, said), f"from {sheet.path}"
+    columns = [
+        name for name in look.labels if look.ours(name) != "accept" and not name.endswith((".accept", ".rationale"))
+    ]
+    used: Counter[Grade] = sum((look.grades(name) for name in columns), Counter())
+    if spec.settled or not used:
+        return None, ""
+    if said.grades:
+        own = [grade for word in said.grades if (grade := as_grade(word)) is not None]
+        return _threshold(as_scale({"name": _named(look), "grades": own}), said), "as given"
+    wide = bool(look.annotators) and all(as_accept(grade) is not None for grade in used)
+    if spec.takes_accept and (all(map(is_accept_word, used)) or (wide and spec.reads_bits_as_accept)):
+        return None, ""
+    seen = ", ".join(f"{grade} ({count})" for grade, count in sorted(used.items(), key=lambda one: str(one[0])))
+    grades, position = _ordered(look, used)
+    if spec.name == "relevance" and not any(isinstance(grade, str) for grade in grades):
+        position = len(grades) // 2
+    at = ONE_TO_FIVE_ACCEPT if grades == ONE_TO_FIVE else grades[position]
+    scale = Scale(name=_named(look), grades=grades, accept_at=_beside_accept(look, grades) or at)
+    meanings = spec.meanings_of(scale)
+    return _threshold(scale.model_copy(update={"meanings": meanings}), said), f"seen: {seen}"
+
+
+def _ordered(look: _Look, used: Counter[Grade]) -> tuple[tuple[Grade, ...], int]:
+    numbers = sorted(grade for grade in used if not isinstance(grade, str))
+    if len(numbers) == len(used):
+        whole = [number for number in numbers if isinstance(number, int)]
+        if len(whole) == len(numbers) and whole[-1] - whole[0] <= WIDEST:
+            first = min(whole[0], 1) if whole[-1] in {5, 10, 7, 3, 4} and whole[0] > 0 else whole[0]
+            numbers = list(range(first, whole[-1] + 1))
+        return tuple(numbers), accepted_from(len(numbers))
+    found = in_order(used)
+    if found is None:
+        raise UserError(
+            f"{look.table.path}: the grades in {listed(look.labels)} are {listed(sorted(map(str, used)))}, whose order "
+            "is not known; give them worst first. Add --grades WORST,...,BEST."
+        )
+    return found
+
+
+def _beside_accept(look: _Look, grades: Sequence[Grade]) -> Grade | None:
+    """The threshold that the rows with a grade and an accept beside it follow best."""
+    grade, accept = look.has("grade"), look.has("accept")
+    if grade is None or accept is None:
+        return None
+    pairs = [
+        (grades.index(position), as_accept(word))
+        for row in look.table.rows
+        if (position := as_grade(row.get(grade))) in grades and (word := as_grade(row.get(accept))) is not None
+    ]
+    if not pairs:
+        return None
+    return max(grades[1:], key=lambda at: sum((one >= grades.index(at)) == yes for one, yes in pairs))
+
+
+def _threshold(scale: Scale, said: Said) -> Scale:
+    at = None if said.accept_at is None else as_grade(said.accept_at)
+    if at is None:
+        return scale
+    if at not in scale.grades:
+        raise UserError(f"--accept-at {at}: not a grade; the grades are {listed(scale.grades)}. Give one of them.")
+    return scale.model_copy(update={"accept_at": at})
+
+
+def _named(look: _Look) -> str:
+    """What is graded: the label column's own name where it says something."""
+    vague = {plain(each) for each in ("grade", *also_called("grade"))} - ASPECTS
+    names = [plain(name) for name in look.labels]
+    if len(names) == 1 and names[0] not in vague and not look.annotators and not names[0].startswith("grade"):
+        return names[0].replace("_", " ")
+    return TASKS[look.task].scale.name

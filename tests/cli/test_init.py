@@ -1,0 +1,149 @@
+"""From somebody's workbook to a judged file without a flag, and what a judgec.toml of a stranger cannot do."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judgec.store.labels import read_label_file
+from tests.cli.process import CANARY, ROOT, judgec
+from tests.service import policies
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome
+from tests.store.spreadsheets import Rows, write_ods, write_xlsx
+
+SENSORS = ROOT / "trainsets" / "sensors" / "labels.jsonl"
+NAMES = {"query": "Frage", "answer": "Antwort des Bots", "reference": "Musterantwort"}
+RATERS = {"ines": "Experte A", "marek": "Experte B", "tomas": "Experte C"}
+INPUTS = list(NAMES.values())
+
+
+def wide(queries: int) -> list[dict[str, object]]:
+    """Rows of an item with one column an expert, of so many queries."""
+    rows: dict[str, dict[str, object]] = {}
+    kept: dict[str, None] = {}
+    for line in SENSORS.read_text(encoding="utf-8").splitlines():
+        label = json.loads(line)
+        kept.setdefault(label["query"])
+        if len(kept) > queries:
+            break
+        row = rows.setdefault(label["item_id"], {theirs: label[ours] for ours, theirs in NAMES.items()})
+        row[RATERS[label["annotator"]]] = label["grade"]
+    return list(rows.values())
+
+
+def table(rows: list[dict[str, object]], columns: list[str]) -> Rows:
+    return [columns, *([row.get(name, "") for name in columns] for row in rows)]
+
+
+def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path) -> None:
+    rows = wide(30)
+    write_xlsx(
+        tmp_path / "Bewertung.xlsx", {"Info": [["a", "b"], ["c", "d"]], "L": table(rows, [*INPUTS, *RATERS.values()])}
+    )
+    write_ods(tmp_path / "neu.ods", {"L": table(rows[:9], INPUTS)})
+    done = judgec(tmp_path, "init", "Bewertung.xlsx", "--yes")
+    assert "Antwort des Bots" in done.stdout
+    assert "wrote judgec.toml" in done.stderr
+    compiled = judgec(tmp_path, "compile-judge", "--json")
+    report = json.loads(compiled.stdout)
+    assert compiled.stderr.startswith("judgec.toml: labels Bewertung.xlsx; name Bewertung; lm embedded; task grade; ")
+    assert (report["program"], len(report["folds"])) == ("Bewertung", 5)  # few queries: each is tested once
+    assert report["test"]["compiled"]["n"] > 60
+    assert report["narrower"]["sentence"].startswith("about ")
+    text = (tmp_path / "judgec.toml").read_text(encoding="utf-8")
+    (tmp_path / "judgec.toml").write_text(text, encoding="utf-8")
+    judged = judgec(tmp_path, "judge", "neu.ods", "--judge", "Bewertung@latest")
+    assert "columns Frage=query" in judged.stderr
+    assert len((tmp_path / "neu.judged.jsonl").read_text(encoding="utf-8").splitlines()) == 9
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    other = judgec(tmp_path, "labels", "other.csv", code=2)
+    assert (
+        "judgec.toml is not used: other.csv has no column 'Frage' (query), 'Antwort des Bots' (answer)" in other.stderr
+    )
+    maps = ["--map", "Musterantwort=query", "--map", "Frage=reference"]
+    typed = judgec(tmp_path, "labels", *maps, "--accept-at", "3", "--json")
+    assert json.loads(typed.stdout)["scale"]["accept_at"] == 3
+    assert "columns Antwort des Bots=answer;" in typed.stderr
+    again = judgec(tmp_path, "init", "Bewertung.xlsx", "--yes", code=2)
+    assert "it is there already" in again.stderr
+    assert (tmp_path / "judgec.toml").read_text(encoding="utf-8") == text
+
+
+def test_answers_that_are_typed_change_what_is_written_and_nobody_there_is_said(tmp_path: Path) -> None:
+    rows = "".join(f"q{i},a{i},{'red' if i % 2 else 'blue'}\n" for i in range(9))
+    (tmp_path / "l.csv").write_text(f"question,reply,label\n{rows}")
+
+    def answered(typed: str, code: int, *more: str) -> str:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "cli.py"), "init", "l.csv", *more],
+            cwd=tmp_path, input=typed, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        return done.stderr
+
+    assert "red, whose order is not known" in answered("", 2)
+    assert "nobody answers" in answered("", 2, "--grades", "red,blue")
+    assert not (tmp_path / "judgec.toml").exists()
+    # Not right; task, 4 inputs, annotator, grade, accept, raters, grades; then threshold, name, model.
+    said = answered("n\n" + "\n" * 10 + "red\nmine\n\ny\nnot good\ngood\n", 0, "--grades", "red,blue")
+    assert "accepted from red" in said
+    text = (tmp_path / "judgec.toml").read_text()
+    assert 'accept_at = "red"' in text
+    assert 'name = "mine"' in text
+    assert '"not good",\n  "good",' in text
+    labels = read_label_file(str(tmp_path / "l.csv"), rename={"question": "query", "reply": "answer", "label": "grade"},
+                             scale={"grades": ["red", "blue"]}).labels  # fmt: skip
+    assert json.loads(judgec(tmp_path, "labels", "--json").stdout)["items"] == len(labels.items)
+
+
+@pytest.mark.parametrize(
+    "line", ['api_base = "{url}"', 'headers = {{ a = "{url}" }}', 'lm = "openai/{url}"', 'lm = "python:x:y"']
+)
+def test_judgec_toml_of_a_stranger_sends_no_key_anywhere(tmp_path: Path, line: str) -> None:
+    (tmp_path / "l.csv").write_text("query,answer,grade\n" + "".join(f"q{i},a{i},{i % 5 + 1}\n" for i in range(40)))
+    with FakeOpenAI("good") as server:
+        url = server.base_url
+        (tmp_path / "judgec.toml").write_text('labels = "l.csv"\ntask = "grade"\n' + line.format(url=url) + "\n")
+        done = judgec(tmp_path, "compile-judge", "--lm", "openai/fake", code=2, OPENAI_API_KEY=CANARY)
+        assert server.calls == 0
+    assert "judgec.toml:3: " in done.stderr
+    assert CANARY not in done.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.name == "programs"] == []
+
+
+@pytest.mark.full
+def test_compile_that_is_interrupted_says_what_is_kept_and_goes_on_without_asking_again(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text(
+        "query,answer,grade\n" + "".join(f"q{i // 2},answer {i} of {i % 5 + 1},{i % 5 + 1}\n" for i in range(160))
+    )
+    arguments = [sys.executable, str(ROOT / "cli.py"), "compile-judge", "l.csv", "--lm", "openai/fake"]
+    arguments += ["--optimizer", "labeled", "--json", "--api-base"]
+    environ = os.environ | {"OPENAI_API_KEY": CANARY}
+
+    def interrupting(call: Call) -> Outcome:
+        if call.number == 40:
+            running.send_signal(signal.SIGINT)
+        return policies.good(call)
+
+    with FakeOpenAI(interrupting, latency=0.05) as server:
+        command = [*arguments, server.base_url]
+        running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environ)
+        _, said = running.communicate(timeout=280)
+        paid = server.answered
+        assert running.returncode == 130, said
+        assert "l: no version was saved; " in said
+        assert "replies of openai/fake are in .judgec/journal.db and are not asked for again" in said
+        assert "the same command goes on from there" in said
+        assert "Traceback" not in said
+        assert not (tmp_path / "programs").exists()
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, env=environ, timeout=280, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert server.paid_twice == 0
+        assert json.loads(done.stdout)["lm_calls"] == server.answered - paid

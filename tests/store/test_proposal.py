@@ -1,0 +1,266 @@
+"""What people call their columns and how they write grades: what is seen in a table is what a person sees."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.records.label import LabelSet
+from judgec.store.datasheet import Datasheet, read_datasheet
+from judgec.store.labels import label_file
+from judgec.store.proposal import LabelProposal, Said, propose
+from judgec.store.tables import Table, read_table
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+QUESTIONS = [
+    "Where is the fuse of the pump?",
+    "How do I reset the gauge?",
+    "Who may open the valve?",
+    "What is the range?",
+]
+ANSWERS = [
+    "It is behind the cover on the left.",
+    "Hold both keys for five seconds.",
+    "Only trained staff may.",
+    "Six bar.",
+]
+
+
+def table(**columns: Sequence[object]) -> Table:
+    """A table of twelve rows: values are repeated as often as needed, texts are told apart by a number."""
+    rows: list[dict[str, object]] = []
+    for i in range(12):
+        row = {name: values[i % len(values)] for name, values in columns.items()}
+        rows.append({name: f"{v} ({i})" if v in QUESTIONS + ANSWERS else v for name, v in row.items()})
+    return Table("t.csv", tuple(columns), tuple(rows), tuple(range(2, 14)))
+
+
+def seen(file: Table, said: Said | None = None) -> tuple[LabelProposal, LabelSet]:
+    """The proposal, and the labels read by it."""
+    found = propose(file, Datasheet(), said or Said())
+    sheet = Datasheet(scale=found.scale)
+    labels = label_file(file, sheet, task=found.task, rename=found.columns, annotators=found.annotators).labels
+    return found, labels
+
+
+@pytest.mark.parametrize(
+    ("names", "mapped"),
+    [
+        (("question", "response", "ground_truth", "score"), ("query", "answer", "reference", "grade")),
+        (("Frage", "Antwort", "Musterantwort", "Bewertung"), ("query", "answer", "reference", "grade")),
+        (("user_input", "actual_output", "expected_output", "human_score"), ("query", "answer", "reference", "grade")),
+        (("Prompt", "Model Output", "Gold Answer", "Human Rating"), ("query", "answer", "reference", "grade")),
+        (("userQuestion", "botAnswer", "expectedAnswer", "stars"), ("query", "answer", "reference", "grade")),
+        (("input", "output", "ideal", "rating"), ("query", "answer", "reference", "grade")),
+        (("Kundentext", "KI-Vorschlag", "reference", "grade"), ("query", "answer", "reference", "grade")),
+        (("Frage", "Antwort des Bots", "Antwort (Gold)", "Note"), ("query", "answer", "reference", "grade")),
+        (("User question text", "Vorschlag", "Expected reply", "score"), ("query", "answer", "reference", "grade")),
+    ],
+)
+def test_columns_by_the_names_that_people_give_them(names: Sequence[str], mapped: Sequence[str]) -> None:
+    values: list[Sequence[object]] = [QUESTIONS, ANSWERS, ANSWERS[::-1], [1, 5, 3, 4, 2, 5, 1]]
+    found, labels = seen(table(**dict(zip(names, values, strict=True))))
+    assert found.task == "grade"
+    assert {name: found.columns.get(name, name) for name in names} == dict(zip(names, mapped, strict=True))
+    assert (labels.scale.grades, labels.scale.accept_at) == ((1, 2, 3, 4, 5), 4)
+    assert len(labels.scale.meanings) == 5
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "grades", "accept_at"),
+    [
+        ("label", ["good", "bad"], ("bad", "good"), "good"),
+        ("thumbs", ["up", "down", ""], ("down", "up"), "up"),
+        ("feedback", ["👍", "👎"], ("👎", "👍"), "👍"),
+        ("Urteil", ["ja", "nein", "teilweise"], ("nein", "teilweise", "ja"), "ja"),
+        ("quality", ["Good", "Fair", "Poor", "Excellent"], ("Poor", "Fair", "Good", "Excellent"), "Good"),
+        ("verdict", ["correct", "partly correct", "wrong"], ("wrong", "partly correct", "correct"), "correct"),
+        ("stars", ["5 stars", "1 star", "3 stars"], ("1 star", "3 stars", "5 stars"), "5 stars"),
+        ("stars", ["★★★", "★", "★★★★"], ("★", "★★★", "★★★★"), "★★★★"),
+        ("rating", ["4", "2", "5"], (1, 2, 3, 4, 5), 4),
+        ("rating", ["4", "2", "3"], (1, 2, 3, 4), 3),
+        ("score", [0, 1, 2], (0, 1, 2), 2),
+        ("score", [0.5, 0.0, 1.0], (0, 0.5, 1), 1),
+        ("score", [10, 2, 7], tuple(range(1, 11)), 7),
+    ],
+)
+def test_scale_from_what_was_written(
+    column: str, values: Sequence[object], grades: Sequence[object], accept_at: object
+) -> None:
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **{column: values}))
+    assert found.scale is not None
+    assert (found.scale.grades, found.scale.accept_at) == (grades, accept_at)
+    assert labels.scale == found.scale
+
+
+@pytest.mark.parametrize("values", [["yes", "no"], [1, 0], [True, False], ["pass", "fail"], ["TRUE", "FALSE"]])
+@pytest.mark.parametrize("column", ["label", "is_correct", "human_label", "accept"])
+def test_yes_and_no_are_accept_and_reject(column: str, values: Sequence[object]) -> None:
+    found, labels = seen(table(question=QUESTIONS, response=ANSWERS, **{column: values}))
+    assert found.columns.get(column, column) == "accept"
+    assert found.scale is None
+    assert labels.accept_only
+    assert {label.accept for label in labels.labels} == {True, False}
+
+
+@pytest.mark.parametrize(
+    "raters",
+    [
+        ("annotator_1", "annotator_2"),
+        ("Experte A", "Experte B", "Experte C"),
+        ("rater1", "rater2", "rater3"),
+        ("rating_anna", "rating_ben"),
+        ("score (Anna)", "score (Ben)"),
+        ("anna", "ben", "cem"),
+        ("Müller", "Dr. Lee"),
+    ],
+)
+@pytest.mark.parametrize("values", [[1, 5, 3], ["good", "bad"], ["yes", "no"]], ids=["numbers", "words", "yes"])
+def test_one_column_a_rater_is_seen(raters: Sequence[str], values: Sequence[object]) -> None:
+    columns = {name: [*values[i % 2 :], *values[: i % 2]] for i, name in enumerate(raters)}
+    rows = [
+        {"question": QUESTIONS[i % 4] + str(i), "answer": ANSWERS[i % 4], "id": i, "comment": "so so " + str(i)}
+        | {name: each[i % len(values)] for name, each in columns.items()}
+        for i in range(12)
+    ]
+    found, labels = seen(Table("t.csv", tuple(rows[0]), tuple(rows), tuple(range(12))))
+    assert found.annotators == tuple(raters)
+    assert {label.annotator for label in labels.labels} == set(raters)
+    assert len(labels.labels) == 12 * len(raters)
+    assert labels.accept_only is (values == ["yes", "no"])
+
+
+def test_long_table_with_a_column_of_raters_keeps_items_together() -> None:
+    rows = [
+        {"id": f"row{i}", "prompt_id": i // 3, "prompt": f"What is the range of {i // 3}?", "reply": "Six bar.",
+         "reviewer": "abc"[i % 3], "score": i % 4 + 1, "model": "gpt", "remarks": f"text {i}"}
+        for i in range(12)
+    ]  # fmt: skip
+    found, labels = seen(Table("t.csv", tuple(rows[0]), tuple(rows), tuple(range(12))))
+    assert found.columns == {
+        "prompt": "query", "reply": "answer", "reviewer": "annotator", "prompt_id": "query_id", "model": "agent",
+        "remarks": "rationale", "score": "grade",
+    }  # fmt: skip
+    assert found.unused == ("id",)  # it names rows, not items: every label would be an item of its own
+    assert len(labels.items) == 4
+    assert {label.annotator for label in labels.labels} == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("names", "values"),
+    [
+        (("response_a", "response_b", "winner"), ["model_a", "model_b", "tie", "tie (bothbad)"]),
+        (("Answer 1", "Answer 2", "preferred"), ["A", "B", "Tie"]),
+        (("output1", "output2", "label"), ["left", "right", "equal"]),
+        (("model_a_response", "model_b_response", "vote"), ["A is better", "B is better", "draw"]),
+    ],
+)
+def test_two_answers_are_a_preference_with_ties_however_they_are_written(
+    names: Sequence[str], values: Sequence[str]
+) -> None:
+    found, labels = seen(
+        table(
+            question=QUESTIONS,
+            **{names[0]: ANSWERS, names[1]: ANSWERS[::-1], "model_a": ["x"], "model_b": ["y"], names[2]: values},
+        )
+    )
+    assert found.task == "preference"
+    assert found.columns[names[2]] == "preference"
+    assert found.columns["model_a"] == "agent_a"
+    assert labels.scale.grades == ("a", "b", "tie")
+    assert {label.grades["grade"] for label in labels.labels} == {0, 1, 2}
+    assert labels.labels[0].grades["grade"] == 0
+
+
+def test_numbers_are_no_preference_that_could_be_guessed() -> None:
+    with pytest.raises(InputError, match="preference 1 is not on scale"):
+        seen(table(question=QUESTIONS, response_a=ANSWERS, response_b=ANSWERS[::-1], winner=[1, 0]))
+
+
+def test_several_aspects_are_graded_each() -> None:
+    aspects: dict[str, Sequence[object]] = {"relevance": [1, 2, 3], "Accuracy": [3, 1, 2], "fluency": [3, 3, 1]}
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **aspects))
+    assert found.task == "answer"
+    assert labels.aspects == ("relevance", "accuracy", "fluency")
+
+
+@pytest.mark.parametrize("name", ["passage", "document", "text", "content"])
+def test_documents_for_queries_are_relevance_accepted_in_the_upper_half(name: str) -> None:
+    found, labels = seen(table(query=QUESTIONS, doc_id=["a", "b", "c"], **{name: ANSWERS}, relevance=[0, 1, 2, 3]))
+    assert found.task == "relevance"
+    assert (labels.scale.grades, labels.scale.accept_at) == ((0, 1, 2, 3), 2)
+
+
+def test_threshold_is_the_one_that_an_accept_column_beside_the_grades_follows() -> None:
+    grades = [1, 2, 3, 4, 5]
+    found, _ = seen(table(query=QUESTIONS, answer=ANSWERS, grade=grades, accept=[grade >= 3 for grade in grades]))
+    assert found.scale is not None
+    assert found.scale.accept_at == 3
+
+
+def test_words_without_an_order_ask_for_it_and_take_it() -> None:
+    file = table(question=QUESTIONS, answer=ANSWERS, label=["blue", "green", "red"])
+    with pytest.raises(UserError, match=r"blue, green, red, whose order is not known.*--grades WORST,\.\.\.,BEST"):
+        seen(file)
+    found, labels = seen(file, Said(grades=("red", "blue", "green"), accept_at="blue"))
+    assert (labels.scale.grades, labels.scale.accept_at) == (("red", "blue", "green"), "blue")
+    assert found.why["scale"] == "as given"
+    with pytest.raises(UserError, match="--accept-at pink: not a grade"):
+        seen(file, Said(grades=("red", "blue", "green"), accept_at="pink"))
+
+
+def test_what_is_said_goes_before_the_datasheet_and_that_before_what_is_seen() -> None:
+    file = table(question=QUESTIONS, reply=ANSWERS, other=ANSWERS[::-1], score=[1, 2, 3])
+    declared = read_datasheet("none.csv", {"grades": [1, 2, 3, 4], "accept_at": 2})
+    assert propose(file, declared, Said()).scale == declared.scale
+    said = propose(file, declared, Said(columns={"other": "answer"}, accept_at="3"))
+    assert said.columns["other"] == "answer"
+    assert said.scale is not None
+    assert said.scale.accept_at == 3
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        (table(foo=["a", "b"], bar=[1, 2]), "no column looks like the query or the answer"),
+        (table(query=QUESTIONS, answer=ANSWERS), "no column looks like labels"),
+    ],
+)
+def test_table_without_what_is_needed_says_what_to_name(file: Table, wanted: str) -> None:
+    with pytest.raises(InputError, match=wanted):
+        seen(file)
+
+
+REAL: Mapping[str, tuple[str, object, int]] = {  # task, lowest accepted grade without the datasheet, annotators
+    "labels/clapnq_aspects": ("answer", 3, 7),
+    "labels/clapnq_faithfulness": ("grade", 3, 7),
+    "labels/cranfield_relevance": ("relevance", 1, 1),
+    "labels/evouna_nq_accept": ("grade", None, 1),
+    "labels/expertqa_rand_val_usefulness": ("grade", 2, 174),
+    "labels/nq301_accept": ("grade", None, 3),
+    "labels/pandalm_preference": ("preference", None, 3),
+    "recorded/llmrubric_dialogue": ("answer", 3, 13),
+    "recorded/mtbench_preference": ("preference", None, 65),
+    "recorded/summeval_aspects": ("answer", 4, 3),
+    "recorded/trecdl20_relevance": ("relevance", 2, 1),
+}
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is not here: no real label file is looked at")
+@pytest.mark.parametrize("name", REAL)
+def test_real_label_files_are_seen_as_their_datasheets_declare_them(name: str) -> None:
+    file = read_table(str(DATA / f"{name}.jsonl"))
+    sheet = read_datasheet(file.path)
+    task, accept_at, annotators = REAL[name]
+    found, labels = seen(file)
+    assert (found.task, dict(found.columns)) == (task, {})
+    assert found.scale is None or (sheet.scale and found.scale.grades == sheet.scale.grades)
+    assert (found.scale.accept_at if found.scale else None) == accept_at
+    assert len({label.annotator for label in labels.labels}) == annotators
+    declared = label_file(file, sheet).labels
+    assert [label.grades for label in labels.labels] == [label.grades for label in declared.labels]
+    assert propose(file, sheet, Said()).scale in (sheet.scale, None)
+    assert replace(sheet, scale=None).task == task
