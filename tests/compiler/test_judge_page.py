@@ -1,5 +1,6 @@
 """``report.html`` of a compile: what must be on it, whatever users wrote."""
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,10 +11,11 @@ from typing import Any  # any field of a decision
 import numpy as np
 import pytest
 
-from judgec.compiler.judge_page import page_of, put_audits, verdict_of
+from judgec.compiler.judge_page import items_of, page_of, put_audits, verdict_of
 from judgec.compiler.promote import Shortfall
 from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate
+from judgec.report.kit import script_hash
 from judgec.report.page.worst import MOST
 from judgec.store import programs
 from tests.compiler.small import Outcome, compiled_from
@@ -57,7 +59,10 @@ def test_page_of_hostile_texts_runs_nothing_and_loads_nothing(page: str) -> None
     assert "alert(1)</script>" in read.text  # it is there, as text
     assert (
         "meta",
-        {"http-equiv": "Content-Security-Policy", "content": "default-src 'none'; style-src 'unsafe-inline'"},
+        {
+            "http-equiv": "Content-Security-Policy",
+            "content": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script_hash()}'",
+        },
     ) in read.tags
     assert "http://" not in page
     assert "https://" not in page
@@ -66,7 +71,7 @@ def test_page_of_hostile_texts_runs_nothing_and_loads_nothing(page: str) -> None
 def test_page_has_every_section_and_a_link_to_it(page: str) -> None:
     read = Page(page)
     anchors = [str(attributes["id"]) for tag, attributes in read.tags if tag == "section"]
-    assert anchors == ["judges", "charts", "groups", "worst", "audits", "prompt", "data", "cite"]
+    assert anchors == ["judges", "charts", "groups", "worst", "items", "audits", "prompt", "data", "cite"]
     assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == [f"#{name}" for name in anchors]
     assert {"viewport"} <= {str(attributes.get("name")) for tag, attributes in read.tags if tag == "meta"}
 
@@ -97,6 +102,55 @@ def test_page_in_a_browser_fits_its_width_and_prints_what_is_folded(
         before = browser.run(folded)
         browser.print_media()
         assert browser.run(folded) > 2 * before
+
+
+@pytest.mark.full
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: the item browser is NOT checked in a browser")
+def test_items_in_a_browser_are_searched_filtered_sorted_and_linked(outcome: Outcome, tmp_path: Path) -> None:
+    url = programs.page_path(outcome.settings.home, outcome.saved.card).as_uri()
+    items = items_of(outcome.compiled)
+    shown = "document.querySelectorAll('#items-browser details').length"
+    wrong = sum(any(grade != one.judge[a] for a, grade in one.expert.items()) for one in items if not one.unscored)
+
+    def choose(name: str, value: str) -> str:
+        wanted = f"document.querySelector('select[name={name}]')"
+        return f"{{ const s = {wanted}; s.value = {json.dumps(value)}; s.dispatchEvent(new Event('change')) }}"
+
+    with Browser(tmp_path / "profile", (1400, 900)) as browser:
+        browser.open(url)
+        browser.until(f"document.readyState === 'complete' && {shown} === {len(items)}")
+        for width in (1400, 1024, 420):
+            browser.resize(width, 900)
+            browser.run("document.querySelectorAll('#items-browser details').forEach((one, n) => one.open = n < 3)")
+            assert browser.run("document.scrollingElement.scrollWidth <= innerWidth"), width
+        browser.run(choose("show", "differ"))
+        assert browser.run(shown) == wrong
+        assert 0 < wrong < len(items)
+        browser.run(choose("show", "all"))
+        browser.run(choose("sort", "unsure"))
+        least = min(items, key=lambda one: 2.0 if one.confidence is None else one.confidence)
+        first = browser.run("decodeURIComponent(document.querySelector('#items-browser details').id)")
+        assert {one.item_id: one.confidence for one in items}[first.removeprefix("item-")] == least.confidence
+        browser.run("document.activeElement.blur()")
+        browser.press("/")
+        assert browser.run("document.activeElement.type") == "search"
+        browser.type(items[0].item_id.split()[0])
+        assert 0 < browser.run(shown) < len(items)
+        browser.press("Enter")
+        assert browser.run("document.activeElement.tagName") == "SUMMARY"
+        browser.run(f"location.hash = 'item-' + encodeURIComponent({json.dumps(items[-1].item_id)})")
+        browser.until("document.querySelectorAll('#items-browser details[open]').length > 0")
+        opened = "decodeURIComponent(document.querySelector('#items-browser details[open]').id)"
+        assert browser.run(opened) == f"item-{items[-1].item_id}"
+        assert browser.run("document.querySelectorAll('#items-browser img, #items-browser script').length") == 0
+
+
+def test_items_beside_the_page_are_all_there_and_whole(outcome: Outcome) -> None:
+    path = programs.page_path(outcome.settings.home, outcome.saved.card).with_name("items.jsonl")
+    found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+    assert [one["item_id"] for one in found] == [one.item_id for one in outcome.compiled.dataset.test.items]
+    assert found[0]["texts"]["answer"] == [outcome.compiled.dataset.test.items[0].text("answer")]
+    assert {label["rater"] for label in found[0]["labels"]} == {"ann", f"bob {HOSTILE}"}
 
 
 def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> None:
@@ -193,7 +247,7 @@ def grown(rows: Sequence[dict[str, object]], length: int) -> list[dict[str, obje
 def test_page_stays_small_when_texts_and_items_are_many(tmp_path: Path) -> None:
     found = compiled_from(tmp_path, grown(grading_world.rows(160, per_query=2), 1000))
     page = page_of(found.compiled, found.settings, found.saved.card)
-    assert len(page) < 200_000
+    assert len(page.encode()) < 3_000_000
     target = found.compiled.dataset.test.experts.grade
     wrong = int((target != found.compiled.verification.judgments["compiled"].grade).any(axis=1).sum())
     assert page.count("<article class=answer><h3>judge:") == min(MOST, wrong)

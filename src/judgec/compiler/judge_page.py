@@ -19,6 +19,7 @@ from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
+from judgec.report.items import BrowsedItem
 from judgec.report.numbers import count, dollars, number, show, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
@@ -27,7 +28,7 @@ from judgec.report.page.page import JudgePage
 from judgec.report.page.page import judge_page as rendered
 from judgec.report.page.prompt import prompt_lines
 from judgec.report.page.verdict import JudgeVerdict, beside_experts, headline, judge_verdict
-from judgec.report.page.worst import worst_disagreements
+from judgec.report.page.worst import browsed_items, worst_disagreements
 from judgec.stats.agreement.ceiling import expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling
 from judgec.store import programs
@@ -80,9 +81,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
     labels, test = compiled.dataset.labels, compiled.dataset.test
     judged = compiled.verification.judgments["compiled"]
     target = test.experts.accept if labels.accept_only else test.experts.grade
-    by_item: dict[str, list[Label]] = {}
-    for label in labels.labels:
-        by_item.setdefault(label.item_id, []).append(label)
+    by_item = _by_item(compiled)
     reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
     parent, before = _parent(compiled, settings, card)
     return rendered(
@@ -101,8 +100,24 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             parent=parent,
             data=_data(compiled, settings, card),
             notes=compiled.notes,
+            items=items_of(compiled),
         )
     )
+
+
+def items_of(compiled: Compiled) -> tuple[BrowsedItem, ...]:
+    """The test items of a compile with what experts and judge said of each."""
+    labels, test = compiled.dataset.labels, compiled.dataset.test
+    judged = compiled.verification.judgments["compiled"]
+    target = test.experts.accept if labels.accept_only else test.experts.grade
+    return browsed_items(test.items, target, judged, labels.scale, _by_item(compiled))
+
+
+def _by_item(compiled: Compiled) -> dict[str, list[Label]]:
+    found: dict[str, list[Label]] = {}
+    for label in compiled.dataset.labels.labels:
+        found.setdefault(label.item_id, []).append(label)
+    return found
 
 
 def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:

@@ -1,17 +1,27 @@
 """Saves what a compile found, of any kind: decided as the family stands then, written whole, its look counted last."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 from judgec.compiler.standing import Standing
 from judgec.errors import UserError
 from judgec.records.card import ProgramCard
+from judgec.report.items import FILE
 from judgec.store import programs
 from judgec.store.programs import Program
 from judgec.store.sides.memory import kind_of
-from judgec.store.splits import Family, locked_family, locked_home, read_family, write_family, write_whole
+from judgec.store.splits import (
+    Family,
+    locked_family,
+    locked_home,
+    read_family,
+    write_family,
+    write_whole,
+    writing_whole,
+)
 
 NOUNS = {"judge": "a judge", "agent": "an agent", "queries": "a query generator"}  # by kind
 
@@ -58,6 +68,9 @@ class Releasable(Protocol):
     def page(self, card: ProgramCard) -> str | None:
         """``report.html``, where there is one."""
 
+    def items(self) -> Iterable[str]:
+        """Lines of ``items.jsonl``, all items of the page; empty where the page shows none."""
+
 
 R = TypeVar("R", bound=Releasable)
 
@@ -99,6 +112,7 @@ def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> t
         if earlier is None or not path.exists():
             page = made.page(card)
             if page is not None:
+                _write_items(path, made.items())
                 write_whole(path, page)
         if card.version == max(programs.versions(home, name)):  # a later one has been decided since
             programs.set_aliases(home, name, {alias_of(card): card.version})
@@ -106,6 +120,14 @@ def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> t
             track(card, made)
         write_family(home, family.looked(f"{card.version:04d}", card.split_digest))
         return card, made
+
+
+def _write_items(page: Path, lines: Iterable[str]) -> None:
+    """Every item of a page, beside it; no file where the page shows none."""
+    first = next(iterator := iter(lines), None)
+    if first is not None:
+        with writing_whole(page.with_name(FILE)) as file:
+            file.writelines(line.encode() for line in chain([first], iterator))
 
 
 def check_kind(home: Path, name: str, kind: str) -> None:

@@ -1,7 +1,7 @@
 """Writes what a compile found: the JSON report, the card, the saved version."""
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 
@@ -9,7 +9,7 @@ from judgec import __version__
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.choose import ScoredCandidate
 from judgec.compiler.compile import Compiled, card_settings, fields_of
-from judgec.compiler.judge_page import page_of, verdict_of
+from judgec.compiler.judge_page import items_of, page_of, verdict_of
 from judgec.compiler.release import Place, release
 from judgec.compiler.replacement import replacement
 from judgec.compiler.rivals import judgments_table
@@ -20,6 +20,7 @@ from judgec.judges.signatures import fingerprint
 from judgec.lm.usage import Spent
 from judgec.records.card import EVIDENCE_ALONE, Cost, ProgramCard
 from judgec.records.estimate import Estimate
+from judgec.report.items import item_lines
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
 from judgec.store.sides.draw import split_record
@@ -97,6 +98,10 @@ class FinishedJudge:
     def page(self, card: ProgramCard) -> str:
         """``report.html``."""
         return page_of(self.compiled, self.settings, card)
+
+    def items(self) -> Iterator[str]:
+        """Lines of ``items.jsonl``."""
+        return item_lines(items_of(self.compiled))
 
     def report(self) -> dict[str, object]:
         """``report.json``, but for the judgments."""

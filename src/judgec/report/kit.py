@@ -3,6 +3,9 @@
 A text that is not ``Markup`` is escaped wherever it gets into a page; only this file makes ``Markup``, from templates.
 """
 
+import hashlib
+import json
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -23,13 +26,39 @@ def render(template: str, values: Mapping[str, object]) -> Markup:
 
 
 def page(template: str, values: Mapping[str, object]) -> str:
-    """A template of a whole page filled in, as text for a file: no script, nothing loaded from elsewhere."""
+    """A whole page's template filled in, as text for a file: no script but the kit's, nothing loaded."""
     return str(render(template, values))
 
 
 def stylesheet() -> str:
     """The style sheet that all pages share: system fonts, one hue, light and dark, print, readable from 360 pixels."""
     return (TEMPLATES / "style.css").read_text(encoding="utf-8")
+
+
+def script() -> Markup:
+    """The one script of all pages, the item browser; a page's policy allows it by its hash and nothing else."""
+    return Markup(_script())  # noqa: S704 -- a file of this package
+
+
+def script_hash() -> str:
+    """What the policy names the script by: the SHA-256 of its text, in base64."""
+    return b64encode(hashlib.sha256(_script().encode()).digest()).decode()
+
+
+def script_data(values: object) -> Markup:
+    """Data as JSON in which no text can end the block that holds it or become markup.
+
+    Raises:
+        ValueError: For NaN, which JSON has not.
+    """
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029\0":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 -- no sign of markup is left in it
+
+
+def _script() -> str:
+    return (TEMPLATES / "items.js").read_text(encoding="utf-8")
 
 
 def document(title: str, body: Markup, style: Markup | None = None) -> str:
@@ -128,5 +157,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {write.__name__: write for write in NUMBERS}
-    made.globals |= {"shown": shown, "interval_bar": interval_bar}
+    made.globals |= {"shown": shown, "interval_bar": interval_bar, "script": script, "script_hash": script_hash}
     return made

@@ -1,6 +1,8 @@
-"""A page as a strict reader sees it: well-formed, without script, loading nothing."""
+"""A page as a strict reader sees it: well-formed, with no script but the kit's, loading nothing."""
 
 from html.parser import HTMLParser
+
+from judgec.report.kit import script
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 UNCLOSED = {"th", "td", "tr", "li", "thead", "tbody", "body", "html", "head"}  # HTML closes these by itself
@@ -15,9 +17,11 @@ class Page(HTMLParser):
         self.faults: list[str] = []
         self._open: list[str] = []
         self._texts: list[str] = []
+        self._script, self.scripts, self.script = False, 0, ""
         self.feed(text)
         self.close()
         self.faults += [f"never closed: {tag}" for tag in self._open if tag not in UNCLOSED]
+        self.faults += ["a script that is not the kit's"] * (self.scripts > 1 or self.script not in {"", str(script())})
         self.text = "".join(self._texts)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -28,7 +32,11 @@ class Page(HTMLParser):
             for name, value in attrs
             if name in {"src", "href", "action", "srcset", "data"} and not (value or "").startswith("#")
         ]
-        if tag in {"script", "iframe", "object", "embed", "base", "form", "link", "img"}:
+        kind = dict(attrs).get("type")
+        if tag == "script":
+            self._script = kind != "application/json"
+            self.scripts += self._script
+        if tag in {"iframe", "object", "embed", "base", "form", "link", "img"}:
             self.faults.append(f"element {tag}")
         if tag not in VOID and not (self.get_starttag_text() or "").endswith("/>"):
             self._open.append(tag)
@@ -43,4 +51,7 @@ class Page(HTMLParser):
             self.faults.append(f"stray end of {tag} at {self.getpos()}")
 
     def handle_data(self, data: str) -> None:
-        self._texts.append(data)
+        if self._open and self._open[-1] == "script" and self._script:
+            self.script += data
+        else:
+            self._texts.append(data)

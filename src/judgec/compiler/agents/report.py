@@ -115,6 +115,10 @@ class FinishedAgent:
         """``report.html``."""
         return agent_page(self.compiled, self.duel, self.settings, card)
 
+    def items(self) -> tuple[str, ...]:
+        """None yet: the page holds its queries itself."""
+        return ()
+
     def report(self) -> dict[str, object]:
         """``report.json``, but for the answers."""
         return _report(self.compiled, self.duel, self.settings, self.origin)

@@ -99,6 +99,10 @@ class FinishedGenerator:
             report=self.report(),
         )
 
+    def items(self) -> tuple[str, ...]:
+        """None: it has no page."""
+        return ()
+
     def page(self, card: ProgramCard) -> None:  # noqa: ARG002  # as of every program
         """There is none yet."""
         return

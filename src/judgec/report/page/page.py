@@ -22,6 +22,7 @@ from judgec.report.agreement_columns import (
     statistics,
 )
 from judgec.report.columns import Column, TableColumns
+from judgec.report.items import BrowsedItem, embedded
 from judgec.report.kit import interval_bar, marked, table, two_lines
 from judgec.report.numbers import short, show, statistic_name
 from judgec.report.page.audits import audits_section
@@ -48,6 +49,7 @@ SECTIONS = {
     "charts": "Charts",
     "groups": "Groups",
     "worst": "Disagreements",
+    "items": "Items",
     "audits": "Audits",
     "prompt": "Prompt",
     "data": "Data and cost",
@@ -76,6 +78,7 @@ class JudgePage:
         notes: What the reader has to know.
         audits: Of the judge.
         alt_test: Whether it may replace an annotator, or None where there is one only.
+        items: The test items, with what was said of them.
     """
 
     card: ProgramCard
@@ -93,16 +96,18 @@ class JudgePage:
     notes: Sequence[str] = ()
     audits: Sequence[Finding] = field(default_factory=tuple)
     alt_test: AltTest | None = None
+    items: Sequence[BrowsedItem] = ()
 
 
 def judge_page(page: JudgePage) -> str:
-    """The page as HTML: no script, nothing loaded from elsewhere, every text of users escaped."""
+    """The page as HTML: no script but the kit's, nothing loaded from elsewhere, every text of users escaped."""
     name = f"{page.card.name}@{page.card.version}"
     parts = {
         "judges": _judges(page),
         "charts": {"by_aspect": page.charts},
         "groups": _groups(page),
         "worst": _worst(page),
+        "items": embedded(page.items),
         "audits": audits_section(page.audits, name),
         "prompt": prompt_section(page.prompt, page.before, page.parent),
         "data": {"rows": page.data, "notes": page.notes},

@@ -10,10 +10,11 @@ from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item, Label
 from judgec.records.scale import Scale
 from judgec.report.columns import NO_NUMBER
+from judgec.report.items import BrowsedItem, ItemLabel
 from judgec.report.kit import cut, render
 from judgec.report.numbers import number
 
-MOST = 12  # items on the page; all are in report.json
+MOST = 12  # items on the page; all are in items.jsonl
 MOST_LABELS = 8  # annotators shown of one item
 MOST_CHARACTERS = 1500  # of one text
 FIRST = ("query", "answer", "answer_a", "answer_b", "document", "reference")  # the order of reading; others follow
@@ -79,6 +80,52 @@ def worst_disagreements(
     )
 
 
+def browsed_items(
+    items: Sequence[Item],
+    target: IntArray,
+    judged: Judgments,
+    scale: Scale,
+    labels: Mapping[str, Sequence[Label]],
+) -> tuple[BrowsedItem, ...]:
+    """All items with what was said of them; arguments as of ``worst_disagreements``."""
+    far = _distance(target, judged, scale, (target != UNLABELLED) & (judged.grade != UNSCORED))
+    sure = [_least(row) for row in judged.confidence.tolist()]
+    scores = judged.score.tolist()
+    return tuple(
+        BrowsedItem(
+            item_id=item.item_id,
+            query_id=item.query_id,
+            agent=item.agent,
+            group=item.group,
+            expert=_named(target[i], judged.aspects, scale),
+            judge=_named(judged.grade[i], judged.aspects, scale),
+            score={name: _least([score]) for name, score in zip(judged.aspects, scores[i], strict=True)},
+            confidence=sure[i],
+            distance=float(far[i]),
+            unscored=judged.unscored[i],
+            reason=judged.rationale[i],
+            labels=[_said_by(label, scale) for label in labels.get(item.item_id, ())],
+            texts={name: item.texts(name) for name in _in_reading_order(item)},
+        )
+        for i, item in enumerate(items)
+    )
+
+
+def _least(values: Sequence[float]) -> float | None:
+    """The smallest known number, or None."""
+    return min((value for value in values if value == value), default=None)  # noqa: PLR0124 -- NaN is not itself
+
+
+def _said_by(label: Label, scale: Scale) -> ItemLabel:
+    grades = {aspect: scale.grades[position] for aspect, position in label.grades.items()}
+    return ItemLabel(label.annotator, grades, label.accept, label.rationale)
+
+
+def _in_reading_order(item: Item) -> list[str]:
+    names = [name for name in FIRST if name in item.inputs]
+    return [*names, *(name for name in item.inputs if name not in FIRST)]
+
+
 def _distance(target: IntArray, judged: Judgments, scale: Scale, known: np.ndarray) -> FloatArray:
     """Mean over the known aspects: for classes the chance that was given to others, else score against grade."""
     if scale.level == "nominal":
@@ -123,8 +170,7 @@ class DisagreementCard:
 
 
 def _card(one: Disagreement, scale: Scale) -> DisagreementCard:
-    names = [*(name for name in FIRST if name in one.item.inputs)]
-    names += [name for name in one.item.inputs if name not in FIRST]
+    names = _in_reading_order(one.item)
     scores = ", ".join(number(score) for score in one.score.values())
     score = "" if scale.level == "nominal" else f" (score {scores})"
     judge = Opinion("judge", f"{_grades(one.judge)}{score}", _reason(one.rationale))

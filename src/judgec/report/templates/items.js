@@ -1,0 +1,190 @@
+"use strict";
+// The item browser: sorts, searches and filters the items that a page holds. Texts of users go in by textContent alone.
+(() => {
+  const holder = document.getElementById("items-data");
+  const place = document.getElementById("items-browser");
+  if (!holder || !place) return;
+  const data = JSON.parse(holder.textContent);
+  const STEP = 100; // items shown at once
+  const state = { words: "", show: "all", rater: "", group: "", sort: "first" };
+  let found = [], most = STEP, current = -1;
+
+  const make = (tag, kind, text) => {
+    const made = document.createElement(tag);
+    if (kind) made.className = kind;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+  const anchor = (id) => "item-" + encodeURIComponent(id);
+  const said = (grades) => {
+    const names = Object.keys(grades || {});
+    const word = (grade) => (grade === null ? "–" : String(grade));
+    if (!names.length) return "–";
+    return names.length === 1 ? word(grades[names[0]]) : names.map((n) => n + " " + word(grades[n])).join(", ");
+  };
+  const percent = (share) => (share === null ? "–" : Math.round(100 * share) + " %");
+  const flat = (parts) => parts.map((part) => part.join("")).join(" ");
+  const searched = data.items.map((item) =>
+    [item.item_id, item.query_id, item.agent, item.group, item.reason, item.unscored]
+      .concat(item.labels.map((label) => label.rater + " " + label.reason))
+      .concat(item.texts.map(([, parts]) => flat(parts)))
+      .join(" ").toLowerCase());
+
+  const differs = (item, given) =>
+    Object.keys(given).some((a) => item.judge[a] !== null && given[a] !== null && item.judge[a] !== given[a]);
+  const passes = (item, n) => {
+    if (state.words && !state.words.split(/\s+/).every((word) => searched[n].includes(word))) return false;
+    if (state.group && item.group !== state.group) return false;
+    const mine = item.labels.filter((label) => label.rater === state.rater);
+    if (state.rater && !mine.length) return false;
+    if (state.show === "unscored") return item.unscored !== null;
+    if (state.show !== "differ") return true;
+    return state.rater ? mine.some((label) => differs(item, label.grades)) : differs(item, item.expert);
+  };
+  const sorts = {
+    first: () => 0,
+    far: (a, b) => b.distance - a.distance,
+    unsure: (a, b) => (a.confidence ?? 2) - (b.confidence ?? 2),
+    name: (a, b) => a.item_id.localeCompare(b.item_id, undefined, { numeric: true }),
+  };
+
+  const text = (parts) => {
+    const box = make("div", "text");
+    parts.forEach((part, p) => {
+      if (p) box.append(make("hr"));
+      part.forEach((piece, n) => box.append(n % 2 ? make("mark", "", piece) : piece));
+    });
+    return box;
+  };
+  const opinion = (who, grade, reason) => {
+    const box = make("article", "answer");
+    box.append(make("h3", "", who + ": " + grade));
+    box.append(reason ? make("div", "text", reason) : make("i", "quiet", "no reason given"));
+    return box;
+  };
+  const body = (item) => {
+    const box = make("div", "in");
+    const facts = [item.item_id, item.agent, item.group, "confidence " + percent(item.confidence)];
+    box.append(make("p", "quiet", facts.filter(Boolean).join(" · ")));
+    const link = make("a", "", "Link to this item");
+    link.href = "#" + anchor(item.item_id);
+    box.append(link);
+    const opinions = make("div", "answers");
+    for (const label of item.labels) {
+      const accept = label.accept === null ? "" : label.accept ? " accept" : " reject";
+      opinions.append(opinion(label.rater, said(label.grades) + accept, label.reason));
+    }
+    const judge = item.unscored === null ? said(item.judge) : "no grade: " + item.unscored;
+    opinions.append(opinion("judge", judge, item.reason));
+    box.append(opinions);
+    const beside = make("div", "answers");
+    for (const [name, parts] of item.texts) {
+      const pair = name === "answer_a" || name === "answer_b";
+      const into = pair ? make("article", "answer") : box;
+      into.append(make("h3", "", name));
+      const shown = text(parts);
+      shown.tabIndex = 0;
+      shown.setAttribute("role", "group");
+      shown.setAttribute("aria-label", name);
+      into.append(shown);
+      if (pair) { beside.append(into); if (!beside.parentNode) box.append(beside); }
+    }
+    return box;
+  };
+  const row = (item) => {
+    const made = make("details", "item");
+    made.id = anchor(item.item_id);
+    const head = make("summary");
+    head.append("experts ", make("b", "", said(item.expert)), ", judge ",
+      make("b", "", item.unscored === null ? said(item.judge) : "none"), make("br"),
+      make("span", "quiet", item.title));
+    made.append(head);
+    made.addEventListener("toggle", () => {
+      if (made.open && made.children.length === 1) made.append(body(item));
+    });
+    return made;
+  };
+
+  const choice = (label, name, options) => {
+    const box = make("label", "", label + " ");
+    const select = make("select");
+    select.name = name;
+    for (const [value, word] of options) {
+      const option = make("option", "", word);
+      option.value = value;
+      select.append(option);
+    }
+    select.value = state[name];
+    select.addEventListener("change", () => { state[name] = select.value; most = STEP; draw(); });
+    box.append(select);
+    return box;
+  };
+  const every = (values) => [["", "all"]].concat([...new Set(values)].filter(Boolean).sort().map((v) => [v, v]));
+  const bar = make("div", "filters");
+  const search = make("input");
+  search.type = "search";
+  search.setAttribute("aria-label", "Search items");
+  search.placeholder = "Search (/)";
+  search.addEventListener("input", () => { state.words = search.value.trim().toLowerCase(); most = STEP; draw(); });
+  bar.append(search,
+    choice("Show", "show", [["all", "all"], ["differ", "disagreements"], ["unscored", "unscored"]]),
+    choice("Rater", "rater", every(data.items.flatMap((item) => item.labels.map((label) => label.rater)))),
+    choice("Group", "group", every(data.items.map((item) => item.group))),
+    choice("Sort", "sort", [["first", "worth reading"], ["far", "farthest apart"], ["unsure", "least sure"], ["name", "name"]]));
+  const tally = make("p", "quiet");
+  tally.setAttribute("role", "status");
+  const list = make("div");
+  const further = make("button", "", "Show more");
+  further.addEventListener("click", () => { most += STEP; draw(); });
+  place.replaceChildren(bar, tally, list, further);
+
+  function draw() {
+    found = data.items.filter(passes).sort(sorts[state.sort]);
+    current = -1;
+    list.replaceChildren(...found.slice(0, most).map(row));
+    tally.textContent = found.length + " of " + data.items.length + " items on this page" +
+      (data.left_out ? "; " + data.left_out + " more are in " + data.file : "") +
+      ". Keys: / search, j next, k previous, Enter open.";
+    further.hidden = found.length <= most;
+  }
+  const go = (n) => {
+    if (n < 0 || n >= list.children.length) return;
+    current = n;
+    list.children[n].firstChild.focus();
+    list.children[n].scrollIntoView({ block: "nearest" });
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target === search) {
+      if (event.key === "Escape" || event.key === "Enter") { search.blur(); go(0); event.preventDefault(); }
+      return;
+    }
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (event.key === "/") { search.focus(); event.preventDefault(); }
+    if (event.key === "j") go(current + 1);
+    if (event.key === "k") go(current - 1);
+  });
+  const follow = () => {
+    const wanted = location.hash.slice(1);
+    if (!wanted.startsWith("item-")) return;
+    const at = data.items.findIndex((item) => anchor(item.item_id) === wanted);
+    if (at < 0) {
+      tally.textContent = "This item is not on the page; look for it in " + data.file + ".";
+      return;
+    }
+    if (!found.slice(0, most).includes(data.items[at])) {
+      Object.assign(state, { words: "", show: "all", rater: "", group: "", sort: "first" });
+      search.value = "";
+      for (const select of bar.querySelectorAll("select")) select.value = state[select.name];
+      most = Math.max(most, at + 1);
+      draw();
+    }
+    const n = found.indexOf(data.items[at]);
+    list.children[n].open = true;
+    list.children[n].scrollIntoView();
+    go(n);
+  };
+  window.addEventListener("hashchange", follow);
+  draw();
+  follow();
+})();
