@@ -58,14 +58,18 @@
   };
   const opinion = (who, grade, reason) => {
     const box = make("article", "answer");
-    box.append(make("h3", "", who + ": " + grade));
+    const head = make("h3");
+    head.append(make("bdi", "", who), ": ", make("bdi", "", grade)); // a name that turns the direction of writing
+    box.append(head);
     box.append(reason ? make("div", "text", reason) : make("i", "quiet", "no reason given"));
     return box;
   };
   const body = (item) => {
     const box = make("div", "in");
     const facts = [item.item_id, item.agent, item.group, "confidence " + percent(item.confidence)];
-    box.append(make("p", "quiet", facts.filter(Boolean).join(" · ")));
+    const line = make("p", "quiet");
+    facts.filter(Boolean).forEach((fact, n) => line.append(n ? " · " : "", make("bdi", "", fact)));
+    box.append(line);
     const link = make("a", "", "Link to this item");
     link.href = "#" + anchor(item.item_id);
     box.append(link);
