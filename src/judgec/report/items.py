@@ -86,7 +86,7 @@ def embedded(items: Sequence[BrowsedItem], most_bytes: int = MOST_BYTES) -> dict
     ordered = sorted(items, key=_worth)
     for one in ordered:
         made = _shown(one)
-        size += len(json.dumps(made)) + 2
+        size += len(str(script_data(made)).encode()) + 2  # as escaped: a "<" takes six bytes
         if size > most_bytes:
             break
         kept.append(made)
