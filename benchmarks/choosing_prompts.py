@@ -103,7 +103,9 @@ def few_labels(model: Model) -> Iterator[tuple[str, ...]]:
             chosen = int(np.argmax(model.values(model.rows(order[:size]))))
             lost[size].append(float(truth.max() - truth[chosen]))
     median = float(truth.max() - np.median(truth))
-    near = [f"{percent(float(np.mean(np.array(lost[size]) <= NEAR)))} ({_short(np.mean(lost[size]))})" for size in SIZES]
+    near = [
+        f"{percent(float(np.mean(np.array(lost[size]) <= NEAR)))} ({_short(np.mean(lost[size]))})" for size in SIZES
+    ]
     yield (model.name, _short(truth.max()), _short(median), *near)
 
 

@@ -350,6 +350,8 @@ def init(
     budget: int | None = None,
     max_cost: float | None = None,
     replace: bool = False,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> LabelSetup: ...
 def judge_file(

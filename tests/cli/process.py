@@ -1,5 +1,7 @@
 """Commands as a user runs them: real processes, and one compiled judge that the tests of a run share."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -8,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from judgec.cli.app import main
 
 ROOT = Path(__file__).parents[2]
 CANARY = "sk-canary-7f3a9c"  # an API key that must be sent and never be written anywhere
@@ -31,6 +36,26 @@ def judgec(
     assert code is None or done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done
+
+
+def judgec_here(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """The same command line in this process, which spares a start: for a further case of what a process has shown."""
+    out, error, code = io.StringIO(), io.StringIO(), 0
+    with (
+        contextlib.chdir(folder),
+        mock.patch.object(sys, "argv", ["judgec", *map(str, arguments)]),
+        mock.patch.dict(os.environ, {"COLUMNS": "100"}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(error),
+    ):
+        for name in ("MLFLOW_TRACKING_URI", "OPENAI_API_KEY"):
+            os.environ.pop(name, None)
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    assert code == 0, error.getvalue()
+    return subprocess.CompletedProcess(["judgec", *map(str, arguments)], code, out.getvalue(), error.getvalue())
 
 
 @dataclass(frozen=True)

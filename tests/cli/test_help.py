@@ -54,7 +54,7 @@ def test_names_of_values_are_plain(name: str) -> None:
 
 def test_an_argument_that_can_be_left_out_stands_in_brackets() -> None:
     assert "evaluate [OPTIONS] [TOURNAMENT.yaml]" in _help("evaluate")
-    assert "judge [OPTIONS] FILE" in _help("judge")
+    assert "rank [OPTIONS] GAMES" in _help("rank")
 
 
 def test_summaries_of_commands_are_whole_sentences() -> None:

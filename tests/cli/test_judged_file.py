@@ -4,7 +4,8 @@ import csv
 import json
 import re
 import shlex
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,14 @@ from judgec.store.labels import item_digest, read_labels
 from judgec.store.stream.pieces import ROWS
 from judgec.store.tables import read_table
 from tests.cli.judging import run
-from tests.cli.process import judgec
+from tests.cli.process import judgec, judgec_here
 from tests.compiler.small import compiled_from, write
 from tests.service import grading_world
 
 Row = dict[str, Any]
 ADDED = ["grade", "score", "accept", "confidence", "rationale", "unscored", "probabilities", "learned", "judged_by"]
 FORMATS = [".jsonl", ".csv", ".tsv", ".parquet", ".xlsx"]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 LABELLED: list[Row] = [dict(row) for row in grading_world.rows(80, per_query=2)]
 
 
@@ -238,9 +240,9 @@ def printed(stderr: str) -> list[str]:
     return shlex.split(line.removeprefix("Next: judgec "))
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".xlsx"])
+@pytest.mark.parametrize(("suffix", "judgec"), [(".jsonl", judgec), (".xlsx", judgec_here)])
 def test_printed_next_command_measures_on_what_the_judge_has_not_learned_from(
-    home: Path, tmp_path: Path, suffix: str
+    home: Path, tmp_path: Path, suffix: str, judgec: Command
 ) -> None:
     write(tmp_path / "the labels.jsonl", LABELLED)
     command = ["judge", "the labels.jsonl", "--judge", "w@1", "--home", home, "--out", f"my out{suffix}"]
@@ -272,14 +274,23 @@ def test_printed_next_command_measures_on_what_the_judge_has_not_learned_from(
     )
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
+FOLDED = grading_world.rows(40, per_query=2)
+
+
+@pytest.fixture(scope="module")
+def folded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the judge ``f``, compiled on ``FOLDED`` and tested in five folds."""
+    home = tmp_path_factory.mktemp("folded") / "ho me"
+    compiled_from(home, FOLDED, name="f", folds=5)
+    return home
+
+
+@pytest.mark.parametrize(("suffix", "judgec"), [(".jsonl", judgec), (".csv", judgec_here)])
 def test_agreement_of_a_judge_tested_in_folds_measures_what_it_said_before_it_learned(
-    tmp_path: Path, suffix: str
+    folded: Path, tmp_path: Path, suffix: str, judgec: Command
 ) -> None:
-    home, out = tmp_path / "ho me", tmp_path / f"o{suffix}"
-    rows = grading_world.rows(40, per_query=2)
+    home, out, rows = folded, tmp_path / f"o{suffix}", FOLDED
     labels = write(tmp_path / "labels.jsonl", rows)
-    compiled_from(home, rows, name="f", folds=5)
     fresh = [{**row, "item_id": f"n{n}", "query_id": f"n{n}", "query": f"Now {n}?"} for n, row in enumerate(rows[:6])]
     file = write(labels, [*rows, *fresh])
     said = judgec(tmp_path, "judge", file, "--judge", "f@1", "--home", home, "--out", out).stderr

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import AcceptAt, Annotators, CallCap, Columns, MaxCost, Task
+from judgec.api.options.shared import AcceptAt, Annotators, CallCap, Columns, MaxCost, Task, UnusedPlaces
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitOptions:
+class InitOptions(UnusedPlaces):
     """What somebody says about a label file; the rest is seen in it."""
 
     file: Annotated[
