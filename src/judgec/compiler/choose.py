@@ -31,6 +31,8 @@ class ScoredCandidate:
         items: How many these were.
         estimate: Of a recorded judge, the same as an estimate, on train and dev.
         cost_usd: Of a recorded judge, what its verdicts on these items cost; None where nobody knows.
+        calls: Of a recorded judge, how often it was asked about the items of train and dev.
+        asked: About how many of them.
     """
 
     candidate: Candidate
@@ -39,6 +41,8 @@ class ScoredCandidate:
     items: int
     estimate: Estimate | None = None
     cost_usd: float | None = None
+    calls: float = 0.0
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from judgec.compiler.compile import Compiled, PanelFound
+from judgec.compiler.costs import judge_costs
 from judgec.compiler.page_groups import by_group
 from judgec.compiler.promote import shortfalls, standing_above
 from judgec.compiler.replacement import replacement
@@ -92,6 +93,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             facts=_facts(compiled, card),
             charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
             groups=by_group(compiled),
+            costs=judge_costs(compiled.scored, compiled.chosen.name),
             alt_test=replacement(compiled.dataset, compiled.verification.judgments),
             worst=worst_disagreements(test.items, target, judged, labels.scale, by_item),
             unscored=dict(reasons.most_common(MOST_REASONS)),

@@ -414,9 +414,12 @@ def _scored(
     statistic = objective.statistic(rated)
     found = interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(n)
     recorded = table.recorded.with_panel(candidate.name, panel)
-    cost = recorded.cost_of(candidate.name, [item.item_id for item in table.part.items])
+    ids = [item.item_id for item in table.part.items]
+    cost, (calls, asked) = recorded.cost_of(candidate.name, ids), recorded.calls_of(candidate.name, ids)
     unscored = int((rated.labelled & (rated.judge == UNSCORED)).sum())
-    return ScoredCandidate(candidate, statistic.point(), unscored, n, estimate=found, cost_usd=cost)
+    return ScoredCandidate(
+        candidate, statistic.point(), unscored, n, estimate=found, cost_usd=cost, calls=calls, asked=asked
+    )
 
 
 def _spoke(table: _Table, panel: Panel) -> str:

@@ -95,8 +95,7 @@ def choose_recorded(
     if chosen != baseline:
         shared = on_both(usable[chosen].ratings, usable[baseline].ratings)[0].labelled
         notes.append(f"{chosen} and {baseline} were both asked about {int(shared.sum()):,} labels of train and dev")
-    costs = {name: recorded.cost_of(name, [item.item_id for item in part.items]) for name in usable}
-    scored = tuple(_scored(module, recorded, name, usable[name], objective, settings, costs[name]) for name in usable)
+    scored = tuple(_scored(module, recorded, name, usable[name], objective, settings) for name in usable)
     return ChosenPrompt(
         chosen=_with_prompt(candidate_of(recorded, chosen, module), recorded),
         fitted=None,
@@ -211,11 +210,18 @@ def _scored(
     rated: Rated,
     objective: Objective,
     settings: CompileSettings,
-    cost: float | None,
 ) -> ScoredCandidate:
     statistic = objective.statistic(rated.ratings)
     found: Estimate = interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(rated.n)
     unscored = int((rated.ratings.labelled & (rated.ratings.judge == UNSCORED)).sum())
+    calls, asked = recorded.calls_of(name, rated.raw.item_ids)
     return ScoredCandidate(
-        candidate_of(recorded, name, module), statistic.point(), unscored, rated.n, estimate=found, cost_usd=cost
+        candidate_of(recorded, name, module),
+        statistic.point(),
+        unscored,
+        rated.n,
+        estimate=found,
+        cost_usd=recorded.cost_of(name, rated.raw.item_ids),
+        calls=calls,
+        asked=asked,
     )

@@ -8,13 +8,15 @@ from rich.table import Table
 from judgec.compiler.abstain import Abstention, promise_note
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.compile import Compiled, PanelFound
+from judgec.compiler.costs import judge_costs
 from judgec.compiler.learning_curve import LearningCurve
+from judgec.report.cost_table import COLUMNS, TITLE
 from judgec.report.numbers import dollars, number, percent, show, span, statistic_name
 
 
 def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[Table]:
     """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve."""
-    tables = [] if compiled.panel is None else [_panel_table(compiled.panel)]
+    tables = _costs_tables(compiled) + ([] if compiled.panel is None else [_panel_table(compiled.panel)])
     tables += [_coverage_table(compiled.abstention)] if abstaining else []
     return tables + ([] if compiled.curve is None else [_curve_table(compiled.curve)])
 
@@ -51,6 +53,21 @@ def panel_sentence(panel: PanelFound) -> str:
     else:
         who = f"panel: {panel.kind} of {len(panel.members)} judges in place of {panel.incumbent}"
     return f"{who}; gain on test over the best single judge, both compiled: {show(panel.gain, 3, sign=True)}"
+
+
+def _costs_tables(compiled: Compiled) -> list[Table]:
+    """The judges that no other one beats at their price, and the one that ships; none where all cost the same."""
+    costs = judge_costs(compiled.scored, compiled.chosen.name)
+    rows = [row for row in costs if row.pareto or row.chosen]
+    if len(rows) < 2:
+        return []
+    heads, cells = COLUMNS.screen(rows)
+    table = Table(title=TITLE, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="right" if place else "left")
+    for row in cells:
+        table.add_row(*row)
+    return [table]
 
 
 def _panel_table(panel: PanelFound) -> Table:

@@ -9,6 +9,7 @@ from judgec import __version__
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.choose import ScoredCandidate
 from judgec.compiler.compile import Compiled, card_settings, fields_of
+from judgec.compiler.costs import judge_costs
 from judgec.compiler.judge_page import items_of, page_of, verdict_of
 from judgec.compiler.release import Place, release
 from judgec.compiler.replacement import replacement
@@ -205,6 +206,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
         "candidates": [_candidate(found, compiled) for found in compiled.scored],
+        "costs": [row.to_json() for row in judge_costs(compiled.scored, compiled.chosen.name)],
         **_baseline(compiled),
         **({} if compiled.panel is None else {"panel": compiled.panel.to_json()}),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),

@@ -104,6 +104,7 @@ class RecordedVerdicts:
         reply: Position of each row's reply in ``replies``, -1 without one, shape (n_rows,).
         replies: The different replies.
         cost: US dollars of each row, NaN where unknown, shape (n_rows,).
+        calls: How often the judge was asked for each row: runs times orders, shape (n_rows,).
         notes: What reading assumed, left out or counted, one sentence each.
         panels: Judges that are several of these together, by name.
     """
@@ -122,6 +123,7 @@ class RecordedVerdicts:
     reply: IntArray = field(repr=False)
     replies: Sequence[str] = field(repr=False)
     cost: FloatArray = field(repr=False)
+    calls: FloatArray = field(repr=False)
     notes: tuple[str, ...] = ()
     panels: Mapping[str, Panel] = field(default_factory=dict)
 
@@ -217,6 +219,12 @@ class RecordedVerdicts:
         costs = self.cost[rows[rows != NO_CELL]]
         return None if not len(costs) or np.isnan(costs).any() else float(costs.sum())
 
+    def calls_of(self, judge: str, item_ids: Sequence[str]) -> tuple[float, int]:
+        """How often a judge was asked about these items, and about how many of them; of a panel, its members."""
+        members = self.panels[judge].members if judge in self.panels else (judge,)
+        rows = np.array([self.rows_of(member, item_ids) for member in members])
+        return float(self.calls[rows[rows != NO_CELL]].sum()), int((rows != NO_CELL).any(axis=0).sum())
+
     def with_panel(self, name: str, panel: Panel | None) -> "RecordedVerdicts":
         """The same with a panel that answers under this name; without one, as it is."""
         return self if panel is None else replace(self, panels={**self.panels, name: panel})
@@ -300,7 +308,8 @@ def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
     found = _by_item(merged, about, notes)
     row_of = kept[found.row]
     reply, replies = _replies(columns)
-    total = np.bincount(np.searchsorted(found.key, cell[kept] // len(about.aspects)), cost[kept], len(found.key))
+    place = np.searchsorted(found.key, cell[kept] // len(about.aspects))
+    total = np.bincount(place, cost[kept], len(found.key))
     result = RecordedVerdicts(
         path=columns.path,
         about=about,
@@ -316,13 +325,14 @@ def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
         reply=reply[row_of],
         replies=replies,
         cost=np.asarray(total, dtype=np.float64),
+        calls=np.bincount(place, minlength=len(found.key)) / len(about.aspects),
         notes=tuple(notes),
     )
     keep = ~found.partial
     if keep.all():
         return result
     changed = {name: getattr(result, name)[keep] for name in ("judge", "item", "probabilities", "grade", "fault")}
-    changed |= {name: getattr(result, name)[keep] for name in ("flipped", "reply", "cost")}
+    changed |= {name: getattr(result, name)[keep] for name in ("flipped", "reply", "cost", "calls")}
     return replace(result, **changed)
 
 

@@ -9,6 +9,7 @@ from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.audit import Finding
 from judgec.records.card import ProgramCard
+from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
 from judgec.report import kit
 from judgec.report.agreement_columns import (
@@ -22,6 +23,8 @@ from judgec.report.agreement_columns import (
     statistics,
 )
 from judgec.report.columns import Column, TableColumns
+from judgec.report.cost_table import COLUMNS as COSTS
+from judgec.report.cost_table import TITLE as COSTS_TITLE
 from judgec.report.items import BrowsedItem, embedded
 from judgec.report.kit import interval_bar, marked, table, two_lines
 from judgec.report.numbers import short, show, statistic_name
@@ -77,6 +80,7 @@ class JudgePage:
         data: Rows of the table of data and cost.
         notes: What the reader has to know.
         audits: Of the judge.
+        costs: What each recorded judge costs and is worth.
         alt_test: Whether it may replace an annotator, or None where there is one only.
         items: The test items, with what was said of them.
     """
@@ -97,6 +101,7 @@ class JudgePage:
     audits: Sequence[Finding] = field(default_factory=tuple)
     alt_test: AltTest | None = None
     items: Sequence[BrowsedItem] = ()
+    costs: Sequence[JudgeCost] = ()
 
 
 def judge_page(page: JudgePage) -> str:
@@ -159,6 +164,8 @@ def _judges(page: JudgePage) -> dict[str, object]:
         "everything": _table(page, every, "", "All intervals"),
         "aspects": _aspects(page),
         "replaces": _replaces(page.alt_test),
+        "costs": table(*COSTS.page(page.costs), label=COSTS_TITLE) if page.costs else None,
+        "costs_title": COSTS_TITLE,
     }
 
 
