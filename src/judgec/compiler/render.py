@@ -64,7 +64,7 @@ def _costs_tables(compiled: Compiled) -> list[Table]:
     heads, cells = COLUMNS.screen(rows)
     table = Table(title=TITLE, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
     for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if place else "left")
+        table.add_column(head, justify="right" if place else "left", no_wrap=place > 0, overflow="fold")
     for row in cells:
         table.add_row(*row)
     return [table]

@@ -106,8 +106,8 @@ def money(usd: float | None) -> str:
 
 
 def dollars(usd: float | None, unknown: str = "price unknown") -> str:
-    """``$0.0125``."""
-    return unknown if usd is None else f"${money(usd)}"
+    """``$0.0125``; ``no cost`` where nothing was or will be paid."""
+    return unknown if usd is None else f"${money(usd)}" if usd else "no cost"
 
 
 def span(numbers: Sequence[float]) -> str:

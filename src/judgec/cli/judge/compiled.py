@@ -10,7 +10,7 @@ from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings
 from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE
-from judgec.report.numbers import show
+from judgec.report.numbers import dollars, show
 from judgec.report.render import agreement_table, comparison_table, notes, print_tables
 from judgec.report.replacement_table import outcome_sentences
 from judgec.stats.agreement.objective import statistics_of
@@ -82,7 +82,7 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         compiled.sharper.sentence,
         *filter(None, [compiled.narrower(card.objective).sentence]),
         f"report: {programs.page_path(options.home, card)}",
-        f"{card.cost.lm_calls} LM calls, {_dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
+        f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),
         *[f"note: {note}" for note in compiled.notes],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
@@ -90,7 +90,3 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         f"Next: {command('judge', items, '--judge', named, '--out', 'judged.jsonl', *endpoint, home=options.home)}",
         f"      {command('ui', home=options.home)}",
     )
-
-
-def _dollars(usd: float | None) -> str:
-    return "price unknown" if usd is None else f"${usd:.4f}"

@@ -17,6 +17,7 @@ from judgec.judges.signatures import fenced_inputs
 from judgec.lm.frozen import freeze
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, CostEstimate, estimate, price
 from judgec.lm.spec import LMSpec
+from judgec.report.numbers import dollars
 
 ASKED_AGAIN = 0.05  # share of replies that may have to be asked for twice, kept back on top
 DOLLAR_MARGIN = 1.25  # on estimates of what is kept back: prompts are estimated by their length
@@ -62,8 +63,8 @@ class CallPlan:
     def shown(self) -> str:
         """The total in a line."""
         total = self.total
-        usd = "$ unknown" if total.usd is None else f"${total.usd:.4f}"
-        return f"at most {total.calls:,} calls, about {total.tokens:,} tokens, {usd} at list price"
+        price = f"{dollars(total.usd)} at list price" if total.usd else dollars(total.usd)
+        return f"at most {total.calls:,} calls, about {total.tokens:,} tokens, {price}"
 
 
 def plan_compile(
