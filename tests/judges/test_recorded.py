@@ -166,6 +166,12 @@ def test_narrowed_keeps_matching_judges_and_what_they_said() -> None:
         found.narrowed("mistral*")
 
 
+def test_narrowed_keeps_how_often_each_judge_was_asked() -> None:
+    rows = [said("x", 0, "a", run=1), said("x", 1, "b", run=1), said("x", 1, "b", run=2), said("y", 2, "b", run=1)]
+    found = recorded(rows)
+    assert found.calls_of("b", ["x", "y", "z"]) == found.narrowed("b").calls_of("b", ["x", "y", "z"]) == (3.0, 2)
+
+
 def labelled(tmp_path: Path, n: int) -> LabelSet:
     rows = [{"item_id": f"i{i}", "query": f"q{i}", "document": "d", "grade": i % 4} for i in range(n)]
     return read_label_file(str(write(tmp_path / "labels.jsonl", rows)), task="relevance").labels

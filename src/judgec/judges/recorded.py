@@ -650,7 +650,7 @@ def _only(recorded: RecordedVerdicts, kept: Sequence[str]) -> RecordedVerdicts:
     rows = np.flatnonzero(places[recorded.judge] != NO_CELL)
     changed = {
         name: getattr(recorded, name)[rows]
-        for name in ("item", "probabilities", "grade", "fault", "flipped", "reply", "cost")
+        for name in ("item", "probabilities", "grade", "fault", "flipped", "reply", "cost", "calls")
     }
     return replace(
         recorded,
