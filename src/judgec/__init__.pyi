@@ -175,7 +175,7 @@ def compile_agent(
     progress: bool | Watch | None = None,
 ) -> AgentCompilation: ...
 def compile_judge(
-    labels: Labels | Source,
+    labels: Labels | Source | None = None,
     *,
     lm: str = "embedded",
     name: str | None = None,
@@ -196,6 +196,8 @@ def compile_judge(
     judges: str | None = None,
     baseline: str | None = None,
     panel: str | int | None = None,
+    start: str | None = None,
+    margin: float | None = None,
     instructions: str | Sequence[str] = (),
     factors: str = "",
     has_citations: bool = False,

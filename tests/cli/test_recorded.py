@@ -103,6 +103,7 @@ def test_columns_a_frame_and_a_file_hold_the_same_verdicts(folder: Path, tmp_pat
     )
     found = []
     for one in options:
+        assert one.labels is not None
         read = one.labels if isinstance(one.labels, Labels) else judgec_api.read_labels(one.labels)
         recorded = recorded_of(one, read)
         assert recorded is not None

@@ -1,6 +1,7 @@
 """``judgec.compile_judge``: experts' labels in, a measured judge out."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from judgec.api.compilation import Compilation, compile_and_save
@@ -9,22 +10,27 @@ from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.api.recorded import panel_of, recorded_of
 from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
-from judgec.compiler.compile import default_objective, plan_judge
+from judgec.compiler.compile import default_objective, fields_of, plan_judge
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.release import check_kind
 from judgec.compiler.report import check_name
+from judgec.compiler.retarget import check_carried, with_the_same_prompt
 from judgec.compiler.search.candidates import UNCOMPILED
 from judgec.compiler.search.plan import CallPlan
-from judgec.compiler.settings import CompileSettings, Weighs, reflection_spec
+from judgec.compiler.settings import CompileSettings, Retarget, Weighs, reflection_spec
 from judgec.errors import UserError
 from judgec.judges.recorded import RECORDED_KIND
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
+from judgec.store import programs
+from judgec.store.programs import Program
 from judgec.store.sides.memory import JUDGE
 from judgec.store.splits import default_family
 from judgec.tracking.store import tracking_store
 
+MARGIN = 0.02  # of the objective; a loss that few would pay ten times the price to avoid
+LABELS = "a file of experts' labels"
 IN_MEMORY = "judge"  # the name of a judge whose labels have no file and that nobody named
 
 
@@ -61,6 +67,10 @@ def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings
 
 
 def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, CompileSettings]:
+    start = _start(options)
+    options = options if start is None else _completed(options, start)
+    if options.labels is None:
+        raise UserError(f"compile-judge: no labels; {LABELS} is needed. Give it, or run judgec init FILE once.")
     path = "" if isinstance(options.labels, Labels) or not isinstance(options.labels, str) else options.labels
     if isinstance(options.labels, Labels):
         path = str(options.labels.source.get("path", ""))
@@ -73,8 +83,17 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     watch.stage("labels", path)
     labels = _labels(options)
     recorded = recorded_of(options, labels)
+    verdicts = None if recorded is None else recorded[1]
     if recorded is not None:
         spec = LMSpec.parse(recorded[0])
+    if start is not None:
+        check_carried(start, labels.label_set, fields_of(labels.label_set))
+        if verdicts is not None:
+            verdicts = with_the_same_prompt(start, verdicts)
+        elif spec.describe() == dict(start.card.lm):
+            raise UserError(
+                f"--from {options.start}: was compiled for {spec.model} already; another --lm is needed. Name one."
+            )
     return labels, CompileSettings(
         name=name,
         home=options.home,
@@ -96,10 +115,42 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         weighs=Weighs(options.factors, options.has_citations),
         source=labels.source,
         prompts=_prompts(options, labels.label_set, spec),
-        recorded=None if recorded is None else recorded[1],
+        recorded=verdicts,
+        retarget=None
+        if start is None
+        else Retarget(start, _margin(options), None if recorded is None else recorded[1]),
         baseline=options.baseline,
         panel=panel_of(options),
     )
+
+
+def _start(options: CompileJudgeOptions) -> Program | None:
+    """The judge whose prompt is carried over, or None.
+
+    Raises:
+        UserError: There is no such judge, or ``--margin`` without one.
+    """
+    if options.start is None:
+        if options.margin is not None:
+            raise UserError(f"--margin {options.margin:g}: says how much --from may lose. Add --from NAME, or drop it.")
+        return None
+    if options.panel is not None:
+        raise UserError("--from and --panel: a panel has several prompts, one is carried over. Drop one of them.")
+    return programs.load(options.home, options.start)
+
+
+def _completed(options: CompileJudgeOptions, start: Program) -> CompileJudgeOptions:
+    """What was not said is as in the compile of the judge whose prompt is carried over."""
+    source, card = start.report.get("source"), start.card
+    known = source if isinstance(source, dict) else {}
+    changed: dict[str, object] = {"name": options.name or card.name, "objective": options.objective or card.objective}
+    if options.labels is None and isinstance(known.get("path"), str):
+        changed["labels"] = known["path"]
+    return replace(options, **changed)  # type: ignore[arg-type]  # each as its field
+
+
+def _margin(options: CompileJudgeOptions) -> float:
+    return MARGIN if options.margin is None else options.margin
 
 
 def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> dict[str, str]:
@@ -132,6 +183,7 @@ def _labels(options: CompileJudgeOptions) -> Labels:
     """What was read already, or is read now."""
     if isinstance(options.labels, Labels):
         return options.labels
+    assert options.labels is not None  # the caller has looked
     return read_labels(
         options.labels,
         annotators=options.annotators,

@@ -121,6 +121,7 @@ def _frame(given: Sequence[object]) -> Source:
 def _label_table(options: CompileJudgeOptions, labels: Labels) -> Table:
     """The labels as they were given."""
     if not isinstance(options.labels, Labels):
+        assert options.labels is not None  # they were read
         return as_table(options.labels)
     path = labels.source.get("path")
     if not path:

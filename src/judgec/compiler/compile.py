@@ -17,6 +17,7 @@ from judgec.compiler.learning_curve import LearningCurve, Narrower, Sharper, Tau
 from judgec.compiler.pair_columns import LONGEST, follows_length
 from judgec.compiler.panels import Member, difference, members_of
 from judgec.compiler.promote import Decision
+from judgec.compiler.retarget import Retargeted, retargeted
 from judgec.compiler.rivals import Contest
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate, with_instructions
 from judgec.compiler.search.plan import CallPlan
@@ -26,7 +27,7 @@ from judgec.compiler.standing import Standing
 from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, Verification, labelled, ratings_of, verify
 from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
-from judgec.judges.judge import CompiledJudge
+from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.recorded import RecordedVerdicts
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
@@ -69,6 +70,7 @@ class Compiled:
         folds: What each fold chose, where there are several; the judge's own choice was made on all.
         choice: The judge's own choice.
         panel: What came of looking for a panel; None where nobody asked for one.
+        retargeted: Beside which judge it stands whose prompt it has; None where it has its own.
     """
 
     dataset: Dataset
@@ -87,6 +89,7 @@ class Compiled:
     folds: tuple[ChosenPrompt, ...] = ()
     choice: ChosenPrompt | None = None
     panel: "PanelFound | None" = None
+    retargeted: Retargeted | None = None
 
     @property
     def sharper(self) -> Sharper:
@@ -156,7 +159,18 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     bare = ratings_of(dataset, dataset.test, uncompiled_calibrated)
     gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
     refusal = _refusal(labels, settings, judge, verification)
-    contest = Contest(dataset, verification, settings, session, refusal, evidence_alone=not judge.asks_lm)
+    moved = None
+    if settings.retarget is not None:
+        moved = retargeted(settings.retarget, settings, judge.module, dataset.test.items)
+    contest = Contest(
+        dataset,
+        verification,
+        settings,
+        session,
+        refusal,
+        evidence_alone=not judge.asks_lm,
+        margin=None if moved is None else moved.allowed,
+    )
     whole = replace(last.bench, dataset=_shipped(parts))
     held_back = _abstention(whole, last, judged["compiled"], how, settings)
     earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back), judge)
@@ -170,6 +184,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         prompt_gain=gain,
         decision=contest.decide(standing),
         notes=(
+            *([] if moved is None else [moved.sentence()]),
             *choice.notes,
             *_half_way(last),
             *consensus_notes(parts.shipped, settings.consensus, settings.seed),
@@ -183,6 +198,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
         choice=choice,
         panel=_panel(last, verification, settings, objective),
+        retargeted=moved,
     )
 
 
@@ -216,6 +232,8 @@ def card_settings(chosen: Candidate, settings: CompileSettings, abstention: Abst
         found["consensus"] = settings.consensus
     if abstention.below is not None:
         found["abstain_below"] = abstention.below
+    if settings.retarget is not None:
+        found |= {"from": settings.retarget.name, "margin": settings.retarget.margin}
     return found
 
 
@@ -253,6 +271,8 @@ def fields_of(labels: LabelSet) -> tuple[str, ...]:
 
 def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
     module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    if settings.retarget is not None and settings.recorded is None:
+        module = load_judge(settings.retarget.program).module
     if settings.instructions is not None:
         module = with_instructions(module, settings.instructions)
     if not (settings.weighs.factors or settings.weighs.citations):

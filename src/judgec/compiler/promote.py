@@ -120,6 +120,7 @@ def decide(
     table: Mapping[str, GradePairs] | None = None,
     nominal: bool = False,
     refusal: str = "",
+    margin: float | None = None,
 ) -> Decision:
     """Compare the compiled judge with the best of its rivals.
 
@@ -135,6 +136,8 @@ def decide(
             called better.
         nominal: The grades are classes without an order.
         refusal: Why it must not be promoted whatever the numbers say, or empty.
+        margin: A loss of the objective that is shown to be smaller than this is not worse, and enough; None where the
+            judge has to be better.
     """
     values = {name: _lead(ratings, compiled, objective) for name, ratings in rivals.items()}
     rival = max(values, key=lambda name: values[name])
@@ -152,7 +155,16 @@ def decide(
     worse = {name: by_statistic[name] for name in GUARDS if _is_below(by_statistic[name])}
     below = {} if majority is None else below_majority(compiled, majority, resampling, nominal=nominal)
     above = _above(compiled, rivals if table is None else table, objective)
-    reason = _praise(measured, rival, worse, above) if better else _doubt(measured, difference, detectable)
+    within = not better and margin is not None and difference.low is not None and difference.low > -margin
+    if within:
+        better = True
+        reason = _praise(measured, rival, worse, {}, f"at most {number(margin)} worse")
+    elif better:
+        reason = _praise(measured, rival, worse, above)
+    else:
+        reason = _doubt(
+            measured, difference, detectable, "better" if margin is None else f"at most {number(margin)} worse"
+        )
     if refusal or below:
         reason = f"{refusal or f'never promoted below the majority grade: {shortfalls(below)}'} ({measured})"
     if not better and not below and majority is not None and rival != "majority":
@@ -238,22 +250,28 @@ def _measured(
     return measured
 
 
-def _praise(measured: str, rival: str, worse: Mapping[str, Estimate], above: Mapping[str, tuple[float, float]]) -> str:
-    """Of a judge that is better than its rival on the objective."""
+def _praise(
+    measured: str,
+    rival: str,
+    worse: Mapping[str, Estimate],
+    above: Mapping[str, tuple[float, float]],
+    word: str = "better",
+) -> str:
+    """Of a judge that is better than its rival on the objective, or not worse by a margin."""
     if worse:
         lost = ", ".join(f"{NAMES[name]} {show(difference)}" for name, difference in worse.items())
         return f"not promoted, shown to be worse than {_plain(rival)} on {lost} ({measured})"
     if above:
         return f"{measured}; but {standing_above(above, 'in its own table')}"
-    return f"better: {measured}"
+    return f"{word}: {measured}"
 
 
-def _doubt(measured: str, difference: Estimate, detectable: float | None) -> str:
+def _doubt(measured: str, difference: Estimate, detectable: float | None, word: str = "better") -> str:
     """Of a judge that is not shown to be better."""
     if difference.note:
-        return f"not shown to be better: {measured}; {difference.note}"
+        return f"not shown to be {word}: {measured}; {difference.note}"
     shown = "" if detectable is None else f"; this test set could have shown {number(detectable)}"
-    return f"not shown to be better: {measured}{shown}"
+    return f"not shown to be {word}: {measured}{shown}"
 
 
 def _no_better_than(

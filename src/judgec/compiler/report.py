@@ -209,6 +209,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "costs": [row.to_json() for row in judge_costs(compiled.scored, compiled.chosen.name)],
         **_baseline(compiled),
         **({} if compiled.panel is None else {"panel": compiled.panel.to_json()}),
+        **({} if (moved := compiled.retargeted) is None else {"retarget": moved.to_json(decision)}),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
             aspect: {

@@ -50,6 +50,7 @@ class Contest:
         session: The way to the language models.
         refusal: Why the judge must not be promoted whatever the numbers say, or empty.
         evidence_alone: The compiled judge asks nothing: it is the judge of evidence alone, not its rival.
+        margin: The loss against the judge whose prompt was carried over that is not worse, or None.
     """
 
     dataset: Dataset
@@ -58,6 +59,7 @@ class Contest:
     session: Session = field(repr=False)
     refusal: str = ""
     evidence_alone: bool = False
+    margin: float | None = None
 
     def standing(self) -> Standing:
         """The family as it stands on disk."""
@@ -68,7 +70,7 @@ class Contest:
         """Compare the compiled judge with its rivals."""
         settings = self.settings
         baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
-        rivals = Rivals(baselines) if standing.champion is None else self._champion(standing.champion)
+        rivals = self._rivals(standing.champion)
         return decide(
             self.verification.ratings["compiled"],
             rivals.ratings,
@@ -79,6 +81,7 @@ class Contest:
             table=baselines | self._beside_a_panel(),
             nominal=self.dataset.labels.scale.level == "nominal",
             refusal=self.refusal or rivals.refusal,
+            margin=None if rivals.refusal else self.margin,
         )
 
     def _beside_a_panel(self) -> dict[str, GradePairs]:
@@ -87,11 +90,22 @@ class Contest:
         names = ("compiled_prompt", COMPILED_SINGLE) if COMPILED_SINGLE in ratings else ()
         return {name: ratings[name] for name in names}
 
-    def _champion(self, version: int) -> Rivals:
-        """The champion's test judgments: those saved with it, and where items are new, its own model's."""
+    def _rivals(self, champion: int | None) -> Rivals:
+        """The champion and the judge whose prompt was carried over; without either the baselines."""
+        retarget = self.settings.retarget
+        named = {} if champion is None else {"champion": f"{self.settings.name}@{champion}"}
+        if retarget is not None and retarget.name not in named.values():
+            named[retarget.name] = retarget.name
+        if not named:
+            return Rivals(_baselines(self.verification, evidence_alone=self.evidence_alone))
+        found = [self._version(key, name) for key, name in named.items()]
+        refusals = (one.refusal for one in found if one.refusal)
+        return Rivals({key: value for one in found for key, value in one.ratings.items()}, next(refusals, ""))
+
+    def _version(self, key: str, name: str) -> Rivals:
+        """A version's test judgments: those saved with it, and where items are new, its own model's."""
         baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
         labels, test = self.dataset.labels, self.dataset.test
-        name = f"{self.settings.name}@{version}"
         try:
             program = programs.load(self.settings.home, name)
             card = program.card
@@ -111,7 +125,7 @@ class Contest:
                 judged = _filled(judged, missing, fresh)
         except JudgecError as error:
             return Rivals(baselines, f"never promoted unmeasured against the champion {name}: {error}")
-        return Rivals({"champion": ratings_of(self.dataset, test, judged)})
+        return Rivals({key: ratings_of(self.dataset, test, judged)})
 
     def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:
         """What the champion says of items that it was not tested on: from its own model, or as it was recorded."""

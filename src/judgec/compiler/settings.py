@@ -8,6 +8,7 @@ from typing import Literal
 from judgec.compiler.consensus import Consensus
 from judgec.judges.recorded import RecordedVerdicts
 from judgec.lm.spec import LMSpec
+from judgec.store.programs import Program
 
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
 MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means little
@@ -24,6 +25,26 @@ class Weighs:
 
     factors: str = ""
     citations: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retarget:
+    """A compiled judge whose prompt is asked of another model.
+
+    Args:
+        program: The judge.
+        margin: The loss of the objective that still counts as not worse.
+        recorded: Verdicts among which its own may be, or None.
+    """
+
+    program: Program = field(repr=False)
+    margin: float
+    recorded: RecordedVerdicts | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``."""
+        return f"{self.program.card.name}@{self.program.card.version}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +78,7 @@ class CompileSettings:
         recorded: Verdicts of judges that are looked up in place of a model that is asked, or None.
         baseline: The recorded judge to compare with; None for the one with the median objective.
         panel: Look for a panel of ``all`` recorded judges, or of at most so many; None for a single one.
+        retarget: The compiled judge whose prompt is carried over to this model, or None.
     """
 
     name: str
@@ -84,6 +106,7 @@ class CompileSettings:
     recorded: RecordedVerdicts | None = field(default=None, repr=False)
     baseline: str | None = None
     panel: Literal["all"] | int | None = None
+    retarget: Retarget | None = None
 
 
 def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, str]:

@@ -229,6 +229,10 @@ class RecordedVerdicts:
         """The same with a panel that answers under this name; without one, as it is."""
         return self if panel is None else replace(self, panels={**self.panels, name: panel})
 
+    def of(self, names: Sequence[str]) -> "RecordedVerdicts":
+        """The verdicts of these judges alone."""
+        return _only(self, names)
+
     def narrowed(self, pattern: str | None) -> "RecordedVerdicts":
         """The verdicts of the judges whose names match.
 

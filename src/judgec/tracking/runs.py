@@ -13,7 +13,7 @@ Metrics = Mapping[str, Estimate | float]
 Status = Literal["FINISHED", "FAILED"]
 Param = str | int | float | bool | None
 PROGRAM_FOLDER = "judge"  # artifact path of the registered version
-KEPT_SUFFIXES = (".json", ".jsonl", ".html")
+KEPT_SUFFIXES = (".json", ".html")
 
 
 class _Logged(Record):

@@ -26,7 +26,7 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
     """What decides a compile."""
 
     labels: Annotated[
-        "Labels | Source",
+        "Labels | Source | None",
         Option(
             "Expert labels: CSV, Excel, JSONL, Parquet, ..., a folder, hf:owner/name, mlflow:EXPERIMENT.",
             metavar="FILE",
@@ -34,7 +34,7 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
             panel="What",
             project="labels",
         ),
-    ]
+    ] = None
     lm: LmOrRecorded = "embedded"
     name: Annotated[
         str | None, Option("Name of the judge; default: from the file.", panel="Output", project="name")
@@ -85,6 +85,19 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
             metavar="all|N",
             python="str | int | None",
         ),
+    ] = None
+    start: Annotated[
+        str | None,
+        Option(
+            "A compiled judge whose prompt another model, --lm, is asked with; it may lose --margin.",
+            flag="--from",
+            metavar="NAME[@VERSION]",
+            panel="What",
+        ),
+    ] = None
+    margin: Annotated[
+        float | None,
+        Option("With --from: a loss of the objective that counts as not worse; default .02.", least=0, most=1),
     ] = None
     instructions: Annotated[
         tuple[str, ...],

@@ -1,5 +1,6 @@
 """Plans a compile's calls, tokens and dollars by stage before it asks anything, and what to keep back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import dspy
@@ -17,6 +18,7 @@ from judgec.judges.signatures import fenced_inputs
 from judgec.lm.frozen import freeze
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, CostEstimate, estimate, price
 from judgec.lm.spec import LMSpec
+from judgec.records.label import Item
 from judgec.report.numbers import dollars
 
 ASKED_AGAIN = 0.05  # share of replies that may have to be asked for twice, kept back on top
@@ -182,9 +184,19 @@ def check_caps(least: CostEstimate, settings: CompileSettings) -> None:
 
 
 def _asked(module: dspy.Module, part: Part, spec: LMSpec) -> CostEstimate:
-    """The uncompiled judge on a part, prompt by prompt; a pair in both orders."""
+    return asked_once(module, part.items, spec)
+
+
+def asked_once(module: dspy.Module, items: Sequence[Item], spec: LMSpec) -> CostEstimate:
+    """A judge on some items, prompt by prompt; a pair in both orders.
+
+    Args:
+        module: Its prompt.
+        items: What it is asked about.
+        spec: The model.
+    """
     predict = first_predictor(module)
-    inputs = [fenced_inputs(predict, item) for item in part.items for _ in range(orders_of(module))]
+    inputs = [fenced_inputs(predict, item) for item in items for _ in range(orders_of(module))]
     prompt = freeze(predict, inputs[:CHECKED])
     return estimate((prompt.messages(one) for one in inputs), spec)
 
