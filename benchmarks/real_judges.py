@@ -17,17 +17,18 @@ aspect from an easy one counts; *mean* is the mean of the aspects' own values.
 import argparse
 import hashlib
 import json
-import pickle
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import judgec
@@ -173,18 +174,46 @@ def _first_line(error: Exception) -> str:
 
 def kept(task: Task, out: Path) -> list[Row] | str:
     """The rows of a compile, from the folder of results where it is there; the reason where it failed."""
-    path = out / f"{task.key}.pickle"
+    path = out / f"{task.key}.json"
     if path.exists():
-        loaded: list[Row] | str = pickle.loads(path.read_bytes())  # noqa: S301  # this script wrote it
-        return loaded
+        return [_read(row) for row in json.loads(path.read_text(encoding="utf-8"))]
     found = rows_of(task)
     if isinstance(found, str):
         return found
     out.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    part.write_bytes(pickle.dumps(found))
+    part.write_text(json.dumps([_written(row) for row in found]), encoding="utf-8")
     part.replace(path)
     return found
+
+
+def _written(row: Row) -> dict[str, object]:
+    """A row as JSON has it; a score that is missing is NaN."""
+    ratings = {
+        name: {one.name: _listed(getattr(pairs, one.name)) for one in fields(pairs)}
+        for name, pairs in row.ratings.items()
+    }
+    ceiling = None if row.ceiling is None else {name: one.model_dump() for name, one in row.ceiling.items()}
+    return {one.name: getattr(row, one.name) for one in fields(row)} | {"ratings": ratings, "ceiling": ceiling}
+
+
+def _listed(value: object) -> object:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _read(saved: dict[str, Any]) -> Row:  # Any: of a file that this script wrote
+    ratings = {
+        name: GradePairs(**{key: _array(key, value) for key, value in pairs.items()})
+        for name, pairs in saved["ratings"].items()
+    }
+    ceiling = saved["ceiling"] and {name: Estimate(**one) for name, one in saved["ceiling"].items()}
+    return Row(**{**saved, "ratings": ratings, "ceiling": ceiling})
+
+
+def _array(key: str, value: Any) -> Any:  # Any: as above
+    if key == "values":
+        return tuple(value)
+    return np.array(value, dtype=np.float64 if key == "score" else np.int64) if isinstance(value, list) else value
 
 
 def rows_of(task: Task) -> list[Row] | str:

@@ -117,14 +117,14 @@ def test_killed_run_goes_on_and_every_set_is_a_row_or_named(tmp_path: Path) -> N
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
     deadline = time.monotonic() + 300
-    while not list(out.glob("*.pickle")) and first.poll() is None and time.monotonic() < deadline:
+    while not list(out.glob("*.json")) and first.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
-    before = {path.name: path.stat().st_mtime_ns for path in out.glob("*.pickle")}
+    before = {path.name: path.stat().st_mtime_ns for path in out.glob("*.json")}
     assert before
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=True)  # our own script
-    after = {path.name: path.stat().st_mtime_ns for path in out.glob("*.pickle")}
+    after = {path.name: path.stat().st_mtime_ns for path in out.glob("*.json")}
     assert before.items() <= after.items()  # not made again
     assert {name.partition(".")[0] for name in after} == {"fits"}  # no failure is kept
     assert len(after) == 2

@@ -81,7 +81,7 @@ def test_judge_that_is_better_is_promoted_and_its_split_is_to_quotas(shared: Sha
     assert report["test"]["compiled"]["n"] == counts.count("test")
     assert json.loads((family / "aliases.json").read_text()) == {"champion": 1, "challenger": 2}
     assert [look["version"] for look in json.loads((family / "family.json").read_text())["looks"]] == ["0001", "0002"]
-    names = {"program.json", "calibration.json", "card.json", "split.json", "report.json", "report.html"}
+    names = {"program.json", "calibration.json", "card.json", "split.json", "report.json", "report.html", "items.jsonl"}
     assert {path.name for path in (family / "0001").iterdir()} == names
     assert not list(family.glob(".*partial*"))
 
