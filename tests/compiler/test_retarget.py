@@ -9,6 +9,9 @@ import pytest
 import judgec
 from judgec.errors import UserError
 from tests.compiler.recorded_world import Rows, labels, verdicts
+from tests.compiler.small import write
+from tests.service import grading_world
+from tests.service.fake_openai import FakeOpenAI
 
 CHEAP = {"mini/odd": 0.001, "mini/off": 0.001}
 
@@ -83,3 +86,29 @@ def test_another_prompt_or_question_cannot_be_carried_over(home: Path) -> None:
         compiled(home, "mini/odd", start="grader@1", panel="all")
     with pytest.raises(UserError, match="no judge"):
         compiled(home, "mini/odd", start="nobody")
+
+
+@pytest.mark.full
+def test_a_live_prompt_is_asked_of_another_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    labelled = str(write(tmp_path / "labels.jsonl", grading_world.rows(60)))
+    with FakeOpenAI(grading_world.teachable) as server:
+        options: dict[str, Any] = {  # Any: options of several types
+            "home": tmp_path,
+            "progress": False,
+            "api_base": server.base_url,
+            "optimizer": "labeled",
+            "folds": 1,
+        }
+        first = judgec.compile_judge(labelled, lm="openai/fake", name="w", accept_at="4", **options)
+        before = server.calls
+        moved = judgec.compile_judge(start="w@latest", lm="openai/cheap", accept_at="4", margin=0.05, **options)
+        assert {body["model"] for body in server.bodies[before:]} == {"cheap"}  # the first one is not asked again
+    report: Mapping[str, Any] = moved.report  # Any: JSON
+    assert moved.saved.card.name == "w"
+    assert moved.saved.card.settings["from"] == first.name
+    assert report["retarget"]["cost_per_1000"] == {"from": None, "to": None}  # models without a price
+    assert report["difference"]["to"] in {"champion", first.name}
+    assert moved.report["objective"] == first.report["objective"]
+    with pytest.raises(UserError, match="was compiled for openai/cheap already"):
+        judgec.compile_judge(start=moved.name, lm="openai/cheap", accept_at="4", **options)
