@@ -138,7 +138,7 @@ def test_plan_for_a_model_without_list_price_knows_no_dollars(server: FakeOpenAI
     spec = LMSpec.parse("openai/nobodys-model", api_base=server.base_url)
     _, plan = plan_judge(LABELS, settings_for(server, tmp_path, lm=spec, reflection=None, optimizer="labeled"))
     assert plan.total.usd is None
-    assert "$ unknown" in plan.shown()
+    assert "price unknown" in plan.shown()
 
 
 @pytest.mark.parametrize(

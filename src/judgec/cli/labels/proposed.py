@@ -32,7 +32,8 @@ def _scale(found: LabelSetup) -> list[str]:
     seen = found.proposal.why.get("scale", "")
     at = f"; accepted from {scale.accept_at}" if scale.accept_at is not None else ""
     return [
-        f"scale {scale.name}, worst first: {', '.join(map(str, scale.grades))}{at}" + (f" ({seen})" if seen else "")
+        f"scale {scale.name}{'' if scale.level == 'nominal' else ', worst first'}: {', '.join(map(str, scale.grades))}{at}"
+        + (f" ({seen})" if seen else "")
     ]
 
 
