@@ -31,10 +31,9 @@ def _scale(found: LabelSetup) -> list[str]:
     scale = found.labels.scale
     seen = found.proposal.why.get("scale", "")
     at = f"; accepted from {scale.accept_at}" if scale.accept_at is not None else ""
-    return [
-        f"scale {scale.name}{'' if scale.level == 'nominal' else ', worst first'}: {', '.join(map(str, scale.grades))}{at}"
-        + (f" ({seen})" if seen else "")
-    ]
+    order = "" if scale.level == "nominal" else ", worst first"
+    grades = ", ".join(map(str, scale.grades))
+    return [f"scale {scale.name}{order}: {grades}{at}" + (f" ({seen})" if seen else "")]
 
 
 def _some(names: list[str], most: int = 5) -> str:
