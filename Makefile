@@ -29,13 +29,14 @@ demo-probe: $(STAMP)
 	@$(BIN)/python -m judgec.cli.probe.demo
 
 test: $(STAMP)
-	$(PYTEST) -n 2
+	$(PYTEST) -n 2 --dist worksteal
 
 test-full: $(EXTRAS)
-	$(PYTEST) -n 2 -m full -rs --timeout 1500
+	$(PYTEST) -n 2 --dist worksteal -m full -rs --timeout 1500
 
 soak: $(EXTRAS)
 	$(PYTEST) -n 2 -m soak -rs --timeout 3600
+	$(PYTEST) -n 2 --hypothesis-profile fresh $$(grep -rl --include='test_*.py' '^from hypothesis' tests)
 
 # For tests only: Ray, what runs notebooks, a tiny language model with its server. Without a package index they are skipped.
 $(EXTRAS): $(STAMP)

@@ -21,12 +21,12 @@ import numpy as np
 from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
 from judgec.compiler.compile import default_objective, fields_of
-from judgec.compiler.dataset import Dataset, with_split
+from judgec.compiler.dataset import Dataset, ratings_of, with_split
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import plan_compile
 from judgec.compiler.search.registry import find_optimizer
 from judgec.compiler.settings import CompileSettings
-from judgec.compiler.verify import JUDGES, judge_test, majority, ratings_of, verify
+from judgec.compiler.verify import JUDGES, judge_test, majority, verify
 from judgec.errors import InputError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.registry import judge_module

@@ -40,12 +40,11 @@ from benchmarks.memalign import aligned_judgments, endpoint
 from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
 from judgec.compiler.compile import fields_of
-from judgec.compiler.dataset import Dataset, make_dataset
+from judgec.compiler.dataset import Dataset, make_dataset, ratings_of
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import plan_compile
 from judgec.compiler.search.registry import OPTIMIZERS
 from judgec.compiler.settings import CompileSettings, reflection_spec
-from judgec.compiler.verify import ratings_of
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.bulk import judge_items
 from judgec.judges.registry import judge_module

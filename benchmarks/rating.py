@@ -27,7 +27,7 @@ from judgec.stats.rating.elo import elo
 from judgec.stats.rating.pairwise import standings
 from judgec.stats.rating.ratings import bradley_terry
 from judgec.stats.rating.win_table import win_table
-from judgec.tournament.adaptive import Proposal, propose
+from judgec.tournament.adaptive import Proposal, Until, propose
 from judgec.tournament.schedule import Fixtures
 
 ROUNDS = 5  # medians of
@@ -156,10 +156,10 @@ def scale() -> str:
 class Run:
     """One simulated league: every result is known beforehand, and games are asked for one batch at a time."""
 
-    def __init__(self, seed: int, n_agents: int, n_queries: int) -> None:
+    def __init__(self, seed: int, n_agents: int, n_queries: int, spread: float = 0.6) -> None:
         rng = np.random.default_rng(seed)
         self.seed = seed
-        self.truth = 0.6 * rng.standard_normal(n_agents)
+        self.truth = spread * rng.standard_normal(n_agents)
         self.all = league(self.truth, n_queries, rng, query_effect=0.5)
         self.shuffled = rng.permutation(len(self.all.a))
 
@@ -174,7 +174,9 @@ class Run:
         rating = bradley_terry(self.all.only(kept), resamples=0).rating
         return float(stats.kendalltau(rating, self.truth).statistic)
 
-    def adaptive(self, resolution: float) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], Proposal]:
+    def adaptive(
+        self, resolution: float, until: Until = "order"
+    ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], Proposal]:
         """Rows in the order in which the schedule asks for them, and its last word."""
         fixtures = Fixtures.of(dict.fromkeys(self.all.queries, self.all.agents))
         row = {
@@ -192,7 +194,7 @@ class Run:
                 self.all.query[chosen],
                 self.all.score[chosen],
             )
-            proposal = propose(fixtures, played, seed=self.seed, resolution=resolution)
+            proposal = propose(fixtures, played, until=until, seed=self.seed, resolution=resolution)
             if not proposal.pairings:
                 return chosen, proposal
             asked += [row[p.query_id, frozenset((p.agent_a, p.agent_b))] for p in proposal.pairings]
@@ -281,14 +283,14 @@ def _saved(chance: FloatArray, chosen: FloatArray, share: float) -> float:
     return float(1.0 - needed / share)
 
 
-def write(text: str) -> None:
-    """Put the tables between the markers of the README."""
+def put(text: str, start_marker: str, end_marker: str) -> None:
+    """Put tables between two markers of the README."""
     whole = README.read_text(encoding="utf-8")
-    before, start, rest = whole.partition(START)
-    _, end, after = rest.partition(END)
+    before, start, rest = whole.partition(start_marker)
+    _, end, after = rest.partition(end_marker)
     if not start or not end:
-        sys.exit(f"{README}: the markers {START} and {END} are not both there. Put them where the tables belong.")
-    README.write_text(f"{before}{START}\n{text}{END}{after}", encoding="utf-8")
+        sys.exit(f"{README}: {start_marker} and {end_marker} are not both there. Put them where the tables belong.")
+    README.write_text(f"{before}{start_marker}\n{text}{end_marker}{after}", encoding="utf-8")
 
 
 def tables(ragelo_python: str | None, leagues: int) -> Iterator[str]:
@@ -309,7 +311,7 @@ def main() -> None:
     for part in tables(options.ragelo_python, options.leagues):
         parts.append(part)
         print(part, flush=True)
-    write("\n".join(parts))
+    put("\n".join(parts), START, END)
 
 
 if __name__ == "__main__":

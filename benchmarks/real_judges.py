@@ -36,7 +36,8 @@ from benchmarks.agreement import cell, write
 from benchmarks.llm_rubric import STEM as RUBRIC
 from benchmarks.llm_rubric import rubric_section
 from judgec.compiler.compile import Compiled, default_objective
-from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, ratings_of
+from judgec.compiler.dataset import ratings_of
+from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.errors import JudgecError
 from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet

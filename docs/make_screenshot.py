@@ -32,7 +32,7 @@ FLAGS = [
     "--no-first-run",
     "--hide-scrollbars",
     "--remote-debugging-port=0",
-    "--window-size=1300,2100",
+    "--window-size=1300,2500",
 ]
 ROWS = "[...document.querySelectorAll('a')].filter(a => /^[a-z_]+[.][a-z_.]+$/.test(a.textContent.trim()))"
 PREPARE = f"""(async () => {{
@@ -46,7 +46,8 @@ LOOK = f"""(async () => {{
   await new Promise(done => setTimeout(done, 200));
   const row = {ROWS}.find(a => a.textContent.trim() === 'test.tau_b');
   const table = {ROWS}[0].closest('.ReactVirtualized__Grid');
-  return !!row && (!table || row.getBoundingClientRect().top - table.getBoundingClientRect().top < 220);
+  const end = !table || table.scrollTop + table.clientHeight >= table.scrollHeight - 2;
+  return !!row && (end || row.getBoundingClientRect().top - table.getBoundingClientRect().top < 220);
 }})()"""
 NOTCH = 90  # pixels that one turn of the wheel scrolls: two rows
 

@@ -1,4 +1,4 @@
-"""The documentation as a folder of web pages: the documents, and the API reference from the docstrings.
+"""The documentation as a folder of web pages: the documents, the API reference from the docstrings, a search of both.
 
     python docs/make_site.py [OUT]
 
@@ -6,6 +6,10 @@ Modules are read, not imported. OUT is ``build/docs`` by default.
 """
 
 import ast
+import base64
+import hashlib
+import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +17,7 @@ from html import escape
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup
 
 from judgec.report.kit import document
@@ -43,6 +48,8 @@ LAYERS = (
     *("report", "held_out", "queries", "agents", "judges", "retrieval", "lm", "evidence", "store", "tracking", "stats"),
     *("tasks", "records", "errors"),
 )
+SEARCH = Path(__file__).with_name("search.js")
+Section = tuple[str, str, str, str]  # address, title of its page, heading, text
 Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -50,17 +57,65 @@ def main(out: Path) -> int:
     """Write the pages; returns how many."""
     pages = {path.relative_to(ROOT): path for pattern in DOCUMENTS for path in sorted(ROOT.glob(pattern))}
     markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
+    sections = list(_named_things())
     for relative, path in pages.items():
         text = path.read_text(encoding="utf-8")
-        body = markdown.render(text) if path.suffix == ".md" else f"<pre>{escape(text)}</pre>"
+        tokens = markdown.parse(text) if path.suffix == ".md" else []
         title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("# ")), relative.name)
+        sections += _sections(tokens, relative.with_suffix(".html").as_posix(), title)
+        body = markdown.renderer.render(tokens, markdown.options, {}) if tokens else f"<pre>{escape(text)}</pre>"
         depth = "../" * (len(relative.parts) - 1)
         links = f"<a href='{depth}README.html'>judgec</a> <a href='{depth}reference.html'>API reference</a>"
+        links += f" <a href='{depth}search.html'>Search</a>"
         _write(out / relative.with_suffix(".html"), title, f"<nav>{links}</nav>{_linked(body)}")
     _write(out / "reference.html", "judgec: API reference", reference())
+    _write(out / "search.html", "judgec: search", search_page(sections), script=SEARCH.read_text(encoding="utf-8"))
     for folder in ("images", "notebooks"):
         shutil.copytree(ROOT / "docs" / folder, out / "docs" / folder, dirs_exist_ok=True)
-    return len(pages) + 1
+    return len(pages) + 2
+
+
+def search_page(sections: Sequence[Section]) -> str:
+    """A box, and the text of all sections for the script that looks through them."""
+    data = json.dumps(sections, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        "<nav><a href='README.html'>judgec</a> <a href='reference.html'>API reference</a></nav><h1>Search</h1>"
+        "<p><input id=query type=search size=40 aria-label='Words to look for'> <span id=said role=status></span></p>"
+        f"<ol id=found></ol><noscript>The search needs JavaScript.</noscript>"
+        f"<script type='application/json' id=sections>{data}</script>"
+    )
+
+
+def _sections(tokens: list[Token], url: str, page: str) -> list[Section]:
+    """The document's sections; their headings get anchors."""
+    found: list[tuple[str, str, list[str]]] = [(url, page, [])]
+    taken: set[str] = set()
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            head = _plain(tokens[at + 1].content)
+            anchor = re.sub(r"[^a-z0-9 -]", "", head.lower()).strip().replace(" ", "-")
+            while anchor in taken:
+                anchor += "-"
+            taken.add(anchor)
+            token.attrSet("id", anchor)
+            found.append((f"{url}#{anchor}", head, []))
+        elif token.type in {"inline", "fence"} and (not at or tokens[at - 1].type != "heading_open"):
+            found[-1][2].append(_plain(token.content))
+    return [(place, page, head, " ".join(texts)) for place, head, texts in found if texts]
+
+
+def _plain(text: str) -> str:
+    """Markdown as words."""
+    return " ".join(re.sub(r"[`*]|<[^>]*>|\]\([^)]*\)|\[", " ", text).split())
+
+
+def _named_things() -> Iterator[Section]:
+    """Every public class and function of the reference."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+        for node in public(ast.parse(path.read_text(encoding="utf-8")).body):
+            said = " ".join((ast.get_docstring(node) or "").split())
+            yield f"reference.html#{name}.{node.name}", "API reference", f"{name}.{node.name}", said
 
 
 def reference() -> str:
@@ -106,10 +161,14 @@ def _linked(body: str) -> str:
     return body.replace('.md"', '.html"').replace(".md#", ".html#").replace('LICENSE"', 'LICENSE.html"')
 
 
-def _write(path: Path, title: str, body: str) -> None:
+def _write(path: Path, title: str, body: str, *, script: str = "") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     parts = Markup(body), Markup(MORE)  # noqa: S704 -- our own documents and style
     page = document(title, *parts).replace("default-src 'none'", "default-src 'none'; img-src 'self'")
+    if script:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        page = page.replace("img-src 'self'", f"img-src 'self'; script-src 'sha256-{digest}'")
+        page = page.replace("</body>", f"<script>{script}</script></body>")
     path.write_text(page, encoding="utf-8")
 
 

@@ -2,7 +2,9 @@
 
 Ctrl-C reaches them, even where the whole run was put into the background; and ``judgec`` is on the PATH, as for a user
 who has activated the environment, so that the next commands which are printed begin with it.
-No property is given a time limit: a busy machine has no reliable clock.
+No property is given a time limit: a busy machine has no reliable clock. Properties are tried on the same examples every
+time, so that a run on one machine says what a run on another will; ``--hypothesis-profile fresh`` draws new ones
+(``make soak`` does).
 """
 
 import os
@@ -14,5 +16,6 @@ from hypothesis import HealthCheck, settings
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
-settings.register_profile("judgec", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("judgec", settings.get_profile("fresh"), derandomize=True)
 settings.load_profile("judgec")

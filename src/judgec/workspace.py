@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judgec.lm.executor import OnDone
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
-from judgec.store import programs
+from judgec.store import programs, seal
 from judgec.store.journal.journal import Journal
 from judgec.store.programs import Program
 from judgec.tracking.background import Tracker
@@ -69,7 +70,7 @@ class Workspace:
 
     def tracker(self) -> Tracker:
         """MLflow on that store, in a process of its own; a context manager."""
-        return Tracker(self.store, self.environ)
+        return Tracker(self.store, self.environ, seal.notes)
 
     def journal(self) -> Journal:
         """The journal of all calls, which makes them resumable and free a second time; a context manager."""
@@ -87,6 +88,7 @@ class Workspace:
         spread: bool = False,
         ray_address: str | None = None,
         on_done: OnDone | None = None,
+        patience: Patience | None = None,
     ) -> Session:
         """A way to language models through the journal, under caps; a context manager.
 
@@ -100,6 +102,7 @@ class Workspace:
             spread: Workers on a Ray cluster make the calls.
             ray_address: Of that cluster.
             on_done: Told of progress.
+            patience: How long a call waits for an endpoint that asks for time, and who is told of it.
 
         Raises:
             UserError: Dollars are capped and the model has no list price.
@@ -115,6 +118,7 @@ class Workspace:
             spread=spread,
             ray_address=ray_address,
             on_done=on_done,
+            patience=patience,
             environ=self.environ,
         )
 

@@ -170,7 +170,7 @@ def test_passage_without_text_is_a_failure_and_an_empty_one_keeps_its_place() ->
 def test_module_that_cannot_be_imported_is_refused(text: str, tmp_path: Path) -> None:
     name = f"broken_module_{len(text)}"
     (tmp_path / f"{name}.py").write_text(text)
-    with pytest.raises(UserError, match=r"--agents: .*importable"):
+    with pytest.raises(UserError, match=r"--agents python.*importable"):
         PythonSystem(f"python:{name}:ask", tmp_path)
     with pytest.raises(UserError, match=r"--rerank .*importable"):
         python_reranker(f"python:{name}:ask", tmp_path)

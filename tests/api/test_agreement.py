@@ -95,3 +95,47 @@ def test_rows_that_the_judge_has_learned_from_are_in_no_contest() -> None:
     every = judgec.agreement(rows, expert="grade", judge="judge_grade", all=True)
     assert every.alt_test is not None
     assert {one.items for one in every.alt_test.contests} == {80}
+
+
+def dialogue(number: int, said: str, *judge: int) -> dict[str, object]:
+    """A dialogue of as many answers as the judge graded; the expert grades each 1."""
+    turns: list[dict[str, object]] = []
+    for place, grade in enumerate(judge):
+        turns.append({"role": "user", "content": f"{said} {place}?"})
+        turns.append({"role": "assistant", "content": "Yes.", "human": 1 + place, "gpt4": grade})
+    return {"item_id": f"d{number}", "conversation": turns}
+
+
+def test_agreement_of_each_turn_takes_dialogues_as_clusters() -> None:
+    rows = [dialogue(n, f"chair {n}", 1, 2, 2 + n % 2) for n in range(20)]
+    found = judgec.agreement(rows, expert="human", judge="gpt4", turn="each")
+    assert found.agreement.n == 60
+    assert found.estimates["exact"].value == pytest.approx(50 / 60)  # the third of every second dialogue is one lower
+    flat = [
+        {"human": 1 + place, "gpt4": grade, "dialogue": n}
+        for n in range(20)
+        for place, grade in enumerate((1, 2, 2 + n % 2))
+    ]
+    same = judgec.agreement(flat, expert="human", judge="gpt4", cluster="dialogue")
+    pd.testing.assert_frame_equal(found.table, same.table)
+
+
+def test_agreement_of_turns_without_conversations_is_refused() -> None:
+    with pytest.raises(UserError, match=r"--turn each; none of its columns \(human, gpt4, ticket"):
+        judgec.agreement(graded(), expert="human", judge="gpt4", turn="each")
+
+
+def test_recorded_verdicts_of_each_turn_find_the_labels_in_the_turns(tmp_path: Path) -> None:
+    labels = [dialogue(n, f"chair {n}", 1, 2, 3) for n in range(20)]
+    for row in labels:
+        for turn in row["conversation"]:  # type: ignore[attr-defined]  # a list, as made above
+            if "human" in turn:
+                turn["grade"] = turn.pop("human")
+    verdicts = [
+        {"item_id": f"d{n}#{place}", "judge": "j", "grade": place - (place == 3 and n % 2)}
+        for n in range(20)
+        for place in (1, 2, 3)
+    ]
+    found = judgec.agreement(verdicts, labels=labels, turn="each", home=tmp_path)
+    assert found.agreement.n == 60
+    assert found.estimates["exact"].value == pytest.approx(50 / 60)

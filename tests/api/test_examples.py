@@ -1,6 +1,7 @@
 """The example in the docstring of every verb is true."""
 
 import inspect
+import json
 from collections.abc import Callable
 from doctest import ELLIPSIS, DocTestParser, DocTestRunner
 from pathlib import Path
@@ -64,3 +65,29 @@ def test_example_of_calling_a_judge_is_true(sensors: Path, monkeypatch: pytest.M
 def test_every_verb_takes_home_and_tracking_uri() -> None:
     for name in VERBS:
         assert {"home", "tracking_uri"} <= set(inspect.signature(getattr(judgec, name)).parameters), name
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("answer", "grade"),
+    [
+        ("It has a plasma resonator from Oslo, reaches 912 GHz, needs 77 kV and was certified in 1931.", 1),
+        ("Bananas ripen much faster in a paper bag beside two apples, as every grocer knows.", 1),
+        ("I don't know, the documentation does not say.", 2),
+        (None, 5),  # the reference itself
+    ],
+)
+def test_judge_without_a_model_gives_grades_their_literal_meaning(
+    sensors: Path, answer: str | None, grade: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On every query of the test split, which the judge has not learned from."""
+    monkeypatch.chdir(sensors)
+    split = json.loads(Path("programs/sensors/0001/split.json").read_text())["queries"]
+    rows = map(json.loads, Path("trainsets/sensors/labels.jsonl").read_text(encoding="utf-8").splitlines())
+    asked = {row["query_id"]: row for row in rows if split[row["query_id"]] == "test"}
+    names = ("query", "reference", "contexts")
+    judged = judgec.load_judge("sensors@1").rows(
+        [{**{name: row[name] for name in names}, "answer": answer or row["reference"]} for row in asked.values()]
+    )
+    assert len(judged) > 30
+    assert sum(row["grade"] == grade for row in judged) >= 0.9 * len(judged)

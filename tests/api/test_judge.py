@@ -59,7 +59,7 @@ def test_judge_of_a_frame_keeps_rows_order_index_and_columns(found: judgec.Compi
     assert graded.index.tolist() == ["d", "b", "b", "z"]
     assert graded.columns.tolist() == [
         *frame.columns,
-        *("grade", "score", "accept", "confidence", "rationale", "unscored", "probabilities"),
+        *("grade", "score", "accept", "confidence", "rationale", "unscored", "probabilities", "stated_confidence"),
     ]
     pd.testing.assert_frame_equal(graded[frame.columns], frame)
     assert graded["grade"].iloc[1] == graded["grade"].iloc[2]
@@ -79,8 +79,8 @@ def test_judge_of_rows_that_have_a_grade_prefixes_all_names(found: judgec.Compil
     graded = found.judge(frame)
     assert graded["grade"].tolist() == frame["grade"].tolist()
     assert [name for name in graded.columns if name.startswith("judge_")] == [
-        *(f"judge_{name}" for name in ("grade", "score", "accept", "confidence", "rationale", "unscored")),
-        "judge_probabilities",
+        *(f"judge_{name}" for name in ("grade", "score", "accept", "confidence", "rationale")),
+        *(f"judge_{name}" for name in ("unscored", "probabilities", "stated_confidence")),
     ]
 
 

@@ -30,6 +30,9 @@ class Told:
     def note(self, text: str) -> None:
         raise AssertionError(text)
 
+    def waiting(self, text: str) -> None:
+        raise AssertionError(text)
+
     def progress(self, progress: Progress) -> None:
         self.last = progress
 

@@ -25,13 +25,14 @@ LAYERS = (
     ("tasks",),
     ("stats",),
     ("records",),
+    ("private",),
     ("errors",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 # Third-party packages and the only places (prefixes below src/judgec) that may import them.
 DOORS = {
-    "mlflow": ("tracking/", "mlflow_align.py"),
+    "mlflow": ("tracking/", "mlflow_align.py", "api/mlflow_model.py", "api/mlflow_scorer.py"),
     "typer": ("cli/",),
     "rich": ("cli/", "report/", "render.py"),
     "dspy": ("lm/", "judges/", "queries/", "agents/", "compiler/", "store/programs.py", "retrieval/embed.py"),

@@ -12,7 +12,8 @@ TEMPLATES = sorted((SOURCE / "report" / "templates").glob("*.html"))
 NOT_HTML = {  # a closing tag in a string, and why it may stand there
     "compiler/gepa_reply.py": "a pattern for what models wrap their replies in",
     "judges/fencing.py": "names the marks that no text of users may contain",
-    "probes/report/junit.py": "XML, every text through xml.sax.saxutils",
+    "probes/report/junit.py": "XML, every text through report/xml.py",
+    "report/gates.py": "XML, every text through report/xml.py",
     "review/page.py": "puts its own page.html, page.css and page.js together",
     "store/review/xlsx.py": "XML of a spreadsheet",
 }

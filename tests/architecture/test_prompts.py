@@ -7,7 +7,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "judgec"
 PROMPT_ROOMS = ("judges/", "queries/", "agents/", "probes/")
-MESSAGE_ROOMS = ("lm/",)
+MESSAGE_ROOMS = ("lm/", "judges/export/")  # what is exported asks without the layer
 SIGNATURE_MAKERS = {"Signature", "InputField", "OutputField", "with_instructions"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -2,10 +2,14 @@
 
 import contextlib
 import errno
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import dspy
@@ -15,9 +19,9 @@ from typer.testing import CliRunner
 from judgec.cli.app import app, main
 from judgec.errors import ArtifactError, BudgetError, InputError, ServiceError, UserError
 from tests.cli.judging import KEY, request, rows, run, save_judge, write_items
-from tests.service import policies
+from tests.service import hostile, policies
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.replies import Call, Outcome
+from tests.service.replies import Call, Hang, Outcome, Raw
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,6 +55,9 @@ def test_judge_writes_one_row_an_item_in_order_and_again_for_free(tmp_path: Path
     assert all(isinstance(spread, dict) and sum(spread.values()) == pytest.approx(1) for spread in spreads)
     assert sum(row["accept"] is True for row in said) == first["accepted"]
     assert (first["agreement"], first["notes"]) == (None, [])
+    stated = {row["stated_confidence"] for row in said}
+    assert stated <= {number / 100 for number in range(101)}  # as the model wrote it, in percent
+    assert [row["confidence"] for row in said] != [row["stated_confidence"] for row in said]
 
 
 def test_judge_whose_prompt_cannot_be_frozen_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,13 +244,16 @@ def command(folder: Path, *arguments: str) -> list[str]:
     ]
 
 
-def test_judge_interrupted_keeps_what_is_in_flight_says_how_to_go_on_and_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_judge_interrupted_keeps_what_is_in_flight_says_how_to_go_on_and_does(
+    tmp_path: Path, signum: signal.Signals, code: int
+) -> None:
     file = write_items(tmp_path / "items.jsonl", 900)
     save_judge(tmp_path)
 
     def interrupting(call: Call) -> Outcome:
         if call.number == 40:
-            running.send_signal(signal.SIGINT)
+            running.send_signal(signum)
         return policies.good(call)
 
     with FakeOpenAI(interrupting, latency=0.05) as server:
@@ -251,13 +261,66 @@ def test_judge_interrupted_keeps_what_is_in_flight_says_how_to_go_on_and_does(tm
         running = subprocess.Popen(command(tmp_path, *arguments), stderr=subprocess.PIPE, text=True)
         _, said = running.communicate(timeout=280)
         paid = server.answered
-        assert (running.returncode, "the same command goes on from there" in said) == (130, True), said
+        assert (running.returncode, "the same command goes on from there" in said) == (code, True), said
         assert paid < 900
         assert not (tmp_path / "out.jsonl").exists()
         counts = run(request(tmp_path, file, server.base_url))
         assert server.paid_twice == 0
     assert counts["unscored"] == 0
     assert counts["journaled"] == paid
+
+
+def test_hostile_replies_cost_their_items_alone_and_are_not_asked_for_without_end(tmp_path: Path) -> None:
+    """Each field of a reply with each odd value, in one run; then again: what was paid for is in the journal."""
+    shapes = [hostile.replaced(path, odd) for path in hostile.PATHS for odd in hostile.ODD]
+    # What has no choices, or says error, is a gateway's: asked for again, not journaled.
+    shapes = [shape for shape in shapes if not (isinstance(shape, dict) and shape.get("error"))]
+    bodies = [json.dumps(shape).encode() for shape in shapes if isinstance(shape, dict) and "choices" in shape]
+    file = write_items(tmp_path / "items.jsonl", len(bodies))
+    save_judge(tmp_path)
+
+    def hurting(call: Call) -> Outcome:
+        if not call.prompt.outputs:
+            return policies.good(call)
+        return Raw(bodies[int(re.findall(r"How far is (\d+)", json.dumps(call.body["messages"]))[-1])])
+
+    with FakeOpenAI(hurting) as server:
+        first = run(request(tmp_path, file, server.base_url))
+        paid = server.calls
+        again = run(request(tmp_path, file, server.base_url))
+        asked_again = server.calls - paid
+    said = rows(tmp_path)
+    assert len(said) == len(bodies)
+    assert first["unscored"] == again["unscored"] == sum(row.get("unscored") is not None for row in said)
+    assert 0 < first["unscored"] < len(bodies) / 2  # a wrong bill or decoration costs no verdict
+    assert asked_again <= first["unscored"] + 1  # once more a run, and the preflight
+
+
+@pytest.mark.parametrize("pause", [0.02, 0.3, 1.5])
+def test_judge_interrupted_again_does_not_wait_and_shows_no_traceback(tmp_path: Path, pause: float) -> None:
+    write_items(tmp_path / "items.jsonl", 900)
+    save_judge(tmp_path)
+
+    def impatient() -> None:
+        running.send_signal(signal.SIGINT)
+        while running.poll() is None:  # two that come at once are one
+            time.sleep(pause)
+            running.send_signal(signal.SIGINT)
+
+    def interrupting(call: Call) -> Outcome:
+        if call.number == 40:
+            threading.Thread(target=impatient, daemon=True).start()
+        return policies.good(call) if call.number < 40 else Hang()
+
+    with FakeOpenAI(interrupting, latency=0.02) as server:
+        arguments = ["--judge", "mine", "--out", str(tmp_path / "out.jsonl"), "--api-base", server.base_url]
+        running = subprocess.Popen(command(tmp_path, *arguments), stderr=subprocess.PIPE, text=True)
+        began = time.monotonic()
+        _, said = running.communicate(timeout=280)
+    assert (running.returncode, "the same command goes on from there" in said) == (130, True), said
+    assert not re.search(r"Traceback|asyncio|Unclosed|Exception ignored|Error", said), said
+    assert time.monotonic() - began < 25  # GRACE_SECONDS is 30
+    assert sorted(path.name for path in tmp_path.glob("*out*")) == []
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,8 @@ def test_judge_that_is_better_is_promoted_and_its_split_is_to_quotas(shared: Sha
     assert report["test"]["compiled"]["n"] == counts.count("test")
     assert json.loads((family / "aliases.json").read_text()) == {"champion": 1, "challenger": 2}
     assert [look["version"] for look in json.loads((family / "family.json").read_text())["looks"]] == ["0001", "0002"]
-    names = {"program.json", "calibration.json", "card.json", "split.json", "report.json", "report.html", "items.jsonl"}
+    stems = ("program", "calibration", "card", "split", "report", "manifest")
+    names = {*(f"{stem}.json" for stem in stems), "report.html", "items.jsonl"}
     assert {path.name for path in (family / "0001").iterdir()} == names
     assert not list(family.glob(".*partial*"))
 
@@ -104,6 +105,12 @@ def test_key_is_sent_and_written_nowhere(shared: Shared) -> None:
     assert not [path for path in files if CANARY.encode() in path.read_bytes()]
 
 
+def all_numbers(client: Any, run_id: str) -> dict[str, tuple[Any, ...]]:
+    """The table of a run's numbers: value, low, high and note by name."""
+    table = json.loads(Path(client.download_artifacts(run_id, "metrics.json")).read_text())
+    return {row[0]: tuple(row[2:]) for row in table["data"]}
+
+
 def test_run_read_back_from_mlflow_holds_the_report(shared: Shared) -> None:
     from mlflow import MlflowClient
 
@@ -111,19 +118,24 @@ def test_run_read_back_from_mlflow_holds_the_report(shared: Shared) -> None:
     client = MlflowClient(tracking_uri=f"sqlite:///{shared.home / 'mlruns' / 'mlflow.db'}")
     run = client.get_run(report["mlflow_run_id"])
     compiled = report["test"]["compiled"]
+    metrics, table = run.data.metrics, all_numbers(client, report["mlflow_run_id"])
     for name in STATISTICS:
-        if name == "auc":  # of binary labels only
-            assert run.data.tags["undefined.test.auc"] == compiled["auc"]["note"] == "the labels are not binary"
-            continue
-        wanted = {f"test.{name}{suffix}": compiled[name][key] for suffix, key in (("", "value"), (".low", "low"))}
-        known = {key: value for key, value in wanted.items() if value is not None}  # perfect agreement has no interval
-        assert {key: run.data.metrics[key] for key in known} == pytest.approx(known)
-        assert not (wanted.keys() - known.keys()) & run.data.metrics.keys()
-    assert run.data.metrics["test.uncompiled.tau_b"] == pytest.approx(report["test"]["uncompiled"]["tau_b"]["value"])
-    assert run.data.metrics["prompt_gain.tau_b.low"] == pytest.approx(report["prompt_gain"]["tau_b"]["low"])
-    assert run.data.metrics["test.n"] == compiled["n"]
-    assert "test.majority.tau_b" not in run.data.metrics
-    assert "one grade only" in run.data.tags["undefined.test.majority.tau_b"]
+        value, low, high, note = table[f"test.{name}"]
+        assert (value, low, high) == tuple(
+            None if (number := compiled[name][key]) is None else pytest.approx(number)
+            for key in ("value", "low", "high")
+        )
+        assert note == compiled[name].get("note", "")
+        if name in {"tau_b", "accept_agreement", "kappa", "qwk", "exact"} and value is not None:
+            assert metrics[f"test.{name}"] == pytest.approx(value)
+    assert table["test.auc"][3] == "the labels are not binary"
+    assert table["test.uncompiled.tau_b"][0] == pytest.approx(report["test"]["uncompiled"]["tau_b"]["value"])
+    assert table["prompt_gain.tau_b"][1] == pytest.approx(report["prompt_gain"]["tau_b"]["low"])
+    assert "one grade only" in table["test.majority.tau_b"][3]
+    assert len(metrics) <= 15
+    assert (metrics["test.n"], metrics["lm_calls"]) == (compiled["n"], report["lm_calls"])
+    assert metrics["test.gain"] == pytest.approx(report["difference"]["objective"]["value"])
+    assert not [tag for tag in run.data.tags if tag.startswith("undefined")]
     assert (run.data.params["lm"], run.data.params["version"]) == ("openai/fake", "0001")
     contexts = [tag.value for given in run.inputs.dataset_inputs for tag in given.tags]
     assert sorted(contexts) == ["dev", "test", "train"]
@@ -250,3 +262,34 @@ def test_few_items_are_pointed_out_once(tmp_path: Path) -> None:
     file = write(tmp_path / "few.jsonl", grading_world.rows(24, per_query=1))
     report = json.loads(judgec(tmp_path, "compile-judge", file.name, "--json").stdout)
     assert len([note for note in report["notes"] if "under 30" in note]) == 1
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore")  # MLflow's imports warn; they are not ours to mend
+def test_log_traces_makes_each_disagreement_a_trace_of_the_run_with_both_grades(tmp_path: Path) -> None:
+    import mlflow
+    from mlflow import MlflowClient
+
+    write(tmp_path / "labels.jsonl", grading_world.rows(90, per_query=2))
+    done = judgec(tmp_path, "compile-judge", "labels.jsonl", "--log-traces", "--json", "--folds", "1")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    uri = f"sqlite:///{tmp_path / 'mlruns' / 'mlflow.db'}"
+    client = MlflowClient(tracking_uri=uri)
+    run = client.get_run(report["mlflow_run_id"])
+    table = json.loads(Path(client.download_artifacts(run.info.run_id, "disagreements.json")).read_text())
+    rows = {row[0]: dict(zip(table["columns"], row, strict=True)) for row in table["data"]}
+    assert rows
+    mlflow.set_tracking_uri(uri)
+    traces = client.search_traces(locations=[run.info.experiment_id], run_id=run.info.run_id, max_results=200)
+    assert {trace.info.tags["judgec.disagreement"] for trace in traces} == set(rows)
+    assert len(traces) == len(rows)
+    for trace in traces:
+        row = rows[trace.info.tags["judgec.disagreement"]]
+        (span,) = trace.data.spans
+        assert (span.inputs["query"], span.outputs) == (row["query"], row["answer"])
+        said = {one.name: one for one in trace.info.assessments}
+        assert said["grade"].expectation.value == row["experts"]
+        assert said["judge.grade"].feedback.value == row["judge"]
+        assert said["judge.grade"].rationale == row["reason"]
+        assert said["judge.grade"].source.source_type == "CODE"

@@ -106,6 +106,63 @@ def test_answers_cite_passages_and_carry_what_they_took(here: Path, capsys: pyte
     assert [row["answer"] for row in rows_of(here / "a.jsonl")] == [row["answer"] for row in rows]
 
 
+def test_a_grid_builds_each_index_once_and_its_tournament_says_what_mattered(folder: Path) -> None:
+    grid = [
+        "--index",
+        "docs",
+        "--queries",
+        "queries.jsonl",
+        "--grid",
+        "retriever=bm25,hybrid",
+        "chunk=40,1000",
+        "k=1,2",
+    ]
+    asked = ["answer", *grid, "--out", "grid.jsonl", "--json"]
+    plan = json.loads(run(folder, *asked, "--dry-run").stdout)
+    assert (len(plan["agents"]), plan["answers"], plan["calls"]) == (8, 8 * len(QUERIES), 8 * len(QUERIES))
+    assert (plan["indexes"], plan["indexes_to_build"]) == (2, 2)
+    assert not (folder / "grid.jsonl").exists()
+    report = json.loads(run(folder, *asked).stdout)
+    assert next(iter(report["agents"])) == "rag-bm25:chunk=40:k=1"
+    assert len(list((folder / ".judgec" / "indexes").iterdir())) == 2
+    assert json.loads(run(folder, *asked, "--dry-run").stdout)["indexes_to_build"] == 0
+    options = ["--queries", "queries.jsonl", "--answers", "grid.jsonl", "--out", "mattered", "--unproven"]
+    shown = run(folder, "evaluate", *options, "--judge", "parts")
+    assert "What mattered: one setting changed" in shown.stdout
+    found = json.loads((folder / "mattered" / "report.json").read_text(encoding="utf-8"))["effects"]
+    assert {(one["setting"], one["from"], one["to"]) for one in found} == {
+        ("retriever", "bm25", "hybrid"),
+        ("chunk", "40", "1000"),
+        ("k", "1", "2"),
+    }
+    by_name = {(one["setting"], one["measure"]): one for one in found}
+    assert by_name["chunk", "grade"]["pairs"] == 4
+    rows = rows_of(folder / "grid.jsonl")
+    scores = {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in _lines(folder / "mattered/answers.csv")}
+    gaps = [
+        scores[row["query_id"], row["agent"].replace("chunk=40:", "chunk=1000:")]
+        - scores[row["query_id"], row["agent"]]
+        for row in rows
+        if row["settings"]["chunk"] == "40"
+    ]
+    assert by_name["chunk", "grade"]["difference"]["value"] == pytest.approx(sum(gaps) / len(gaps))
+    assert "<h2>What mattered</h2>" in (folder / "mattered" / "report.html").read_text(encoding="utf-8")
+    assert len(_lines(folder / "mattered" / "effects.csv")) == len(found)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()[1:]
+
+
+def test_a_grid_of_chunks_needs_documents(here: Path) -> None:
+    with pytest.raises(UserError, match="built with 1000/250, and one index has one"):
+        answered(agents=None, grid=["chunk=500,1000"])
+    with pytest.raises(UserError, match="no such file or folder"):
+        answered(agents=None, grid=["k=3"], index="nowhere")
+    with pytest.raises(UserError, match="names rerankers, too"):
+        answered(agents=None, grid=["rerank=none,lexical"], rerank="lexical")
+
+
 def test_evaluate_lets_agents_answer_and_play(folder: Path) -> None:
     options = ["--index", "index", "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "league", "--unproven"]
     report = json.loads(run(folder, "evaluate", *options, "--judge", "parts", "--json").stdout)
@@ -128,9 +185,17 @@ def test_compile_agent_saves_a_version_that_answer_can_run(folder: Path) -> None
     assert report["metric"] == "judge:parts@1"
     assert report["head_to_head"]["independent"] is False
     assert set(report["test"]) == {"uncompiled", "compiled"}
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder / 'mlruns' / 'mlflow.db'}")
+    metrics = client.get_run(report["mlflow_run_id"]).data.metrics
+    assert len(metrics) <= 15
+    assert metrics["test.score"] == pytest.approx(report["test"]["compiled"]["score"]["value"])
+    assert metrics["difference.score"] == pytest.approx(report["difference"]["score"]["value"])
+    assert {"duel.net", "duel.wins", "difference.score.low", "lm_calls"} <= set(metrics)
     files = {path.name for path in (folder / "programs" / "ag" / "0001").iterdir()}
-    stems = ("program", "calibration", "card", "split", "report")
-    assert files == {"report.html", *(f"{stem}.json" for stem in stems)}
+    stems = ("program", "calibration", "card", "split", "report", "manifest")
+    assert files == {"report.html", "items.jsonl", *(f"{stem}.json" for stem in stems)}
     page = (folder / report["report_html"]).read_text(encoding="utf-8")
     assert "<h2>Head to head</h2>" in page
     assert "parts@1, the very judge" in page
@@ -244,7 +309,7 @@ def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path
 def test_evaluate_has_the_options_of_answer_and_passes_them_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone, both = inspect.signature(answer).parameters, inspect.signature(evaluate).parameters
     other = {"lm": "agents_lm"}
-    options = [name for name in alone if name not in {"out", "queries", "agents"}]
+    options = [name for name in alone if name not in {"out", "queries", "agents", "dry_run"}]
     assert {name: both[other.get(name, name)].default for name in options} == {
         name: alone[name].default for name in options
     }

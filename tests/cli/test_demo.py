@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,16 @@ def test_demo_compiles_a_fresh_family_says_constructed_labels_and_its_next_comma
     assert judges["ceiling"]["n"] == judges["compiled_loo"]["n"] > 0
     subprocess.run(judge.removeprefix("Next: "), cwd=tmp_path, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
     assert (tmp_path / "judged.jsonl").read_text().count("\n") == 866  # a row of the labels each
+
+
+@pytest.mark.full
+def test_demo_tournament_tells_the_broken_systems_from_the_others(tmp_path: Path) -> None:
+    (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
+    command = [sys.executable, "-m", "judgec.cli.corpus.demo_tournament"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=600)
+    ranks = json.loads((tmp_path / "demo" / "tournament" / "report.json").read_text())["ranks"]
+    assert [ranks[agent]["rank"] for agent in ("broken_retriever", "no_context")] == [7, 8]
+    groups = {agent: set(found["group"]) for agent, found in ranks.items()}
+    best, broken, mute = groups.pop("rag-bm25"), groups.pop("broken_retriever"), groups.pop("no_context")
+    assert not best & (broken | mute)  # of the two nobody can tell which is worse
+    assert all(group & best for group in groups.values())

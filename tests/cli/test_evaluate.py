@@ -1,5 +1,6 @@
 """``judgec evaluate`` as a user runs it: compile on a few labels, then a tournament, each a real process."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -11,9 +12,11 @@ import pytest
 from judgec.api.evaluation_notes import notes_of
 from judgec.api.options.evaluate import EvaluateOptions
 from judgec.cli.app import main
+from judgec.lm.embedded.prompt import unquote
 from judgec.records.game import Game, Games
 from judgec.store import programs
 from judgec.store.rows.items import digest
+from judgec.store.seal import seal
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.preferences import learned_queries
 from judgec.store.tournament.reading import Sources, read_entries
@@ -23,6 +26,9 @@ from judgec.tournament.pooling import given
 from judgec.tournament.report.evaluation import Evaluation
 from tests.cli.process import ROOT, judgec
 from tests.records.test_card import make_card
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome
+from tests.service.replies import answer as reply
 
 RAGELO = ROOT.parent / "shared" / "data" / "ragelo_example"
 COLOURS = ("red", "green", "blue", "white", "black")
@@ -87,7 +93,56 @@ def test_evaluate_json_is_one_object_and_the_folder_holds_the_report(home: Path)
     assert report["mlflow_run_id"]
     assert card["tie_band"] is not None
     files = {path.name for path in (home / "out").iterdir()}
-    assert files == {"report.html", "report.json", "leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv"}
+    tables = {"leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv", "aspect_tests.csv"}
+    assert files == {"report.html", "report.json", "items.jsonl", *tables}
+
+
+def test_judge_without_labels_plays_is_marked_unproven_everywhere_and_compiles_on_the_games_it_names(
+    tmp_path: Path,
+) -> None:
+    """A model that prefers the longer answer; experts label what --sample wrote."""
+
+    def longer(call: Call) -> Outcome:
+        given = {name: " ".join(unquote(value)) for name, value in call.prompt.inputs.items()}
+        a, b = (len(given.get(f"answer_{side}", "")) for side in "ab")
+        return reply(call, {"preference": "a" if a > b else "b" if b > a else "tie"})
+
+    rows = [
+        {"query_id": f"q{q}", "query": f"What is {q}?", "agent": agent, "answer": f"It is {q}" + " really" * n}
+        for q in range(20)
+        for agent, n in (("brief", q % 2), ("long", 3))
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    play = ("evaluate", "--answers", "answers.jsonl", "--judge", "zero-shot", "--out", "out", "--sample", "20")
+    refused = judgec(tmp_path, *play, code=2)
+    assert "--judge zero-shot: it has no model of its own; --lm MODEL is needed." in refused.stderr
+    with FakeOpenAI(longer) as server:
+        ask = ("--lm", "openai/fake", "--api-base", server.base_url)
+        done = judgec(tmp_path, *play, *ask, "--gate", "long>=brief-30", OPENAI_API_KEY="k")
+        *_, unproven, gate = done.stderr.strip().splitlines()
+        assert unproven.startswith("UNPROVEN JUDGE: no label was given")
+        assert "50 games that experts label" in unproven
+        assert gate.startswith("GATE PASSED")
+        assert "UNPROVEN JUDGE" in gate
+        assert "UNPROVEN JUDGE" in (tmp_path / "out" / "report.html").read_text()
+        report = json.loads((tmp_path / "out" / "report.json").read_text())
+        assert list(report["bradley_terry"]) == ["long", "brief"]
+        assert report["judge"]["unproven"].startswith("no label was given")
+        assert not (tmp_path / "programs").exists()
+        with (tmp_path / "out" / "sample.csv").open(newline="") as file:
+            games = list(csv.DictReader(file))
+        for n, game in enumerate(games):
+            game["preference"] = "a" if (len(game["answer_a"]) > len(game["answer_b"])) != (n % 7 == 0) else "b"
+            game["annotator"] = "ann"
+        with (tmp_path / "labels.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, games[0])
+            writer.writeheader()
+            writer.writerows(games)
+        compiling = ("compile-judge", "labels.csv", "--name", "mine", *ask, "--folds", "1", "--json")
+        compiled = json.loads(judgec(tmp_path, *compiling, OPENAI_API_KEY="k").stdout)
+    assert compiled["program"] == "mine"
+    prompt = (tmp_path / "programs" / "mine" / "0001" / "card.json").read_text()
+    assert json.loads(prompt)["task"] == "preference"
 
 
 @pytest.mark.full
@@ -146,6 +201,7 @@ def test_gate_says_its_verdict_in_capitals_and_only_passed_exits_0(
         ((*GIVEN, "flags", "--gate", "new>=old"), "not of the form NEW>=OLD-30"),
         ((*GIVEN, "flags", "--out", "queries.csv"), "--out queries.csv: a file"),
         ((*GIVEN, "flags", "--adaptive", "--sample", "3"), "not with --adaptive"),
+        ((*GIVEN, "flags", "--until", "leader"), "Add --adaptive"),
         ((*GIVEN, "nobody"), "there is no judge 'nobody'"),
         ((*GIVEN, "flags", "--seed", "-1"), "--seed"),
         ((*GIVEN, "flags", "--preferences", "learned.csv"), "were in the judge's train or dev labels (t1)"),
@@ -229,6 +285,15 @@ def test_unproven_judge_is_refused_and_stamped_when_asked_for(home: Path) -> Non
     text = path.read_text()
     try:
         path.write_text(json.dumps({**json.loads(text), "promoted": False, "reason": "it was not better"}))
+        assert "card.json: modified since it was written" in run(home, "evaluate", *GIVEN, "flags", code=2).stderr
+        allowed = run(
+            home, "evaluate", *GIVEN, "flags", "--out", "modified", "--unproven", "--allow-modified", "--json"
+        )
+        (said,) = json.loads(allowed.stdout)["versions"]
+        assert said.startswith("MODIFIED: card.json of flags@1")
+        assert said in allowed.stderr
+        assert said in (home / "modified" / "report.html").read_text()
+        seal(path.parent)
         refused = run(home, "evaluate", *GIVEN, "flags", code=2)
         assert "it was not better. Compile a better one, or pass --unproven." in refused.stderr
         done = run(home, "evaluate", *GIVEN, "flags", "--out", "unproven", "--unproven")
@@ -236,6 +301,7 @@ def test_unproven_judge_is_refused_and_stamped_when_asked_for(home: Path) -> Non
         assert "UNPROVEN JUDGE" in (home / "unproven" / "report.html").read_text()
     finally:
         path.write_text(text)
+        seal(path.parent)
 
 
 @pytest.mark.full

@@ -24,10 +24,12 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store import programs
 from judgec.store.datasheet import read_datasheet
 from judgec.store.labels import read_labels
+from judgec.store.seal import seal
 from judgec.store.sides.draw import split_labels
 from judgec.store.sides.memory import read_memory
 from judgec.store.splits import read_family
 from tests.cli.conftest import Home
+from tests.report.page.html import Page
 from tests.service.grading_world import rows
 
 
@@ -64,7 +66,8 @@ def test_compare_on_the_common_test_split_asks_nothing_and_pairs_every_item(
 ) -> None:
     before = home.server.calls
     out = tmp_path / "items.jsonl"
-    options = ["--api-base", home.server.base_url, "--out", str(out), "--json"]
+    page = tmp_path / "compared.html"
+    options = ["--api-base", home.server.base_url, "--out", str(out), "--json", "--report", str(page)]
     stdout, stderr = run("compare", "world@1", "world@2", *options)
     assert stderr == ""
     report = json.loads(stdout)
@@ -82,6 +85,9 @@ def test_compare_on_the_common_test_split_asks_nothing_and_pairs_every_item(
     assert len(differing) == report["differ"]
     assert [row["distance"] for row in differing] == sorted((row["distance"] for row in differing), reverse=True)
     assert all(row["a"]["rationale"] and row["b"]["rationale"] for row in differing)
+    assert Page(page.read_text(encoding="utf-8")).faults == []
+    assert '<p class="verdict' in page.read_text(encoding="utf-8")
+    assert (tmp_path / "compared.items.jsonl").exists() == bool(differing)
 
 
 def test_compare_on_other_labels_leaves_out_what_either_was_compiled_on(home: Home, run: Run, tmp_path: Path) -> None:
@@ -116,6 +122,7 @@ def priced(home: Home, tmp_path: Path) -> Path:
     shutil.copytree(home.folder / "programs", copy / "programs")
     for card in copy.glob("programs/*/*/card.json"):
         card.write_text(card.read_text().replace("openai/fake", "openai/gpt-4o-mini"))
+        seal(card.parent)
     return copy
 
 
@@ -175,6 +182,7 @@ def test_compare_of_judges_that_differ_names_the_command_that_writes_where(
     worst = {"family": "prior", "prior": [1.0, 0.0, 0.0, 0.0, 0.0], "rule": {"name": "likeliest", "cuts": []}}
     bare["calibrators"]["grade"] |= worst
     calibration.write_text(json.dumps(bare))
+    seal(calibration.parent)
     options = ["--api-base", home.server.base_url]
     _, stderr = run("compare", "world@1", "world@2", *options, "--home", str(folder))
     assert f"Next: {shlex.join(['judgec', 'compare', 'world@1', 'world@2', *options])} --out items.jsonl" in stderr

@@ -1,5 +1,6 @@
 """From somebody's workbook to a judged file without a flag, and what a judgec.toml of a stranger cannot do."""
 
+import csv
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from judgec.store.labels import read_label_file
-from tests.cli.process import CANARY, ROOT, judgec
+from tests.cli.process import CANARY, ROOT, judgec, judgec_here
 from tests.service import policies
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome
@@ -72,6 +73,30 @@ def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path
     again = judgec(tmp_path, "init", "Bewertung.xlsx", "--yes", code=2)
     assert "it is there already" in again.stderr
     assert (tmp_path / "judgec.toml").read_text(encoding="utf-8") == text
+
+
+def test_agreement_takes_raters_and_threshold_of_its_file_from_judgec_toml(tmp_path: Path) -> None:
+    rows = [{**row, "gpt": row.get("Experte A", 3)} for row in wide(30)]
+    columns = [*INPUTS, *RATERS.values(), "gpt"]
+    with (tmp_path / "rated.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(table(rows, columns))
+    mapped = "".join(f"'{theirs}' = '{ours}'\n" for ours, theirs in NAMES.items())
+    raters = json.dumps(list(RATERS.values()))
+    says = (
+        f"task = 'grade'\nannotators = {raters}\n[columns]\n{mapped}[scale]\ngrades = [1, 2, 3, 4, 5]\naccept_at = 3\n"
+    )
+    asked = ("agreement", "rated.csv", "--expert", "Experte A", "--judge", "gpt", "--json")
+    alone = json.loads(judgec(tmp_path, *asked).stdout)
+    (tmp_path / "judgec.toml").write_text(says, encoding="utf-8")
+    done = judgec(tmp_path, *asked)
+    assert done.stderr.startswith("judgec.toml: annotators Experte A, Experte B, Experte C; accept_at 3")
+    typed = ("--accept-at", "3", "--annotators", ",".join(RATERS.values()))
+    report = json.loads(done.stdout)
+    assert report == json.loads(judgec_here(tmp_path, *asked, *typed).stdout)  # the same as by hand
+    assert "alt_test" in report
+    assert "alt_test" not in alone
+    said = judgec_here(tmp_path, *asked, "--accept-at", "5").stderr
+    assert "accept_at" not in said.splitlines()[0]  # what is typed goes before
 
 
 def test_answers_that_are_typed_change_what_is_written_and_nobody_there_is_said(tmp_path: Path) -> None:

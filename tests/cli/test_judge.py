@@ -16,7 +16,7 @@ from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Status, answer, digest
 
 GRADED = ["grade", "score", "accept", "confidence"]
-ADDED = [*GRADED, "rationale", "unscored", "probabilities", "learned", "judged_by"]
+ADDED = [*GRADED, "rationale", "unscored", "probabilities", "learned", "judged_by", "stated_confidence"]
 ITEMS = [
     {name: value for name, value in row.items() if name != "grade"}
     for row in grading_world.rows(60, seed=7, per_query=2)

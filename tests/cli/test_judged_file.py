@@ -28,7 +28,18 @@ from tests.compiler.small import compiled_from, write
 from tests.service import grading_world
 
 Row = dict[str, Any]
-ADDED = ["grade", "score", "accept", "confidence", "rationale", "unscored", "probabilities", "learned", "judged_by"]
+ADDED = [
+    "grade",
+    "score",
+    "accept",
+    "confidence",
+    "rationale",
+    "unscored",
+    "probabilities",
+    "learned",
+    "judged_by",
+    "stated_confidence",
+]
 FORMATS = [".jsonl", ".csv", ".tsv", ".parquet", ".xlsx"]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 LABELLED: list[Row] = [dict(row) for row in grading_world.rows(80, per_query=2)]

@@ -22,6 +22,7 @@ from judgec.lm.watch import Silent, Watch
 LEAST = {"--budget": 1, "--max-cost": 0, "--seed": 0, "--k": 1, "--in-flight": 1}
 OWN_MEANING = {  # options whose name two commands use for different things
     *("--out", "--labels", "--judge", "--name", "--index", "--lm", "--optimizer", "--experts", "--k", "--sample"),
+    *("--jury", "--metric"),
     *("--reliability", "--abstain-below", "--temperature", "--in-flight", "--port", "--queries", "--agents"),
 }
 

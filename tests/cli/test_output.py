@@ -1,6 +1,7 @@
 import pytest
 
-from judgec.cli.output import print_table, say, visible
+from judgec.cli.output import print_table, say
+from judgec.report.screen import visible
 
 
 def test_visible_shows_what_steers_a_terminal_and_leaves_words_alone() -> None:
@@ -16,16 +17,3 @@ def test_names_from_files_cannot_steer_the_terminal(capsys: pytest.CaptureFixtur
     assert r"\x1b[31mz" in printed.out
     assert "[/x]" in printed.out
     assert r"\x1b[31mz" in printed.err
-
-
-def test_table_that_is_not_to_fold_keeps_its_cells_whole_on_a_narrow_screen(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "20")
-    columns, rows = ("agent", "median ms", "tokens a query"), [("rag-fusion-hybrid", "1234.5", "2429")]
-    print_table("Leaderboard", columns, rows, fold=False)
-    shown = capsys.readouterr().out
-    assert "agent               median ms   tokens a query" in shown
-    assert "rag-fusion-hybrid      1234.5             2429" in shown
-    print_table("Leaderboard", columns, rows)
-    assert "rag-fusion-hybrid" not in capsys.readouterr().out

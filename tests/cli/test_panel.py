@@ -9,8 +9,9 @@ import pytest
 import judgec as judgec_api
 from judgec.errors import InputError
 from tests.cli.process import judgec
+from tests.compiler.recorded_world import Rows, labels
 from tests.compiler.small import write
-from tests.compiler.test_panels import THREE, Rows, labels, verdicts
+from tests.compiler.test_panels import THREE, verdicts
 
 
 def wide(rows: Rows, seed: int = 2) -> Rows:
@@ -22,18 +23,30 @@ def wide(rows: Rows, seed: int = 2) -> Rows:
 
 
 def test_a_panel_of_columns_compiles_and_judges_items_with_the_same_columns(tmp_path: Path) -> None:
-    write(tmp_path / "labels.jsonl", wide(labels(40)))
+    write(tmp_path / "labels.jsonl", wide(labels(40, 5)))
     sheet = '[scale]\nname = "relevance"\nlevel = "ordinal"\ngrades = [0, 1, 2, 3]\naccept_at = 2\n'
     (tmp_path / "labels.datasheet.toml").write_text(sheet)
     done = judgec(
-        tmp_path, "compile-judge", "labels.jsonl", "--verdicts", "a,b,c", "--panel", 3, "--no-evidence", "--folds", 1,
-        "--objective", "qwk", "--name", "wide",
-    )  # fmt: skip
+        tmp_path,
+        "compile-judge",
+        "labels.jsonl",
+        "--verdicts",
+        "a,b,c",
+        "--panel",
+        3,
+        "--no-evidence",
+        "--folds",
+        1,
+        "--objective",
+        "qwk",
+        "--name",
+        "wide",
+    )
     assert "Panel: " in done.stdout
     assert "judges in place of" in done.stderr
     assert "compiled single" in done.stdout
-    new = [{key: value for key, value in row.items() if key != "grade"} for row in wide(labels(8), seed=7)]
-    truth = [int(str(row["grade"])) for row in labels(8)]
+    new = [{key: value for key, value in row.items() if key != "grade"} for row in wide(labels(8, 5), seed=7)]
+    truth = [int(str(row["grade"])) for row in labels(8, 5)]
     new[0]["b"] = None  # b was not asked: the others speak
     write(tmp_path / "new.jsonl", new)
     out = tmp_path / "out.jsonl"

@@ -139,7 +139,7 @@ def test_probe_of_given_questions_needs_no_index(folder: Path) -> None:
         ({"scenarios": []}, UserError, "--scenarios: none given"),
         ({"index": []}, UserError, "--index: none given"),
         ({"system": ["rag-bm25"]}, UserError, "judgec's agents search an index"),
-        ({"system": ["python:systems_of_probe:none"]}, UserError, "has no function 'none'"),
+        ({"system": ["python:systems_of_probe:none"]}, UserError, "none: no such function"),
         ({"scenarios": ["bad.yaml"]}, InputError, "bad.yaml:2: key colour is not known"),
         pytest.param(
             {"system": ["python:systems_of_probe:fails"]},
@@ -148,6 +148,9 @@ def test_probe_of_given_questions_needs_no_index(folder: Path) -> None:
             marks=pytest.mark.full,
         ),
         ({"max_failure": ["S2=1"]}, UserError, "--max-failure S2=1"),
+        ({"metric": ["bias"]}, UserError, "metric bias: no rule sees it"),
+        ({"metric": ["niceness"]}, UserError, "--metric: 'niceness' is not valid; valid are correctness"),
+        ({"metric": ["judge:nobody"]}, UserError, "there is no judge 'nobody'"),
         ({"judge": "nobody"}, UserError, "there is no judge 'nobody'"),
     ],
 )

@@ -13,6 +13,7 @@ from judgec.api.probe import probe
 from judgec.errors import UserError
 from judgec.lm.embedded.prompt import unquote
 from judgec.probes.judging.panel import ReplyPanel
+from judgec.queries.scenarios import SHIPPED
 from tests.cli.process import ROOT
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Text, answer, digest
@@ -24,17 +25,24 @@ EXPERTS = str(ROOT / "trainsets" / "sensors" / "expert_queries.csv")
 def writer(call: Call) -> Text:
     """Asks for the longest line of its passage; the model ``odd`` says nothing that can be read every other time."""
     inputs = call.prompt.inputs
-    passage = "\n".join(unquote(inputs.get("passage", inputs.get("passages", ""))))
-    if call.body["model"] == "odd" and digest(passage) % 2:
+    passages = unquote(inputs.get("passage", inputs.get("passages", "")))
+    if call.body["model"] == "odd" and digest("\n".join(passages)) % 2:
         return Text("Let me think about that.")
-    lines = [line for line in passage.splitlines() if re.search(r"\d", line) and not line.startswith("|")]
-    words = max(lines or ["the sensor 5"], key=len).split()[:12]
+    words, each = longest("\n".join(passages)), [longest(passage) for passage in passages]
     said = {
+        "questions": "\n".join(f"What is meant by {' '.join(one)}?" for one in each),
+        "answers": "\n".join(" ".join(one) for one in each),
         "queries": "\n".join(f"{call.body['model']} {k}: what is meant by {' '.join(words[k:])}?" for k in range(3)),
         "question": f"What is meant by {' '.join(words)}?",
         "answer": " ".join(words),
     }
     return answer(call, said)
+
+
+def longest(passage: str) -> list[str]:
+    """The first words of the longest line with a figure."""
+    lines = [line for line in passage.splitlines() if re.search(r"\d", line) and not line.startswith("|")]
+    return max(lines or ["the sensor 5"], key=len).split()[:12]
 
 
 def generate(home: Path, server: FakeOpenAI, **wanted: Any) -> dict[str, object]:
@@ -90,6 +98,26 @@ def test_probe_says_of_what_the_rules_judged_and_of_nothing_else(
     notes = json.loads((home / "out" / "report.json").read_text())["notes"]
     said = f"{by_rules} judged by rules, no language model: a baseline"
     assert [one for one in notes if "judged by rules" in one] == ([said] if by_rules else [])
+
+
+@pytest.mark.full
+def test_scenario_of_another_model_is_written_by_that_one(home: Path) -> None:
+    shipped = (SHIPPED / "S1.yaml").read_text(encoding="utf-8")
+    (home / "mine.yaml").write_text(re.sub(r"^id: S1$", "id: mine\nlm: openai/other", shipped, flags=re.MULTILINE))
+    (home / "systems_of_lm.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
+    with FakeOpenAI(writer) as server:
+        probe(
+            system="python:systems_of_lm:talks",
+            out=home / "other",
+            home=home,
+            scenarios=f"S1,{home / 'mine.yaml'}",
+            index=CATALOGUE,
+            n=3,
+            lm="openai/judge",
+            api_base=server.base_url,
+        )
+    questions = [json.loads(line) for line in (home / "other" / "questions.jsonl").read_text().splitlines()]
+    assert {(row["scenario"], row["lm"]) for row in questions} == {("S1", "openai/judge"), ("mine", "openai/other")}
 
 
 @pytest.mark.full

@@ -38,9 +38,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(folder: Path) -> Json:
     done = judgec(
-        folder, "compile-judge", "labels.jsonl", "--lm", "recorded:verdicts.parquet", "--no-evidence", "--folds", 1,
-        "--objective", "qwk", "--judges", "gpt/*", "--baseline", "gpt/plain", "--name", "mine", "--json",
-    )  # fmt: skip
+        folder,
+        "compile-judge",
+        "labels.jsonl",
+        "--lm",
+        "recorded:verdicts.parquet",
+        "--no-evidence",
+        "--folds",
+        1,
+        "--objective",
+        "qwk",
+        "--judges",
+        "gpt/*",
+        "--baseline",
+        "gpt/plain",
+        "--name",
+        "mine",
+        "--json",
+    )
     found: Json = json.loads(done.stdout)
     return found
 
@@ -60,9 +75,17 @@ def test_judge_reads_recorded_verdicts_on_new_items(folder: Path, report: Json) 
     spoken = [{"item_id": f"new{i}", "judge": "gpt/odd", "grade": 1.5 + i / 2, "reply": f"r{i}"} for i in range(4)]
     pd.DataFrame(spoken).to_csv(folder / "later.csv", index=False)
     done = judgec(
-        folder, "judge", "new.jsonl", "--judge", "mine@champion", "--lm", "recorded:later.csv", "--out", "out.jsonl",
+        folder,
+        "judge",
+        "new.jsonl",
+        "--judge",
+        "mine@champion",
+        "--lm",
+        "recorded:later.csv",
+        "--out",
+        "out.jsonl",
         "--json",
-    )  # fmt: skip
+    )
     rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [row["grade"] for row in rows] == [0, 1, 2, 3, None]
     assert rows[4]["unscored"] == "not asked"
@@ -107,7 +130,7 @@ def test_columns_a_frame_and_a_file_hold_the_same_verdicts(folder: Path, tmp_pat
         read = one.labels if isinstance(one.labels, Labels) else judgec_api.read_labels(one.labels)
         recorded = recorded_of(one, read)
         assert recorded is not None
-        found.append((recorded[0].partition("/")[0], recorded[1]))
+        found.append((recorded.model.partition("/")[0], recorded.judges))
     assert [model for model, _ in found] == ["recorded:", "recorded:DataFrame", "recorded:columns", "recorded:columns"]
     ids = [str(row["item_id"]) for row in labels()]
     for name in KEPT:
@@ -127,9 +150,12 @@ def test_a_judge_compiled_from_columns_reads_them_in_the_file_that_it_judges(tmp
     grade = judged["judge_grade"].astype(int)
     assert (grade == rows["grade"]).mean() > 0.8
     out = judgec_api.judge_file(
-        str(tmp_path / "wide.csv"), judge="wide@latest", out=tmp_path / "out.csv", home=tmp_path,
+        str(tmp_path / "wide.csv"),
+        judge="wide@latest",
+        out=tmp_path / "out.csv",
+        home=tmp_path,
         columns={"Frage": "query"},
-    )  # fmt: skip
+    )
     assert out.frame()["judge_grade"].astype(int).tolist() == grade.tolist()
 
 

@@ -216,7 +216,7 @@ def test_pairs_for_a_reliability_judge_are_graded_by_aspect(tmp_path: Path, labe
     assert isinstance(texts, list)
     assert [text["name"] for text in texts] == ["query", "passage", "answer"]
     for number in range(4):
-        desk.save(number, "ann", {name: (number + k) % 2 for k, name in enumerate(names)}, "")
+        desk.save(number, "ann", Given({name: (number + k) % 2 for k, name in enumerate(names)}))
     assert read_labels(str(file), task="reliability").aspects == tuple(names)
     done = export_labels(LabelsOptions(file=str(file), annotators=("ann",), export=str(tmp_path / "s.csv")))
     assert isinstance(done, ExportedSheets)

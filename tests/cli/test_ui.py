@@ -119,7 +119,17 @@ def test_ui_port_in_use_is_refused_by_name(tmp_path: Path) -> None:
         ran = run("--home", str(tmp_path), "--port", str(port))
         assert ran.returncode == 2
         assert f"--port: {port} is taken" in ran.stderr
-        assert free_port("127.0.0.1", None, default=port) > port
+        with free_port("127.0.0.1", None, default=port) as free:
+            assert free > port
+
+
+def test_two_that_look_for_a_port_at_once_find_two() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        default = busy.getsockname()[1] + 1
+    with free_port("127.0.0.1", None, default=default) as one, free_port("127.0.0.1", None, default=default) as other:
+        assert one != other  # though no server listens on the first yet
+    with free_port("127.0.0.1", None, default=default) as again:
+        assert again == one
 
 
 def test_ui_remote_server_prints_its_address_without_the_password() -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from judgec.compiler import assemble, choose
 from judgec.compiler.assemble import Bench
-from judgec.compiler.dataset import Part
+from judgec.compiler.dataset import Part, ratings_of
 from judgec.compiler.search.candidates import Candidate
-from judgec.compiler.verify import JUDGES, ratings_of
+from judgec.compiler.verify import JUDGES
 from judgec.errors import ServiceError, UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.records.judgment import Judgments

@@ -1,13 +1,30 @@
 """Cost beside worth: the front by hand, unknown prices, and what a compile reports."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from judgec.compiler.costs import with_front
+from judgec.compiler.report import Saved
+from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, price
 from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
+from judgec.records.ratings import pair
+from judgec.report.cost_table import logged
+from judgec.report.page.cost_chart import cost_chart
+from judgec.stats.agreement.objective import parse_objective
+from judgec.store.verdicts import AboutJudge
+from tests.compiler.recorded_world import labels
+from tests.compiler.test_cascades import compiled_in as with_evidence
+from tests.compiler.test_cascades import verdicts
+from tests.compiler.test_own_prompts import TAUGHT, compiled_with
+from tests.compiler.test_panels import world as world_of
 from tests.compiler.test_recorded import compiled_in, world
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.grading_world import teachable
 
 
 def row(name: str, value: float | None, usd: float | None, calls: float = 1.0) -> JudgeCost:
@@ -31,8 +48,20 @@ def test_where_a_price_is_unknown_all_are_compared_by_calls() -> None:
     assert front(known, row("panel", 0.6, None, calls=3.0)) == {"known", "panel"}
 
 
-def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(tmp_path: Path) -> None:
-    saved = compiled_in(tmp_path, *world())
+def test_a_prompt_that_left_the_race_early_is_not_compared() -> None:
+    rows = [
+        JudgeCost(name, "prompt", 1.0, usd, Estimate(value=value, n=n), pareto=False, chosen=False, split="dev")
+        for name, usd, value, n in (("whole", 2.0, 0.5, 40), ("early", 1.0, 0.6, 6), ("worse", 2.0, 0.4, 40))
+    ]
+    assert front(*rows) == {"whole"}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    return compiled_in(tmp_path_factory.mktemp("costs"), *world())
+
+
+def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(saved: Saved) -> None:
     report = dict(saved.report)
     rows = {one["judge"]: one for one in report["costs"]}  # type: ignore[attr-defined]  # a list of rows
     assert set(rows) == {one["judge"] for one in report["candidates"]}  # type: ignore[attr-defined]  # the same
@@ -44,3 +73,96 @@ def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(tmp_path
     best = max(rows.values(), key=lambda one: one["dev"]["value"])
     assert best["pareto"]
     assert {one["split"] for one in rows.values()} == {"train+dev"}
+
+
+def test_worth_is_that_of_the_calibrated_grades_out_of_fold(saved: Saved) -> None:
+    """Of the judge that ships without evidence, the compile's own out-of-fold judgments say the same."""
+    from judgec.compiler.assemble import out_of_fold
+    from judgec.compiler.dataset import joined
+
+    compiled = saved.compiled
+    row = next(one for one in compiled.costs if one.chosen)
+    part, said = out_of_fold(compiled.judge, joined(compiled.dataset.train, compiled.dataset.dev))
+    rated = pair(part.experts, said, compiled.dataset.labels.scale, accept_only=False)
+    objective = parse_objective(compiled.contest.settings.objective)
+    assert row.dev.value == pytest.approx(objective.value(rated))
+    raw = next(one for one in compiled.scored if one.candidate.name == row.judge)
+    assert raw.dev != pytest.approx(row.dev.value or 0.0, abs=0.02)  # this judge uses its scale oddly
+
+
+def test_evidence_alone_is_a_row_that_costs_nothing(tmp_path: Path) -> None:
+    few = labels(30, 5)
+    report = dict(with_evidence(tmp_path, *world_of(verdicts(few, knows=True), few), None, evidence=True).report)
+    rows = {one["judge"]: one for one in report["costs"]}  # type: ignore[attr-defined]  # a list of rows
+    alone = rows["evidence alone"]
+    assert (alone["kind"], alone["usd_per_1000"], alone["calls_per_item"]) == ("evidence", 0.0, 0.0)
+    assert alone["dev"]["value"] < 0.3  # these texts say nothing about the grade
+
+
+def test_a_live_compile_reports_list_prices_of_what_it_asked(tmp_path: Path) -> None:
+    with FakeOpenAI(teachable) as server:
+        compiled = compiled_with(tmp_path, server, {"taught": TAUGHT, "long": TAUGHT + " Think." * 400})
+    rows = {row.judge: row for row in compiled.costs}
+    assert set(rows) == {one.candidate.name for one in compiled.scored}
+    assert {row.kind for row in rows.values()} == {"prompt"}
+    assert {row.split for row in rows.values()} == {"dev"}
+    assert {row.calls_per_item for row in rows.values()} == {1.0}
+    extra = (rows["long"].usd_per_1000 or 0.0) - (rows["taught"].usd_per_1000 or 0.0)
+    tokens = len(" Think." * 400) / BYTES_PER_TOKEN
+    rate = price("openai/gpt-4o-mini")
+    assert rate is not None
+    assert extra == pytest.approx(1000 * tokens * rate.input, rel=0.05)
+    assert [row.judge for row in compiled.costs if row.chosen] == [compiled.chosen.name]
+
+
+def test_the_table_goes_to_mlflow_as_it_is(saved: Saved) -> None:
+    found = logged(saved.compiled.costs)
+    assert found["columns"][:4] == ["judge", "kind", "calls_per_item", "usd_per_1000"]
+    report: Any = saved.report
+    rows = [dict(zip(found["columns"], row, strict=True)) for row in found["data"]]  # type: ignore[call-overload]
+    for row, told in zip(rows, report["costs"], strict=True):
+        assert row["dev"] == told["dev"].get("value")
+        assert {key: row[key] for key in told if key != "dev"} == {key: told[key] for key in told if key != "dev"}
+
+
+def test_the_drawing_names_the_front_and_says_every_price() -> None:
+    rows = with_front(
+        [
+            row("dear", 0.7, 9.0),
+            row("cheap", 0.5, 0.01),
+            replace(row("worse", 0.4, 2.0), chosen=True),
+            row("x", None, 1),
+        ]
+    )
+    drawn = str(cost_chart(rows))
+    assert 'aria-label="Objective against cost of 3 judges; on the front: cheap, dear"' in drawn
+    assert drawn.count('class="dot"') == 2
+    assert drawn.count('class="ring"') == drawn.count('class="ring ships"') == 1
+    assert "<title>worse: $2.0000, .400</title>" in drawn
+    assert ">cheap</text>" in drawn
+    assert "US dollars for 1,000 items" in drawn
+    assert cost_chart([row("a", 0.5, 1.0), row("b", 0.6, 1.0)]) == ""  # nothing to compare
+    assert cost_chart([]) == ""
+    assert "calls an item" in str(cost_chart([row("a", 0.5, None), row("b", 0.6, 0.0, calls=0.0)]))
+
+
+def test_names_of_judges_cannot_break_the_drawing() -> None:
+    drawn = str(cost_chart(with_front([row('<b>"', 0.5, 1.0), row("b", 0.6, 2.0)])))
+    assert "<b>" not in drawn
+    assert "&lt;b&gt;" in drawn
+
+
+def test_recorded_judge_without_costs_has_the_list_price_of_its_prompt(tmp_path: Path) -> None:
+    label_set, recorded = world(lambda one: one["judge"] in {"gpt/odd", "gpt/clear", "gpt/plain"})
+    turns = {"": (("system", "You grade."), ("user", "Grade {document} for {query}."))}
+    models = {"gpt/odd": "openai/gpt-4o", "gpt/clear": "openai/gpt-4o-mini", "gpt/plain": "unheard-of/model"}
+    about = {name: AboutJudge(model, "Grade.", messages=turns) for name, model in models.items()}
+    bare = replace(recorded, judges=about, cost=np.full(len(recorded.cost), np.nan))
+    costs = {one["judge"]: one["usd_per_1000"] for one in compiled_in(tmp_path, label_set, bare).report["costs"]}  # type: ignore[attr-defined]  # rows
+    rate = price("openai/gpt-4o-mini")
+    assert rate is not None
+    sent = len("You grade.") + len("Grade document 0 of 0 for question 0.")
+    least = 1000 * (sent / BYTES_PER_TOKEN * rate.input + TYPICAL_REPLY * rate.output)
+    assert costs["gpt/clear"] == pytest.approx(least, rel=0.1)
+    assert costs["gpt/odd"] > 10 * costs["gpt/clear"]
+    assert costs["gpt/plain"] is None

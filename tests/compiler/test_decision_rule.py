@@ -7,12 +7,12 @@ import pytest
 
 from judgec.compiler.calibrate import fit_calibrator, fit_out_of_fold
 from judgec.compiler.calibrate_choice import Data
-from judgec.compiler.decision_rule import fit_cuts, fit_sureness, value_of_tables
+from judgec.compiler.decision_rule import SMOOTH, fit_cuts, fit_sureness, shares_of, value_of_tables
 from judgec.judges.decision import DecisionRule, above
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.kappa import exact_table, kappa_table, qwk_table
-from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.objective import OBJECTIVES, parse_objective
 from judgec.stats.agreement.tables import contingency
 
 FIVE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
@@ -65,12 +65,24 @@ def test_value_of_tables_is_the_objective_of_the_grades() -> None:
     rng = np.random.default_rng(0)
     expert, grade = rng.integers(0, 4, 200), rng.integers(0, 4, 200)
     table = contingency(expert, grade, 4).astype(np.float64)
-    whole = float(value_of_tables(parse_objective("0.5*kappa+accept"), 2)(table))
+    whole = float(value_of_tables(table, shares_of(parse_objective("0.5*kappa+accept"), 2)))
     accepts = float(((expert >= 2) == (grade >= 2)).mean())
     assert whole == pytest.approx(0.5 * value("kappa", expert, grade, 4) + accepts)
-    assert float(value_of_tables(parse_objective("accept"), None)(table)) == pytest.approx(
+    assert float(value_of_tables(table, shares_of(parse_objective("accept"), None))) == pytest.approx(
         value("qwk", expert, grade, 4)
     )
+
+
+@pytest.mark.parametrize("name", ["qwk", "tau_b", "kappa", "exact", "balanced_accuracy"])
+def test_value_of_any_tables_is_the_objectives_own_bound_and_0_where_it_is_undefined(name: str) -> None:
+    rng = np.random.default_rng(1)
+    tables = rng.integers(0, 4, (500, 4, 4)).astype(np.float64)
+    tables[:60] *= rng.integers(0, 2, (60, 4, 1))  # grades that no expert used
+    tables[60:120] *= rng.integers(0, 2, (60, 1, 4))  # and that no judge used
+    tables[120] = 0
+    tables[121] = np.diag([0, 7, 0, 0])
+    by_definition = OBJECTIVES[SMOOTH.get(name, name)].bound(np.concatenate([tables, np.zeros((500, 4, 1))], axis=-1))
+    assert value_of_tables(tables, shares_of(parse_objective(name), None)) == pytest.approx(by_definition, abs=1e-12)
 
 
 def test_fit_sureness_recovers_an_overconfident_judge_and_calls_no_signal_the_share() -> None:
@@ -128,7 +140,7 @@ def test_fit_calibrator_no_challenger_may_lower_kappa_or_predict_worse() -> None
         chosen = next(one for one in table if one.chosen)
         assert chosen.loss <= first.loss
         assert not chosen.guarded
-        assert chosen.incumbent or chosen.gain > chosen.gain_error > 0
+        assert chosen.incumbent or (chosen.gain_error is not None and chosen.gain > chosen.gain_error > 0)
 
 
 def test_fit_calibrator_evidence_alone_starts_from_its_likeliest_grade() -> None:

@@ -71,7 +71,7 @@ def test_page_of_hostile_texts_runs_nothing_and_loads_nothing(page: str) -> None
 def test_page_has_every_section_and_a_link_to_it(page: str) -> None:
     read = Page(page)
     anchors = [str(attributes["id"]) for tag, attributes in read.tags if tag == "section"]
-    assert anchors == ["judges", "charts", "groups", "worst", "items", "audits", "prompt", "data", "cite"]
+    assert anchors == ["judges", "next", "charts", "groups", "worst", "items", "audits", "prompt", "data", "cite"]
     assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == [f"#{name}" for name in anchors]
     assert {"viewport"} <= {str(attributes.get("name")) for tag, attributes in read.tags if tag == "meta"}
 
@@ -164,6 +164,7 @@ def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> No
     value = tau.estimates["qwk"].value
     assert value is not None
     assert f"{value:.2f}".replace("0.", ".", 1) in text
+    assert page.count("<svg") == 7  # confusion, reliability, Bland-Altman, histogram, confidence, coverage, groups
     for name in ("majority", "evidence only", "uncompiled", "compiled prompt", "compiled", "compiled loo", "ceiling"):
         assert name in text
 

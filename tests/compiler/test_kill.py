@@ -61,9 +61,10 @@ def journaled(home: Path) -> tuple[int, int]:
 
 
 def content(home: Path) -> dict[str, object]:
-    """What a family holds, without times and costs."""
+    """What a family holds, without times and costs, and the seal over these."""
     family = home / "programs" / "killed"
-    files = sorted(path for path in family.rglob("*.json") if path.name not in {"card.json", "report.json"})
+    timed = {"card.json", "report.json", "manifest.json"}
+    files = sorted(path for path in family.rglob("*.json") if path.name not in timed)
     return {str(path.relative_to(family)): json.loads(path.read_text()) for path in files}
 
 

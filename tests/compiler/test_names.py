@@ -28,6 +28,7 @@ def as_written_before_keys(home: Path, name: str) -> Json:
     queries = {query: split_by_name(query, name) for query in split["queries"]}
     old = {key: split[key] for key in ("salt", "items", "digests")} | {"queries": queries}
     (folder / "split.json").write_text(json.dumps(old))
+    (folder / "manifest.json").unlink()  # nor were versions sealed then
     return old
 
 

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from judgec.api.compile_judge import compile_judge as compile_file
 from judgec.api.judge import load_judge
 from judgec.compiler.assemble import Bench, learned_part
+from judgec.compiler.calibrate import fit_stack
 from judgec.compiler.compile import compile_judge
 from judgec.compiler.dataset import make_dataset
 from judgec.compiler.panels import RIDGE, _crossed, _selected, _table, fit_weights
@@ -29,13 +30,13 @@ from judgec.stats.agreement.objective import parse_objective
 from judgec.store.datasheet import Datasheet
 from judgec.store.labels import label_file
 from judgec.store.sides.memory import read_memory
-from judgec.store.tables import Table
+from judgec.store.table import Table
+from tests.compiler.recorded_world import Rows, labels
 from tests.compiler.small import CREATED, write
 
 RECORDED = Path("../shared/data/recorded")
 SHEET = Datasheet(task="relevance", scale=Scale(name="relevance", grades=(0, 1, 2, 3), accept_at=2))
 
-Rows = list[dict[str, object]]
 Noise = Mapping[str, float]
 """Standard deviation of each judge's reading of an item, in grades."""
 
@@ -45,21 +46,6 @@ THREE = {"a": 1.0, "b": 1.05, "c": 1.1}  # each is noisy by itself: together the
 def table(rows: Rows, name: str = "rows") -> Table:
     columns = tuple(dict.fromkeys(key for row in rows for key in row))
     return Table(name, columns, tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
-
-
-def labels(queries: int = 50, each: int = 5) -> Rows:
-    rng = np.random.default_rng(1)
-    return [
-        {
-            "item_id": f"q{q}-d{d}",
-            "query_id": f"q{q}",
-            "query": f"question {q}",
-            "document": f"document {d} of {q}",
-            "grade": int(rng.integers(0, 4)),
-        }
-        for q in range(queries)
-        for d in range(each)
-    ]
 
 
 def verdicts(rows: Rows, noise: Noise, cost: Mapping[str, float | None] | None = None, seed: int = 2) -> Rows:
@@ -78,7 +64,7 @@ def verdicts(rows: Rows, noise: Noise, cost: Mapping[str, float | None] | None =
 
 
 def world(said: Rows, rows: Rows | None = None) -> tuple[LabelSet, RecordedVerdicts]:
-    label_set = label_file(table(rows or labels()), SHEET).labels
+    label_set = label_file(table(rows or labels(50, 5)), SHEET).labels
     return label_set, check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
 
 
@@ -123,7 +109,7 @@ class Whole:
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     home = tmp_path_factory.mktemp("three")
-    return Whole(compiled_in(home, *world(verdicts(labels(), THREE)), "all"), home)
+    return Whole(compiled_in(home, *world(verdicts(labels(50, 5), THREE)), "all"), home)
 
 
 def qwk(report: Mapping[str, Any], judge: str) -> float:
@@ -166,7 +152,7 @@ def test_the_page_says_who_is_on_the_panel(three: Whole) -> None:
 
 def test_copies_of_one_judge_are_no_panel(tmp_path: Path) -> None:
     """Three times the same opinion is one opinion: no gain, and the single judge ships."""
-    said = verdicts(labels(), {"a": 1.0})
+    said = verdicts(labels(50, 5), {"a": 1.0})
     copies = [{**one, "judge": name} for name in "abc" for one in said]
     report = dict(compiled_in(tmp_path, *world(copies), "all").report)
     found: Any = report["panel"]
@@ -178,7 +164,7 @@ def test_copies_of_one_judge_are_no_panel(tmp_path: Path) -> None:
 
 
 def test_judges_that_only_guess_do_not_displace_a_good_one(tmp_path: Path) -> None:
-    rows = labels()
+    rows = labels(50, 5)
     rng = np.random.default_rng(5)
     guesses = [
         {"item_id": row["item_id"], "judge": f"guess{n}", "grade": int(rng.integers(0, 4))}
@@ -193,7 +179,7 @@ def test_judges_that_only_guess_do_not_displace_a_good_one(tmp_path: Path) -> No
 
 
 def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Whole) -> None:
-    fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(20)]
+    fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(20, 5)]
     said = verdicts(fresh, THREE, seed=9)
     judge = load_judge("world@latest", home=three.home, verdicts=_frame(said))
     graded = judge(_frame([{key: row[key] for key in ("item_id", "query", "document")} for row in fresh]))
@@ -210,7 +196,7 @@ def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Whole) 
 
 
 def test_a_saved_panel_judges_items_that_some_members_were_not_asked_about(three: Whole) -> None:
-    fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(4)]
+    fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(4, 5)]
     said = [one for one in verdicts(fresh, THREE, seed=9) if one["judge"] != "b" or one["item_id"] == "new q0-d0"]
     said = [one for one in said if one["item_id"] != "new q3-d4"]
     judge = load_judge("world@latest", home=three.home, verdicts=_frame(said))
@@ -233,7 +219,7 @@ def test_verdicts_out_of_fold_know_nothing_of_their_own_labels(
     tmp_path: Path, kind: Literal["weighted", "stack"]
 ) -> None:
     """Other labels on one fold's queries leave what is said of that fold as it is, and change what others hear."""
-    rows = labels()
+    rows = labels(50, 5)
     label_set, recorded = world(verdicts(rows, THREE))
     bench = bench_of(label_set, recorded, tmp_path)
     table_ = _table(bench, list(THREE), parse_objective("qwk"))
@@ -272,6 +258,28 @@ def test_weights_are_those_of_a_second_implementation() -> None:
     assert found[0] == found.max()
 
 
+def test_shares_count_as_one_row_of_each_annotator() -> None:
+    """Two annotators' shares give the weights and the stack of twice the items, each with one annotator's grade."""
+    rng = np.random.default_rng(8)
+    k, n = 4, 120
+    two = rng.integers(0, k, size=(2, n))
+    two[1, ::2] = two[0, ::2]
+    said = [np.clip(np.rint(two.mean(axis=0) + rng.normal(0, spread, n)), 0, k - 1) for spread in (0.6, 1, 2)]
+    given = np.stack([np.eye(k)[one.astype(int)][:, None] for one in said])
+    shares = np.eye(k)[two].mean(axis=0)
+    has, nominal = np.ones((3, n), dtype=bool), False
+    soft = fit_weights(given, has, two[0][:, None], nominal=nominal, shares=shares[:, None])
+    each = fit_weights(np.tile(given, (1, 2, 1, 1)), np.tile(has, (1, 2)), two.reshape(-1, 1), nominal=nominal)
+    assert soft == pytest.approx(each, abs=1e-9)
+    assert np.abs(soft - fit_weights(given, has, two[0][:, None], nominal=nominal)).max() > 1e-3
+    scale = Scale(grades=(0, 1, 2, 3))
+    columns, names = given[:, :, 0, 1:].transpose(1, 0, 2).reshape(n, -1), [f"c{i}" for i in range(9)]
+    stack = fit_stack(columns, two[0], scale, names, shares).apply(None, columns)
+    doubled = fit_stack(np.tile(columns, (2, 1)), two.ravel(), scale, names).apply(None, columns)
+    assert stack == pytest.approx(doubled, abs=0.01)  # each is smoothed by its number of items: 1 / 244, 1 / 484
+    assert np.abs(stack - fit_stack(columns, two[0], scale, names).apply(None, columns)).max() > 0.05
+
+
 def test_weights_of_judges_that_are_all_wrong_are_equal() -> None:
     target = np.array([[0], [1], [0], [1]])
     given = np.stack([np.eye(2)[1 - target[:, 0]][:, None]] * 2)
@@ -286,7 +294,7 @@ def selected(said: Rows, home: Path, most: int = 3, first: str = "a") -> list[st
 
 
 def test_selection_takes_the_cheaper_of_two_that_add_as_much(tmp_path: Path) -> None:
-    said = verdicts(labels(), {"a": 0.9, "b": 1.0, "c": 1.0}, {"a": 0.01, "b": 0.10, "c": 0.01})
+    said = verdicts(labels(50, 5), {"a": 0.9, "b": 1.0, "c": 1.0}, {"a": 0.01, "b": 0.10, "c": 0.01})
     twin = {one["item_id"]: one["grade"] for one in said if one["judge"] == "c"}
     alike = [{**one, "grade": twin[one["item_id"]] if one["judge"] == "b" else one["grade"]} for one in said]
     assert selected(alike, tmp_path) == ["a", "c"]  # b says what c says, at ten times the cost: it never joins
@@ -295,12 +303,12 @@ def test_selection_takes_the_cheaper_of_two_that_add_as_much(tmp_path: Path) -> 
 
 
 def test_selection_with_an_unknown_cost_takes_the_best(tmp_path: Path) -> None:
-    said = verdicts(labels(), {"a": 0.9, "b": 0.9, "c": 1.1}, {"a": 0.01, "b": 0.5, "c": None})
+    said = verdicts(labels(50, 5), {"a": 0.9, "b": 0.9, "c": 1.1}, {"a": 0.01, "b": 0.5, "c": None})
     assert selected(said, tmp_path, most=2) == ["a", "b"]
 
 
 def test_selection_stops_at_its_limit_and_where_nobody_adds(tmp_path: Path) -> None:
-    said = verdicts(labels(), {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "guess": 50.0})
+    said = verdicts(labels(50, 5), {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "guess": 50.0})
     assert len(selected(said, tmp_path, most=3)) == 3
     assert "guess" not in selected(said, tmp_path, most=5)
 
@@ -326,7 +334,7 @@ def test_two_join_together_where_one_more_vote_cannot_decide(tmp_path: Path) -> 
     assert _selected(panel, "a", 2) == ["a"]
 
 
-LABELS = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in labels(12)]
+LABELS = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in labels(12, 5)]
 
 
 @pytest.mark.parametrize(

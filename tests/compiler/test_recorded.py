@@ -29,7 +29,7 @@ from judgec.stats.agreement.objective import parse_objective
 from judgec.store.datasheet import Datasheet
 from judgec.store.labels import label_file
 from judgec.store.programs import page_path
-from judgec.store.tables import Table
+from judgec.store.table import Table
 from tests.compiler.recorded_world import Rows, labels, verdicts
 from tests.compiler.small import CREATED
 

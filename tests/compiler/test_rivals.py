@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from judgec.compiler.compile import compile_judge
+from judgec.compiler.dataset import ratings_of
 from judgec.compiler.report import save
 from judgec.compiler.rivals import _baselines
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing
-from judgec.compiler.verify import ratings_of, verify
+from judgec.compiler.verify import verify
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
@@ -23,6 +24,7 @@ from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_look
 from judgec.store import programs
 from judgec.store.labels import read_labels
+from judgec.store.seal import seal
 from judgec.store.splits import read_family
 from tests.compiler.small import CREATED, Outcome, compiled_from, write
 from tests.service import grading_world
@@ -109,6 +111,7 @@ def test_champion_whose_model_fails_is_not_beaten_by_default(world: World, tmp_p
         card = json.loads(card_path.read_text())
         card["lm"]["api_base"] = server.base_url  # the same model, now at an endpoint that refuses it
         card_path.write_text(json.dumps(card))
+        seal(card_path.parent)
         second = compiled_from(world.home, MORE, api_base=server.base_url)
     assert not second.saved.card.promoted
     assert "never promoted unmeasured against the champion small@1: openai/fake failed on" in second.saved.card.reason

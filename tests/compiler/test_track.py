@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compiler.track import _groups, run_of
+from judgec.compiler.track import HEADLINE, _groups, run_of
 from judgec.report import figures
 from judgec.store import programs
 from judgec.tracking.runs import CompileRun
@@ -29,6 +29,15 @@ def test_metrics_are_the_report_under_its_names_and_undefined_ones_make_no_tag(t
     assert run.metrics["test.bias"] == agreements["compiled"].bland_altman.bias
     assert run.metrics["prompt_gain.tau_b"] == outcome.compiled.prompt_gain["tau_b"]
     assert run.metrics["difference.kappa"] == outcome.compiled.decision.by_statistic["kappa"]
+    assert run.headline is not None
+    assert set(run.headline) <= {*HEADLINE, "test.objective.low", "test.objective.high"}
+    assert len(run.headline) <= 15
+    assert run.headline["test.gain"] == outcome.compiled.decision.difference.value
+    table = run.tables["disagreements"]
+    judged, test = outcome.compiled.verification.judgments["compiled"], outcome.compiled.dataset.test
+    differ = {item.item_id for i, item in enumerate(test.items) if judged.grade[i, 0] != test.experts.grade[i, 0]}
+    assert {row[0] for row in table["data"] if isinstance(row, list)} == differ
+    assert table["columns"][:3] == ["item_id", "experts", "judge"]
     assert len(run.candidates) == len(outcome.compiled.scored)
     assert all(png.startswith(b"\x89PNG") for png in run.figures.values())
     version = run.version

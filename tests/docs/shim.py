@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ASKS = {"compile-judge", "judge", "evaluate", "audit", "compile-agent", "answer", "generate-queries"}
+ASKS = {"doctor", "compile-judge", "judge", "evaluate", "audit", "compile-agent", "answer", "generate-queries"}
 
 
 def main() -> int:
@@ -22,7 +22,8 @@ def main() -> int:
         assert real is not None
         return subprocess.run([real, "-n", *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode
     server = os.environ.get("FAKE_OPENAI")
-    if server and arguments[0] in ASKS and "embedded" not in arguments:
+    recorded = any(one.startswith("recorded:") for one in arguments)
+    if server and arguments[0] in ASKS and "embedded" not in arguments and not recorded:
         arguments += ["--api-base", server]
     command = [sys.executable, str(ROOT / "cli.py"), *arguments]
     if arguments[0] != "ui" and "--review" not in arguments:

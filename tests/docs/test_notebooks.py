@@ -21,3 +21,29 @@ def test_notebook_runs_and_shows_what_it_made(path: Path) -> None:
     shown = [set(output.get("data", {})) for cell in ran.cells for output in cell.get("outputs", [])]
     assert sum("text/html" in kinds for kinds in shown) >= 5  # labels, the verdict, its table, judgments, ratings
     assert any("image/png" in kinds for kinds in shown)
+
+
+CELLS = [
+    """
+from judgec.lm.executor import Progress
+from judgec.lm.usage import Spent
+from judgec.report.progress import Bar
+bar = Bar(shown=True)
+bar.progress(Progress(600, 1000, 3, Spent(calls=100, input_tokens=40, output_tokens=2, usd=1.5)))
+""",
+    "bar.close()",
+]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_notebook_without_widgets_draws_one_bar_and_no_warning(closed: bool) -> None:
+    nbclient = pytest.importorskip("nbclient", reason="make test-full installs nbclient and ipykernel")
+    nbformat = pytest.importorskip("nbformat")
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_code_cell(cell) for cell in (CELLS if closed else CELLS[:1])]
+    ran = nbclient.NotebookClient(notebook, timeout=SECONDS).execute()
+    (shown,) = [output for cell in ran.cells for output in cell.outputs]
+    drawn = shown["data"]["text/html"]
+    assert ('<progress value="600" max="1000">' in drawn and "3 unscored, 42 tokens" in drawn) is not closed
+    assert bool(drawn) is not closed

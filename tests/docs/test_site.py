@@ -1,7 +1,10 @@
 """``make docs``: every document and every public name has its place, and no link leads nowhere."""
 
+import json
 import re
 import runpy
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,3 +42,26 @@ def test_reference_holds_every_public_function_and_class_with_its_docstring(site
     } <= set(anchors)
     assert "Chance-corrected" in page.text or "chance" in page.text
     assert not [anchor for anchor in anchors if "._" in anchor]
+
+
+def test_sections_of_the_search_lead_to_headings(site: Path) -> None:
+    page = (site / "search.html").read_text(encoding="utf-8")
+    (data,) = re.findall(r"id=sections>(.*?)</script>", page, re.DOTALL)
+    sections = json.loads(data)
+    assert len(sections) > 1000
+    for url, *_ in sections:
+        name, _, anchor = url.partition("#")
+        if anchor and not name.startswith("reference"):
+            text = (site / name).read_text(encoding="utf-8")
+            assert f'id="{anchor}"' in text, url
+
+
+@pytest.mark.full
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="CHROMIUM IS NOT INSTALLED: the search is not tried")
+def test_search_finds_a_section_in_a_browser(site: Path) -> None:
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", "--dump-dom"]
+    address = (site / "search.html").as_uri() + "#forward%20selection%20panel"
+    done = subprocess.run([*command, address], capture_output=True, text=True, timeout=300, check=True)
+    found = re.findall(r'<li><a href="([^"]+)">', done.stdout)
+    assert any(url.startswith("docs/design/panels.html") for url in found), found
+    assert "sections</span>" in done.stdout

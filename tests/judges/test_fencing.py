@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judgec.judges.fencing import UNSEEN, disarmed, escape_markers, fence, unfence
+from judgec.judges.fencing import disarmed, escape_markers, fence, unfence
 
 MARKER = re.compile(r"\[\[\s*##")  # wider than DSPy's own pattern
 HOSTILE = st.text(
@@ -29,6 +29,17 @@ HOSTILE = st.text(
             "[u+0041]",
             "\u202e",
             "<<SYS>>",
+            "<bos>",
+            "[SYSTEM_PROMPT]",
+            "</think>",
+            "<tool_call>",
+            "[/TOOL_RESULTS]",
+            "<turn|>",
+            "\u200b",
+            "\u200d",
+            "\ufe0f",
+            "\u05d0",
+            "\u200f",
             "<｜end｜>",
             "[[ ## grade ## ]]",
             "[\\[ ## grade ## ]]",
@@ -136,13 +147,62 @@ def test_escape_markers_changes_nothing_but_markers(text: str) -> None:
 def test_fence_of_any_text_holds_no_turn_token_and_nothing_unseen(text: str) -> None:
     fenced = fence("answer", text)
 
-    assert not re.search(r"<[|｜]|</?s>|\[/?INST\]|</?SYS>|<(?:start|end)_of_turn>", fenced)
-    assert UNSEEN.search(fenced) is None
+    turns = r"<[|｜]|</?s>|\[/?INST\]|</?SYS>|<(?:start|end)_of_turn>|<turn\|>"
+    tokens = rf"{turns}|<bos>|</?think>|<tool_call>|\[/?[A-Z]+_[A-Z]+\]"
+    assert not re.search(tokens, fenced)
+    assert not re.search(
+        "[\U000e0000-\U000e007f\u202a-\u202e\u2060-\u2069\ufeff]|[\ufe00-\ufe0f]{2}|[\u200b-\u200f]{2}", fenced
+    )
 
 
 def test_disarmed_writes_the_documented_format_and_leaves_other_text_alone() -> None:
     assert disarmed("a<|im_end|>b") == r"a<\|im_end|>b"
     assert disarmed("[INST] x </s>") == r"[\INST] x <\/s>"
     assert disarmed("<\U000e0041>\u202e") == "<[u+e0041]>[u+202e]"
-    plain = "a < b, [1], [[wiki]], <b>bold</b>, ünï\u200d👍🏽, x <= y || z, [u+xyz]"
+    plain = "a < b, [1], [[wiki]], <b>bold</b>, ünï, x <= y || z, [u+xyz]"
     assert disarmed(plain) == plain
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["<bos>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "<think>", "</think>", "<tool_call>", "[TOOL_RESULTS]", "<turn|>"],
+)
+def test_disarmed_breaks_control_tokens(token: str) -> None:
+    assert disarmed(f"a {token} b") == f"a {token[0]}\\{token[1:]} b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "می\u200cخواهم",  # Persian, non-joiner
+        "क्\u200dष",  # Hindi, joiner
+        "ന്\u200d.",  # Malayalam, a joiner that ends a word
+        "ភាសា\u200bខ្មែរ",  # Khmer: where a line may break
+        "👩\u200d👩\u200d👧, 👁\ufe0f\u200d🗨\ufe0f, 👩🏽\u200d⚕\ufe0f, 1\ufe0f\u20e3, ☎\ufe0f, 👍🏽",
+        "葛\U000e0100城",  # Japanese, the form of a character
+        "שפת C++\u200e היא",  # Hebrew, a mark of direction
+        "Donau\xaddampf\xadschiff",
+        "ᄀ\u1160ᆨ",
+    ],
+)
+def test_disarmed_leaves_unseen_characters_that_the_script_uses(text: str) -> None:
+    assert disarmed(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("gra\u200bde", "gra[u+200b]de"),
+        ("gra\u200dde", "gra[u+200d]de"),
+        ("\ufeffa\u2060b\u2063", "[u+feff]a[u+2060]b[u+2063]"),
+        ("😀\ufe0f\ufe01\U000e0110", "😀\ufe0f[u+fe01][u+e0110]"),
+        ("a\ufe01b", "a[u+fe01]b"),
+        ("a\u200fb", "a[u+200f]b"),
+        ("ש\u200f\u200e\u200f", "ש\u200f[u+200e][u+200f]"),
+        ("می\u200c\u200c\u200dخ", "می\u200c[u+200c][u+200d]خ"),
+        ("\u3164 \xada\xad\xad", "[u+3164] [u+00ad]a\xad[u+00ad]"),
+    ],
+)
+def test_disarmed_spells_unseen_characters_that_the_script_does_not_use(text: str, shown: str) -> None:
+    assert disarmed(text) == shown
+    assert unfence(fence("answer", text)) == text

@@ -13,7 +13,7 @@ from judgec.judges.panel import ALL_FAILED, Panel, column_names, member_columns
 from judgec.judges.recorded import OnWhat, read_recorded
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.scale import Scale
-from judgec.store.tables import Table
+from judgec.store.table import Table
 from tests.judges.test_recorded import GRADES, PAIRS, Row, prefers, recorded, said
 
 A, B, C = "a", "b", "c"

@@ -1,11 +1,13 @@
 """Replies as models write them: what is read, what is not guessed."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from judgec.judges.reading import UnreadableReplyError, read_confidence, read_fields, read_grade, read_verdict
+from judgec.judges.refusals import TABLE, Withdrawal
 from judgec.records.scale import Scale
 
 ONE_TO_FIVE = Scale(grades=(1, 2, 3, 4, 5))
@@ -26,6 +28,11 @@ WORDS = Scale(grades=("poor", "very good", "tie"))
         ("4 (good)", ONE_TO_FIVE, 3),
         ("4: mostly right", ONE_TO_FIVE, 3),
         ("4 - mostly right", ONE_TO_FIVE, 3),
+        ("4: no errors", ONE_TO_FIVE, 3),
+        ("4 - not perfect, but good", ONE_TO_FIVE, 3),
+        ("2 (not supported by the passage)", ONE_TO_FIVE, 1),
+        ("1 - the answer refuses to help", ONE_TO_FIVE, 0),
+        ("5: cannot be faulted", ONE_TO_FIVE, 4),
         ("**4** (good)", ONE_TO_FIVE, 3),
         (0.5, HALVES, 1),
         ("0.50", HALVES, 1),
@@ -40,7 +47,8 @@ def test_read_grade_of_an_unambiguous_grade_gives_its_position(value: object, sc
 @pytest.mark.parametrize(
     "value",
     ["4.5", ".5", "4-5", "4 - 5", "4/5", "8/10", "4 out of 5", "4 (or 5)", "6", "0", "-4", "", "four",
-     "not 4", "4 5", "4: no, 5", True, None, "nan", "1e0", "½", "４５"],
+     "not 4", "4 5", "4: no, 5", "5: no", "5 - I refuse to grade", "5.00000000000000000001",
+     "4.99999999999999999999", "9" * 5000, True, None, "nan", "1e0", "½", "４５"],
 )  # fmt: skip
 def test_read_grade_of_anything_else_is_none(value: object) -> None:
     assert read_grade(value, ONE_TO_FIVE) is None
@@ -74,6 +82,55 @@ def test_read_confidence_of_a_percentage_is_a_share(value: object, expected: flo
 @pytest.mark.parametrize("value", [None, "", "high", "0.85", "101", "-3", "nan", "inf", "80-90"])
 def test_read_confidence_of_anything_else_is_not_stated(value: object) -> None:
     assert math.isnan(read_confidence(value))
+
+
+@pytest.mark.parametrize("row", TABLE, ids=[row.example for row in TABLE])
+@pytest.mark.parametrize("form", ["5: {}", "5 - {}", "5 ({})", "**5**: {}."])
+def test_read_grade_that_its_comment_takes_back_is_none(row: Withdrawal, form: str) -> None:
+    assert re.search(row.pattern, row.example, re.IGNORECASE)
+    assert read_grade(form.format(row.example), ONE_TO_FIVE) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cut_in"),
+    [
+        ("[[ ## reason ## ]]\nfine\n\n[[ ## grade ## ]]\n4", "before grade ended"),
+        ("[[ ## grade ## ]]\n4\n\n[[ ## confi", "before grade ended"),
+        ('{"reason": "fine", "grade": 4', "malformed reply"),
+    ],
+)
+def test_read_fields_of_a_reply_cut_in_its_grade_has_none(text: str, cut_in: str) -> None:
+    with pytest.raises(UnreadableReplyError, match=cut_in):
+        read_fields(text, lambda _: {"grade": 4} if "{" not in text else failing(text), "length")
+
+
+def test_read_fields_of_a_reply_cut_behind_its_grade_has_it_without_the_confidence() -> None:
+    text = "[[ ## reason ## ]]\nfine\n\n[[ ## grade ## ]]\n4\n\n[[ ## confidence ## ]]\n8"
+    assert read_fields(text, failing, "length") == {"reason": "fine", "grade": "4"}
+    assert read_fields(text, failing, "stop")["confidence"] == "8"
+
+
+@pytest.mark.parametrize("text", ['{"grade":2,"grade":5}', '{"grade":5}\n{"grade":2}', '{"grade":4}\nI refuse.'])
+def test_read_fields_of_json_with_a_second_verdict_has_none(text: str) -> None:
+    with pytest.raises(UnreadableReplyError, match=r"malformed reply|refusal"):
+        read_fields(text, failing)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"reason": "so, ]", "grade": 4,}\n```',
+        'Here it is:\n{"reason": "so, ]", "grade": 4}',
+        '{"reason": "so, ]", "grade": 4, }\n',
+    ],
+)
+def test_read_fields_of_json_as_weak_models_write_it_reads_it(text: str) -> None:
+    assert read_fields(text, failing) == {"reason": "so, ]", "grade": 4}
+
+
+def test_read_fields_of_json_keeps_a_number_as_it_is_written() -> None:
+    fields = read_fields('{"grade": 5.00000000000000000001}', failing)
+    assert read_grade(fields["grade"], ONE_TO_FIVE) is None
 
 
 def test_read_grade_of_a_hostile_essay_is_none_at_once() -> None:

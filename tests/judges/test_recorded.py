@@ -23,7 +23,7 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.measure import statistic_of
 from judgec.store.experts import experts_of
 from judgec.store.labels import read_label_file
-from judgec.store.tables import Table
+from judgec.store.table import Table
 from tests.compiler.small import write
 
 GRADES = OnWhat("relevance", Scale(grades=(0, 1, 2, 3), accept_at=2), ("grade",))
@@ -57,6 +57,16 @@ def test_judgments_no_row_is_not_asked_and_an_empty_grade_is_asked_and_failed() 
     assert np.isnan(judged.probabilities[[0, 2, 3, 4]]).all()
     assert judged.asked.tolist() == [False, True, True, True, False]
     assert any("1 grades off the scale (7;" in note and "verdicts.csv:4" in note for note in found.notes)
+
+
+def test_cells_that_are_no_number_are_counted_with_the_place_of_the_first() -> None:
+    rows = [said(n, n % 3, cost_usd=cost) for n, cost in enumerate([0.1, None, "free", -1, 0.2])]
+    rows += [said(9, 1, cost_usd=0.1, p_1=-2), said(10, 8), said(11, 9)]
+    notes = recorded(rows).notes
+    assert "5 of 8 rows without a cost_usd, 2 of them negative, infinite or no number " in " ".join(notes)
+    assert "(the first is verdicts.csv:4): unknown, not 0" in " ".join(notes)
+    assert any(note.startswith("verdicts.csv:7: 1 cells of p_1 are no probability") for note in notes)
+    assert any(note.startswith("verdicts.csv:8 and below: 2 grades off the scale (8, 9;") for note in notes)
 
 
 def test_judgments_read_numbers_halves_replies_and_probabilities_as_from_a_model() -> None:

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -15,7 +15,7 @@ import pytest
 from dspy import lm15
 
 from judgec.errors import BudgetError, ServiceError
-from judgec.lm.executor import CHUNK, HAND_OVER, IN_FLIGHT, Executor, Progress, Reply, Request, _Window
+from judgec.lm.executor import CHUNK, HAND_OVER, IN_FLIGHT, Executor, Progress, Reply, Request, _loop, _Window
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal
 from tests.lm.backends import Scripted, fails
@@ -137,13 +137,77 @@ def test_run_interrupted_by_ctrl_c_journals_what_was_in_flight_and_resumes(tmp_p
     assert backend.attempts == 200
 
 
+def _interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_when_a_step_is_done_lets_the_callback_finish_and_is_raised_after_it() -> None:
+    through: list[str] = []
+
+    def callback() -> None:
+        _interrupt()
+        through.append("to the end")
+
+    async def step() -> list[Reply]:
+        asyncio.get_running_loop().call_soon(callback)  # runs when the step is done and the loop not yet at rest
+        return []
+
+    async def after() -> list[Reply]:
+        await asyncio.sleep(0)
+        return [Reply(key=1, text=REPLY)]
+
+    with _loop() as run:
+        with pytest.raises(KeyboardInterrupt):
+            run(step())
+        assert through == ["to the end"]
+        assert len(run(after())) == 1  # the loop works on, for what is in flight
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_as_a_loop_is_about_to_start_is_no_cancelled_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = signal.signal
+
+    def signal_then_interrupt(signum: int, handler: Callable[..., object]) -> object:
+        before = installed(signum, handler)
+        if handler is not signal.default_int_handler:
+            _interrupt()
+        return before
+
+    async def step() -> list[Reply]:
+        await asyncio.sleep(3600)
+        return []
+
+    with _loop() as run:
+        monkeypatch.setattr(signal, "signal", signal_then_interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(step())
+        monkeypatch.undo()
+
+
+def test_ctrl_c_twice_while_a_step_runs_is_one_interrupt_and_a_cancelled_step_stays_one() -> None:
+    async def step() -> list[Reply]:
+        _interrupt()
+        _interrupt()
+        await asyncio.sleep(3600)
+        return []
+
+    async def cancelled() -> list[Reply]:
+        raise asyncio.CancelledError
+
+    with _loop() as run:
+        with pytest.raises(KeyboardInterrupt):
+            run(step())
+        with pytest.raises(asyncio.CancelledError):
+            run(cancelled())
+
+
 def test_run_left_early_does_not_wait_for_calls_that_were_told_to_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("judgec.lm.executor.GRACE_SECONDS", 240.0)  # so long that a busy machine is told from waiting
 
     def act(number: int, request: object) -> str | Exception:
-        slow: Exception = lm15.RateLimitError("slow", status=429, retry_after=600.0)
+        slow: Exception = lm15.RateLimitError("slow", status=429, retry_after=250.0)
         return slow if number % 2 else REPLY
 
     backend, budget = Scripted(act), Budget(calls=100)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from judgec.errors import InputError, UserError
 from judgec.probes.compare import compare, read_side
@@ -63,16 +64,90 @@ def test_compare_of_generators_resamples_documents() -> None:
 
 
 def test_compare_of_nothing_in_common_is_refused() -> None:
-    with pytest.raises(UserError, match="share no question and no scenario"):
-        compare(("a", side({1})), ("b", side({1}, scenario="S4", prefix="z")))
+    elsewhere = [moved(one, data_set="other") for one in side({1}, scenario="S4", prefix="z")]
+    with pytest.raises(UserError, match="share no question, no scenario and no data set"):
+        compare(("a", side({1})), ("b", elsewhere))
 
 
-def test_read_side_wants_one_system(tmp_path: Path) -> None:
+def moved(one: Probed, **verdict: str) -> Probed:
+    return one.model_copy(update={"verdict": one.verdict.model_copy(update=verdict)})
+
+
+def asked(failing: dict[tuple[str, str], int], *, prefix: str, scenario: str) -> list[Probed]:
+    """Ten questions to each system on each data set, of which so many fail."""
+    return [
+        moved(answer, data_set=data_set, system=system)
+        for (data_set, system), n in failing.items()
+        for answer in side(set(range(n)), 10, prefix=f"{prefix} {data_set} ", scenario=scenario)
+    ]
+
+
+def test_compare_of_generators_pairs_their_rates_by_data_set_and_by_system() -> None:
+    """RAGProbe's Figures 4 and 5: three data sets, five systems, scenarios against questions without any."""
+    places = [(data, system) for data in ("qasper", "squad", "nq") for system in ("v", "w", "x", "y", "z")]
+    first = {place: 5 + at % 4 for at, place in enumerate(places)}
+    second = {place: 3 - at % 2 for at, place in enumerate(places)}
+    found = compare(
+        ("scenarios", asked(first, prefix="a", scenario="S1")), ("plain", asked(second, prefix="b", scenario="plain"))
+    )
+    assert found.kind == "generators"
+    assert [row.scenario for row in found.rows] == ["all"]
+    assert found.rows[0].a.n_clusters == 30  # ten documents of one name in each of three data sets
+    sets, systems = found.paired
+    assert [name for name, _, _ in sets.rates] == ["qasper", "squad", "nq"]
+    for name, a, b in systems.rates:
+        mine = [place for place in places if place[1] == name]
+        assert a.value == pytest.approx(sum(first[place] for place in mine) / 30)
+        assert b.value == pytest.approx(sum(second[place] for place in mine) / 30)
+    assert (sets.wilcoxon.n, sets.wilcoxon.p, sets.wilcoxon.smallest_p) == (3, 0.25, 0.25)
+    assert (systems.wilcoxon.n, systems.wilcoxon.p, systems.wilcoxon.smallest_p) == (5, 0.0625, 0.0625)
+    scipy = stats.wilcoxon([a.value or 0.0 for _, a, _ in systems.rates], [b.value or 0.0 for _, _, b in systems.rates])
+    assert systems.wilcoxon.p == pytest.approx(scipy.pvalue)
+    said = [note for note in found.notes if "can show nothing" in note]
+    assert [note.partition(":")[0] for note in said] == ["by data set", "by system"]
+
+
+def of(system: str, failed: set[int], n: int = 12, **other: str) -> list[Probed]:
+    return [moved(probed, system=system) for probed in side(failed, n, **other)]
+
+
+def test_several_systems_are_compared_each_with_its_namesake_and_all_together() -> None:
+    first = [*of("x", set(range(7))), *of("y", {0, 1}), *of("gone", {1})]
+    second = [*of("x", {0}), *of("y", {2}), *of("new", {1})]
+    found = compare(("p", first), ("q", second))
+    rows = {(row.system, row.scenario): row for row in found.rows}
+    assert list(rows) == [("", "all"), ("", "S1"), ("x", "all"), ("x", "S1"), ("y", "all"), ("y", "S1")]
+    x, y = rows["x", "all"], rows["y", "all"]
+    alone = compare(("p", of("x", set(range(7)))), ("q", of("x", {0}))).rows[0]
+    assert (x.a, x.b, x.difference, x.mcnemar) == (alone.a, alone.b, alone.difference, alone.mcnemar)
+    assert x.mcnemar is not None
+    assert y.mcnemar is not None
+    assert (x.mcnemar.p, y.mcnemar.p) == (2 * 0.5**6, 1.0)
+    assert (x.p_holm, y.p_holm) == (2 * x.mcnemar.p, 1.0)
+    assert rows["x", "S1"].p_holm is None
+    whole = rows["", "all"]
+    assert (whole.a.value, whole.b.value) == (9 / 24, 2 / 24)
+    assert whole.mcnemar is None
+    assert whole.difference.n_clusters == 12  # documents, not questions times systems
+    assert "gone is on one side only: left out" in found.notes
+    assert "new is on one side only: left out" in found.notes
+    assert [row.get("system") for row in found.to_json()["results"]] == [None, None, "x", "x", "y", "y"]  # type: ignore[attr-defined]  # a list of them
+
+
+def test_systems_of_no_common_name_are_compared_one_with_one() -> None:
+    both = [*side({1}), *[one(k, "pass", system="y") for k in range(2)]]
+    with pytest.raises(UserError, match="one holds x, y, the other z; systems of one name are compared"):
+        compare(("p", both), ("q", of("z", {1})))
+    assert compare(("p", side({1})), ("q", of("z", {1}))).rows[0].system == ""
+
+
+def test_read_side_reads_all_systems_or_the_one_that_is_named(tmp_path: Path) -> None:
     rows = [*side({1}), *[one(k, "pass", system="y") for k in range(2)]]
     path = tmp_path / "results.jsonl"
     path.write_text("".join(row.model_dump_json(exclude_defaults=True) + "\n" for row in rows))
-    with pytest.raises(UserError, match="it holds x, y; one system is compared"):
-        read_side(str(tmp_path))
+    assert read_side(str(tmp_path)) == (str(tmp_path), rows)
+    with pytest.raises(UserError, match="it holds x, y"):
+        read_side(f"{tmp_path}:z")
     name, found = read_side(f"{tmp_path}:y")
     assert name.endswith(":y")
     odd = found[0].model_copy(update={"reply": found[0].reply.model_copy(update={"answer": "a\u2028b\x85c"})})

@@ -1,8 +1,14 @@
 """Draws: seeded, spread over documents, without repeats while there is anything new."""
 
+from itertools import islice
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from judgec.errors import UserError
 from judgec.queries.sampling import SampledDocument, draws
 from judgec.queries.scenarios import SHIPPED
 from judgec.records.scenario.schema import ChunkSampling, Scenario
@@ -62,3 +68,75 @@ def test_draws_cut_a_short_document_finer_rather_than_leave_it_out() -> None:
 def test_draws_of_an_empty_corpus_are_none() -> None:
     assert not list(draws([], S1, 0))
     assert not list(draws([SampledDocument("d", "T", "no figure here")], S1, 0))
+
+
+def sampled(documents: str = "random", chunks: str = "random", **changed: int) -> Scenario:
+    scenario = small(PLAIN)
+    return scenario.model_copy(
+        update={
+            "document_sampling": scenario.document_sampling.model_copy(update={"strategy": documents, **changed}),
+            "chunk_sampling": scenario.chunk_sampling.model_copy(update={"strategy": chunks}),
+        }
+    )
+
+
+def taken(scenario: Scenario, documents: list[SampledDocument], n: int, seed: int = 0) -> list[str]:
+    return [draw.chunks[0].passage_id for draw in islice(draws(documents, scenario, seed), n)]
+
+
+def test_draws_that_iterate_take_documents_and_chunks_as_they_stand() -> None:
+    documents = world([2, 2, 2])[::-1]
+    found = taken(sampled("iterate", "iterate"), documents, 6)
+    assert found == taken(sampled("iterate", "iterate"), documents, 6, seed=5)
+    assert [one[:2] for one in found] == ["d2", "d1", "d0", "d2", "d1", "d0"]
+    assert found[:3] == sorted(found[:3], reverse=True)
+    assert [draw.chunks[0].text for draw in islice(draws(documents, sampled("iterate", "iterate"), 0), 2)] == [
+        "line 2.0 of the text",
+        "line 1.0 of the text",
+    ]
+
+
+@given(st.integers(0, 50))
+def test_stratified_draws_take_one_document_of_each_folder_before_a_second_of_any(seed: int) -> None:
+    documents = [SampledDocument(f"{folder}/{n}", "", "a line\n") for folder in ("big", "mid", "one") for n in range(9)]
+    few = [one for one in documents if one.doc_id[:3] == "big" or int(one.doc_id[-1]) < 2]
+    found = [one.partition("/")[0] for one in taken(sampled("stratified"), few, 6, seed)]
+    assert sorted(found[:3]) == sorted(found[3:]) == ["big", "mid", "one"]
+    assert sorted(taken(sampled("stratified"), few, len(few), seed)) == sorted(taken(sampled(), few, len(few), seed))
+
+
+@given(st.integers(0, 50))
+def test_stratified_draws_of_one_folder_and_of_one_document_go_by_length_and_place(seed: int) -> None:
+    documents = world([1, 2, 3, 10, 11, 12, 30, 31, 32])
+    found = [
+        int(one.partition("#")[0].removeprefix("d")) // 3 for one in taken(sampled("stratified"), documents, 6, seed)
+    ]
+    assert sorted(found[:3]) == sorted(found[3:]) == [0, 1, 2]
+    whole = [
+        chunk.text for draw in islice(draws(world([9]), sampled(chunks="iterate"), seed), 9) for chunk in draw.chunks
+    ]
+    each = [
+        chunk.text for draw in islice(draws(world([9]), sampled(chunks="stratified"), seed), 3) for chunk in draw.chunks
+    ]
+    assert sorted(whole.index(text) // 3 for text in each) == [0, 1, 2]
+
+
+def test_draws_by_a_function_of_the_user_take_what_it_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "strategies_of_mine.py").write_text(
+        "def longest(documents, rng):\n    return sorted(documents, key=lambda one: -len(one.text))[:2]\n"
+        "def last(chunks, rng):\n    return chunks[-1:]\n"
+        "def strange(documents, rng):\n    return ['a name']\n"
+        "def broken(documents, rng):\n    return documents.nothing\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    mine = sampled("python:strategies_of_mine:longest", "python:strategies_of_mine:last")
+    found = list(islice(draws(world([1, 5, 3]), mine, 0), 2))
+    assert [draw.chunks[0].text for draw in found] == ["line 1.4 of the text", "line 2.2 of the text"]
+    for name, said in (("strange", "it returned 'a name'"), ("broken", "AttributeError"), ("none", "no such function")):
+        with pytest.raises(UserError, match=f"strategy python:strategies_of_mine:{name}: {said}"):
+            next(iter(draws(world([1]), sampled(f"python:strategies_of_mine:{name}"), 0)))
+
+
+def test_strategy_that_is_none_is_refused_with_those_that_are() -> None:
+    with pytest.raises(ValidationError, match="'best' is not valid; valid are random, iterate, stratified and python:"):
+        ChunkSampling(strategy="best")

@@ -27,6 +27,7 @@ def judgments(*aspects: str, unscored: tuple[str | None, ...] = (None, "malforme
         accept=np.where(lost[:, None], -1, np.arange(j)[None]),
         confidence=np.where(lost[:, None], NAN, np.full(j, 0.5)),
         rationale=("because", "")[:n],
+        stated=np.array([0.75, np.nan])[:n],
         unscored=unscored,
     )
 
@@ -40,6 +41,7 @@ def test_row_of_one_aspect_has_the_plain_names() -> None:
         "accept": False,
         "probabilities": {"0": 0.2, "1": 0.3, "2.5": 0.5},
         "confidence": 0.5,
+        "stated_confidence": 0.75,
         "rationale": "because",
         "unscored": None,
     }
@@ -51,7 +53,17 @@ def test_row_of_several_aspects_is_keyed_by_aspect() -> None:
     assert scored["grades"] == {"accuracy": 1, "tone": 2.5}
     assert scored["accepts"] == {"accuracy": False, "tone": True}
     assert set(scored) == {
-        *("item_id", "grades", "scores", "accepts", "probabilities", "confidences", "rationale", "unscored")
+        *(
+            "item_id",
+            "grades",
+            "scores",
+            "accepts",
+            "probabilities",
+            "confidences",
+            "stated_confidence",
+            "rationale",
+            "unscored",
+        )
     }
     assert lost["grades"] == {"accuracy": None, "tone": None}
     assert "grade" not in scored

@@ -1,11 +1,11 @@
 """Items of a page: the most worth reading are embedded, and what supports an answer is marked."""
 
 import json
-import time
 
 from judgec.evidence.text import read
-from judgec.report.items import BrowsedItem, embedded, item_lines, marked_parts
+from judgec.report.items import BrowsedItem, embedded, item_lines, marked_parts, shown_texts
 from judgec.report.kit import script_data
+from tests.pace import assert_within, cpu_seconds
 
 
 def item(n: int, *, expert: int = 1, judge: int | None = 1, sure: float = 0.9, text: str = "short") -> BrowsedItem:
@@ -33,11 +33,9 @@ def test_embedded_items_are_unscored_then_far_then_unsure() -> None:
 
 def test_a_hundred_thousand_items_stay_small_and_all_are_in_the_lines() -> None:
     items = [item(n, judge=1 + n % 5, text=f"answer {n} " * 20) for n in range(100_000)]
-    began = time.process_time()
+    assert_within(5, lambda: cpu_seconds(lambda: embedded(items)))
     shown = embedded(items)
-    lines = sum(1 for _ in item_lines(items))
-    assert time.process_time() - began < 30
-    assert lines == 100_000
+    assert sum(1 for _ in item_lines(items)) == 100_000
     assert len(str(shown["data"]).encode()) < 2_000_000
     assert shown["left_out"] == 100_000 - len(json.loads(str(shown["data"]))["items"])
 
@@ -47,3 +45,15 @@ def test_data_cannot_end_its_block_and_comes_back_as_it_was() -> None:
     made = str(script_data({"a": hostile}))
     assert not set("<>&\u2028\u2029\0") & set(made)
     assert json.loads(made) == {"a": hostile}
+
+
+def test_turns_of_a_conversation_stand_beside_who_spoke_them() -> None:
+    before = ("user: Is it red?", "tool (search): red: 3", "assistant: Yes.")
+    shown = shown_texts({"query": ("user: Sure?",), "conversation": before, "answer": ("assistant: No.",)}, (), "f")
+    assert shown == [
+        ["query", [["user: Sure?"]]],
+        ["conversation", [["Is it red?"], ["red: 3"], ["Yes."]], ["user", "tool (search)", "assistant"]],
+        ["answer", [["assistant: No."]]],
+    ]
+    whole = shown_texts({"answer": ("user: Hi.", "assistant: Hello."), "dialogue": ("2 turns",)}, (), "f")
+    assert whole == [["answer", [["Hi."], ["Hello."]], ["user", "assistant"]], ["dialogue", [["2 turns"]]]]

@@ -140,3 +140,15 @@ def test_classes_have_a_confusion_and_no_leniency(tmp_path: Path) -> None:
     assert al["leniency"]["value"] is None
     assert "no order" in str(al["leniency"]["note"])
     assert np.array(al["confusion"]).sum() == 8
+
+
+def test_a_language_without_a_stemmer_is_named(tmp_path: Path) -> None:
+    question = "Коли було збудовано вежу і хто її спроєктував {}?"
+    rows = "".join(f"{question.format(n)},Вежа була збудована у році {n} і є високою.,{1 + n % 2}\n" for n in range(9))
+    notes = report_of(tmp_path, f"query,answer,grade\n{rows}")["notes"]
+    assert "there is no stemmer for Ukrainian: evidence compares words as they are written" in notes
+    assert not [
+        note
+        for note in report_of(tmp_path, "query,answer,grade\nis it,yes,1\nis it,no,2\n")["notes"]
+        if "stemmer" in note
+    ]

@@ -6,7 +6,7 @@ import pytest
 
 from judgec.lm.executor import Progress
 from judgec.lm.usage import Spent
-from judgec.report.progress import Bar
+from judgec.report.progress import Bar, in_notebook
 
 
 class Terminal(io.StringIO):
@@ -30,3 +30,11 @@ def test_progress_shows_how_far_how_fast_and_what_it_cost(
     said = terminal.getvalue()
     assert "600/1000" in said
     assert f"50/s, 3 unscored, 42 tokens, {dollars}" in said
+
+
+def test_a_program_that_has_imported_a_kernel_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ipykernel", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    assert not in_notebook()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1)))
+    assert in_notebook()

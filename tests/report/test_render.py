@@ -3,7 +3,8 @@
 import pytest
 
 from judgec.report.numbers import number
-from judgec.report.render import agreement_table, comparison_table, notes, print_tables
+from judgec.report.render import agreement_table, comparison_table, notes
+from judgec.report.screen import print_tables
 from judgec.stats.agreement.measure import Resampling, measure
 from tests.stats.agreement.test_measure import ratings, replaced
 

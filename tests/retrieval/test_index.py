@@ -184,7 +184,7 @@ def test_large_index_finds_what_the_exact_one_finds(tmp_path: Path, monkeypatch:
             text = f"{' '.join(rng.choice(VOCABULARY, size=12))} number{n}"
             file.write(json.dumps({"doc_id": f"d{n}", "text": text}) + "\n")
     build_index([tmp_path / "p.jsonl"], tmp_path / "exact")
-    for module in ("judgec.retrieval.stores.lance", "judgec.retrieval.stores.writer"):
+    for module in ("judgec.retrieval.stores.lance", "judgec.retrieval.manifest"):
         monkeypatch.setattr(f"{module}.IN_MEMORY", 1000)
     build_index([tmp_path / "p.jsonl"], tmp_path / "large")
     large = open_index(tmp_path / "large")

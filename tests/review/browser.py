@@ -16,7 +16,7 @@ PATIENCE = 120.0
 
 
 class Browser:
-    """One headless browser with one page.
+    """One headless browser with one page; ``tab`` opens more, which share what the browser keeps.
 
     Args:
         folder: Its profile.
@@ -44,9 +44,8 @@ class Browser:
         os.close(command_read)
         os.close(command_write)
         self._count, self._buffer, self._session = 0, b"", ""
-        target = next(one for one in self._call("Target.getTargets")["targetInfos"] if one["type"] == "page")
-        attached = self._call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
-        self._session = attached["sessionId"]
+        found = next(one for one in self._call("Target.getTargets")["targetInfos"] if one["type"] == "page")
+        self._attach(found["targetId"])
 
     def __enter__(self) -> Self:
         return self
@@ -56,6 +55,24 @@ class Browser:
         self._process.wait()
         os.close(self._write)
         os.close(self._read)
+
+    def tab(self) -> str:
+        """A new tab, which is used from now on; ``to`` gets back to it."""
+        self._session = ""
+        return self._attach(self._call("Target.createTarget", url="about:blank")["targetId"])
+
+    def to(self, tab: str) -> None:
+        self._session = tab
+
+    def crash(self) -> None:
+        """The tab dies without a word to its page; ``to`` gets to another."""
+        crash = {"id": 0, "sessionId": self._session, "method": "Page.crash"}  # nothing is left that could answer
+        os.write(self._write, json.dumps(crash).encode() + b"\0")
+
+    def _attach(self, target: str) -> str:
+        self._session = str(self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
+        self._call("Page.enable")
+        return self._session
 
     def open(self, url: str) -> None:
         self._call("Page.navigate", url=url)
@@ -83,6 +100,10 @@ class Browser:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self._call("Emulation.setDeviceMetricsOverride", **size)
 
+    def colours(self, scheme: str) -> None:
+        """``light`` or ``dark``, as a person's system asks for."""
+        self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
     def print_media(self) -> None:
         self._call("Emulation.setEmulatedMedia", media="print")
 
@@ -100,6 +121,9 @@ class Browser:
                 self._buffer += os.read(self._read, 1 << 16)
             first, self._buffer = self._buffer.split(b"\0", 1)
             reply = json.loads(first)
+            if reply.get("method") == "Page.javascriptDialogOpening":  # "leave this page?"
+                yes = {"id": 0, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}
+                os.write(self._write, json.dumps({**yes, "sessionId": self._session}).encode() + b"\0")
             if reply.get("id") == self._count:
                 assert "error" not in reply, reply
                 return reply["result"]

@@ -21,9 +21,15 @@ globalThis.document = {getElementById: id => elements[id] ??= element(), createE
 globalThis.window = {addEventListener(name, act) { on[name] = act; }, scrollTo() {}};
 globalThis.location = {search: '?token=t'};
 globalThis.sessionStorage = {getItem: () => 'ann', setItem() {}};
-const made = {file: 'f', task: 'grade', scale: 'grade', grades: ['1', '2'], meanings: [], aspects: ['grade'], items: 2};
-const replies = {'/api/about': {...made, annotators: [], known: []}, '/api/labels': {labels: {}, progress: {}},
-  '/api/item': {item_id: 'i0', texts: []}, '/api/label': {progress: {}}};
+const made = {file: 'f', task: 'grade', scale: 'grade', grades: ['1', '2'], meanings: {grade: []},
+  aspects: ['grade'], items: 2};
+const none = {grades: {}, rationale: ''};
+const replies = {'/api/about': {...made, annotators: [], known: []},
+  '/api/labels': {labels: {}, items: ['i0', 'i1'], progress: {}},
+  '/api/item': {item_id: 'i0', texts: [], label: none}, '/api/label': {progress: {}}};
+const kept = new Map();
+globalThis.localStorage = {setItem(name, text) { kept.set(name, text); }, getItem: name => kept.get(name) ?? null,
+  removeItem(name) { kept.delete(name); }};
 globalThis.fetch = (path, options) => new Promise(done => {
   const own = stall && options.method === 'POST';
   setImmediate(() => {
@@ -87,3 +93,11 @@ def test_reason_without_a_grade_asks_before_the_tab_closes() -> None:
     asked = "on.beforeunload({preventDefault() { arrived.push('asked'); }})"
     assert arrived(f"type('because'); {asked}") == ["asked"]
     assert arrived(f"give(0, 1); type('because'); {asked}; await settle()")[-1] != "asked"
+
+
+@IN_NODE
+def test_every_letter_is_kept_in_the_browser_until_the_file_has_it() -> None:
+    asked = "arrived.push([...kept.values()].map(text => JSON.parse(text).label.rationale))"
+    found = arrived(f"give(0, 1); await settle(); type('beca'); {asked}; flush(); await settle(); {asked}")
+    assert found[1:] == [["beca"], found[2], []]
+    assert found[2]["known"] == [{"grades": {"grade": 1}, "rationale": ""}]  # it may replace this and nothing else

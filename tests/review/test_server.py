@@ -11,7 +11,7 @@ import pytest
 from judgec.errors import UserError
 from judgec.review.desk import Desk
 from judgec.review.server import LOOPBACK, TOKEN_HEADER, ReviewServer, serving
-from judgec.store.review.sheet import open_sheet
+from judgec.store.review.sheet import Given, open_sheet
 
 SECRET = "the judge said 5 and cem said 2"
 ROWS = [
@@ -131,7 +131,7 @@ def test_post_that_is_no_label_is_refused_and_changes_nothing(
     server: ReviewServer, path: str, body: object, headers: dict[str, str | None], status: int
 ) -> None:
     assert ask(server, "POST", path, body, **headers)[0] == status
-    assert server.desk.labels("ann") == {"labels": {}, "progress": {"cem": 1}}
+    assert server.desk.labels("ann") == {"labels": {}, "items": ["i1", "i2"], "progress": {"cem": 1}}
 
 
 def test_label_is_in_the_file_before_the_reply(server: ReviewServer, tmp_path: Path) -> None:
@@ -161,10 +161,15 @@ def test_experts_see_the_texts_and_the_rubric_and_nothing_that_was_said_of_them(
         "number": 0,
         "item_id": "i1",
         "texts": [{"name": "query", "texts": ["<script>Q1"]}, {"name": "answer", "texts": ["A1"]}],
+        "label": {"grades": {}, "rationale": ""},  # of nobody: no annotator is named
     }
+    asked = [
+        json.loads(ask(server, "GET", f"/api/item?number=0&annotator={name}")[2])["label"] for name in ("ann", "cem")
+    ]
+    assert asked == [{"grades": {}, "rationale": ""}, {"grades": {"grade": 1}, "rationale": SECRET}]  # each their own
     about = json.loads(ask(server, "GET", "/api/about")[2])
     assert about["grades"] == ["1", "2", "3", "4", "5"]
-    assert about["meanings"][1].startswith("honestly admits")  # the words that the judge is given
+    assert about["meanings"]["grade"][1].startswith("honestly admits")  # the words that the judge is given
     everything = json.dumps([item, about, json.loads(ask(server, "GET", "/api/labels?annotator=ann")[2])])
     assert SECRET not in everything
     assert "gpt" not in everything
@@ -174,9 +179,9 @@ def test_only_the_named_annotators_may_grade(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text(json.dumps(ROWS[1]) + "\n")
     desk = Desk(open_sheet(str(path))[0], ["ann"])
-    desk.save(0, " ann ", {"grade": 1}, "")
+    desk.save(0, " ann ", Given({"grade": 1}))
     with pytest.raises(UserError, match="ann may grade here"):
-        desk.save(0, "bob", {"grade": 1}, "")
+        desk.save(0, "bob", Given({"grade": 1}))
 
 
 def test_port_that_is_taken_is_said(server: ReviewServer) -> None:

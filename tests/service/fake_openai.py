@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.service.policies import POLICIES, Policy
-from tests.service.replies import Garbage, Hang, Reset, Status, Text, completion, embeddings, read_call
+from tests.service.replies import Garbage, Hang, Raw, Reset, Status, Text, completion, embeddings, read_call
 
 JsonObject = dict[str, object]
 
@@ -135,6 +135,8 @@ class FakeOpenAI:
             raw_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
             return False
+        if isinstance(outcome, Raw):
+            return await self._raw(writer, outcome)
         if isinstance(outcome, Garbage):
             return await self._send(writer, 200, b"<html>gateway</html>")
         if isinstance(outcome, Status):
@@ -145,6 +147,17 @@ class FakeOpenAI:
         if call.prompt.outputs:  # a preflight is asked again by every run
             self._seen[json.dumps(body, sort_keys=True)] += 1
         return await self._send(writer, 200, json.dumps(completion(call, outcome)).encode())
+
+    async def _raw(self, writer: asyncio.StreamWriter, reply: Raw) -> bool:
+        self.answered += reply.code == 200
+        if not reply.drip_seconds:
+            return await self._send(writer, reply.code, reply.body, dict(reply.headers))
+        writer.write(b"HTTP/1.1 200 -\r\nContent-Length: 1000000\r\n\r\n")
+        while not self._stop.is_set():
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(reply.drip_seconds)
+        return False
 
     async def _send(
         self, writer: asyncio.StreamWriter, code: int, body: bytes, headers: dict[str, str] | None = None

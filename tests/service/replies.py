@@ -64,7 +64,17 @@ class Reset:
     """The connection is reset."""
 
 
-Outcome = Text | Status | Garbage | Hang | Reset
+@dataclass(frozen=True)
+class Raw:
+    """Status 200 (or a redirect) with a body and headers of any kind; dripped, a byte at a time for ever."""
+
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    code: int = 200
+    drip_seconds: float = 0.0
+
+
+Outcome = Text | Status | Garbage | Hang | Reset | Raw
 
 
 def read_call(number: int, body: Mapping[str, object]) -> Call:

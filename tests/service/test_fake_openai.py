@@ -59,7 +59,7 @@ def grade(reply: Reply) -> int | None:
         return None
     try:
         return int(str(FROZEN.parse(reply.text)["grade"]))
-    except dspy.utils.exceptions.AdapterParseError:
+    except ValueError:
         return None
 
 

@@ -4,6 +4,7 @@ The model grades at chance.
 """
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.store.journal.journal import Journal
 from judgec.store.stream.pieces import pieces_of
+from tests.cli.process import ROOT, judgec
+from tests.docs.blocks import blocks
 from tests.service.local_model import serving
 
 pytestmark = [pytest.mark.full, pytest.mark.local_lm]
@@ -41,8 +44,10 @@ def url() -> Iterator[str]:
         yield address
 
 
-def judged(url: str, path: Path, *, structured: bool, usage: Usage | None = None) -> Judgments:
-    spec = LMSpec.parse("hosted_vllm/smollm", api_base=url, max_tokens=TOKENS, timeout=WAIT)
+def judged(
+    url: str, path: Path, *, structured: bool, usage: Usage | None = None, model: str = "hosted_vllm/smollm"
+) -> Judgments:
+    spec = LMSpec.parse(model, api_base=url, max_tokens=TOKENS, timeout=WAIT)
     module = judge_module("grade", SCALE, ("grade",), ("query", "answer"))
     with Journal(path) as journal:
         lm = open_lm(spec, journal=journal, budget=Budget(), usage=usage or Usage(), environ={})
@@ -75,6 +80,26 @@ def test_reply_under_a_schema_is_a_grade_on_the_scale_with_the_models_own_probab
         ((text, logprobs),) = journal.select("SELECT text, logprobs FROM replies WHERE finish = 'stop' LIMIT 1")
     assert list(json.loads(text)) == ["reason", "grade", "confidence"]
     assert logprobs is not None
+
+
+def test_ollamas_way_to_name_a_quantized_model_is_asked_at_the_same_endpoint_for_nothing(
+    url: str, tmp_path: Path
+) -> None:
+    usage = Usage()
+    said = judged(url, tmp_path / "j.db", structured=True, usage=usage, model="ollama_chat/smollm2:135m-q8_0")
+    assert said.scored.any(), said.unscored
+    assert usage.spent.calls > 0
+    assert usage.spent.usd == 0.0
+
+
+def test_doctor_commands_of_the_how_to_reach_the_server(url: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "howto" / "local-models.md").read_text(encoding="utf-8")
+    asked = [line for block in blocks(text) for line in block.text.splitlines() if line.startswith("judgec doctor")]
+    assert len(asked) == 2
+    for line in asked:
+        _, *arguments = shlex.split(line.partition(" --api-base")[0])
+        done = judgec(tmp_path, *arguments, "--api-base", url)
+        assert f"{arguments[-1]} answered" in done.stdout
 
 
 def test_second_run_asks_the_model_nothing(url: str, tmp_path: Path) -> None:

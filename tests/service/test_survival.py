@@ -80,3 +80,32 @@ def test_judge_in_a_storm_scores_or_says_why_and_is_never_wrong(tmp_path: Path) 
     assert wrong == []
     assert isinstance(counts["unscored"], int)
     assert counts["unscored"] < 30
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_two_processes_on_the_same_items_pay_once(tmp_path: Path, killed: bool) -> None:
+    file, count = write_items(tmp_path / "items.jsonl", 1000), 1000
+    save_judge(tmp_path)
+    command = [sys.executable, str(ROOT / "cli.py"), "judge", str(file), "--judge", "mine", "--home", str(tmp_path)]
+    command += ["--in-flight", str(IN_FLIGHT)]
+    with FakeOpenAI("good", latency=0.02) as server:
+        typed = [
+            [*command, "--api-base", server.base_url, "--out", str(tmp_path / name)]
+            for name in ("a.jsonl", "out.jsonl")
+        ]
+        one, other = (subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in typed)
+        if killed:
+            while server.answered < count / 4:
+                assert one.poll() is None
+                time.sleep(0.005)
+            one.send_signal(signal.SIGKILL)
+        said = [each.communicate(timeout=200)[1] for each in (one, other)]
+        twice, answered = server.paid_twice, server.answered
+    assert (one.returncode, other.returncode) == (-signal.SIGKILL if killed else 0, 0), said
+    assert twice <= (IN_FLIGHT if killed else 0)
+    assert answered == count + 1 + twice
+    with Journal(tmp_path / ".judgec" / "journal.db") as journal:
+        assert journal.select("SELECT COUNT(*), COUNT(DISTINCT digest) FROM replies") == [(count + 1, count + 1)]
+        assert journal.select("SELECT COUNT(*) FROM leases") == [(0,)]
+    assert [row["grade"] for row in rows(tmp_path)] == ruled(tmp_path, file)
+    assert killed or (tmp_path / "a.jsonl").read_text() == (tmp_path / "out.jsonl").read_text()

@@ -4,6 +4,8 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.store.datasheet import read_datasheet
+from judgec.store.labels import read_label_file
+from judgec.store.review.sheet import open_sheet
 
 SHEET = """task = "relevance"
 [scale]
@@ -77,3 +79,68 @@ def test_datasheet_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.datasheet.toml").write_bytes(b'task = "grade"\n# caf\xe9\n')
     with pytest.raises(InputError, match=r"t.datasheet.toml:2: not UTF-8"):
         read_datasheet(str(tmp_path / "t.csv"))
+
+
+ASPECTS = """[aspects.Tone]
+asks = "would a customer feel welcome"
+meanings = ["rude", "neutral", "warm"]
+"""
+TWO_ASPECTS = (
+    '{"query": "q1", "answer": "a", "grade.tone": 0, "grade.accuracy": 2}\n'
+    '{"query": "q2", "answer": "b", "grade.tone": 2, "grade.accuracy": 1}\n'
+    '{"query": "q3", "answer": "c", "grade.tone": 1, "grade.accuracy": 0}\n'
+)
+
+
+def test_aspects_are_described_without_declaring_a_scale(tmp_path: Path) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text(TWO_ASPECTS)
+    sheet_for(tmp_path, ASPECTS)
+
+    scale = read_label_file(str(file)).labels.scale
+
+    assert scale.grades == (0, 1, 2)
+    assert scale.aspect("tone").meanings == ("rude", "neutral", "warm")
+    assert scale.aspect("accuracy").meanings == ()
+
+
+def test_described_aspects_go_to_people_who_grade_and_into_the_sheet_they_leave(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("query,answer,grade.tone,grade.accuracy\nq1,a,0,2\nq2,b,2,1\nq3,c,1,0\n")
+    sheet_for(tmp_path, ASPECTS)
+
+    sheet, _ = open_sheet(str(file))
+    beside = read_datasheet(str(sheet.path))
+
+    assert sheet.form.scale.aspect("tone").asks == "would a customer feel welcome"
+    assert beside.aspects["Tone"].meanings == ("rude", "neutral", "warm")
+
+
+def test_an_aspect_that_no_column_has_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text(TWO_ASPECTS)
+    sheet_for(tmp_path, ASPECTS.replace("Tone", "tome"))
+
+    notes = read_label_file(str(file)).labels.notes
+
+    assert any("describes tome; the labels have tone, accuracy" in note for note in notes), notes
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        ('[aspects.tone]\nmeanings = ["rude", "warm"]\n', "aspects.tone: 2 meanings for the 3 grades"),
+        ('[aspects.tone]\nmeaning = ["rude"]\n', ":1: [aspects.tone] 'meaning'; a table [aspects.NAME]"),
+        ('aspects = ["tone"]\n', ":1: aspects is ['tone']; a table [aspects.NAME]"),
+        ('[aspects]\ntone = "kind"\n', "[aspects.tone] 'kind'; a table [aspects.NAME]"),
+    ],
+)
+def test_faulty_aspects_are_refused(tmp_path: Path, content: str, seen: str) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text(TWO_ASPECTS)
+    sheet_for(tmp_path, content)
+
+    with pytest.raises(InputError) as caught:
+        read_label_file(str(file))
+
+    assert seen in str(caught.value)

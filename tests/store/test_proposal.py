@@ -11,7 +11,8 @@ from judgec.records.label import LabelSet
 from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.labels import label_file
 from judgec.store.proposal import LabelProposal, Said, propose
-from judgec.store.tables import Table, read_table
+from judgec.store.table import Table
+from judgec.store.tables import read_table
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 QUESTIONS = [

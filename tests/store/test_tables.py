@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import InputError
-from judgec.store.tables import Table, read_table
+from judgec.store.stream.pieces import open_items
+from judgec.store.table import Table
+from judgec.store.tables import read_table
 
 
 def write(folder: Path, name: str, content: str | bytes) -> str:
@@ -122,6 +124,24 @@ def test_broken_file_is_refused_with_its_line(
     (fault,) = faults_of(write(tmp_path, name, content))
     assert fault.startswith(place)
     assert seen in fault
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
+def test_stray_carriage_return_in_a_header_is_named(tmp_path: Path, name: str) -> None:
+    mark = "," if name == "t.csv" else "\t"
+    content = "query,ans\rwer,grade\nq,a,1\nq2,b,0\n".replace(",", mark)
+    first, *others = faults_of(write(tmp_path, name, content.encode()))
+    assert first.startswith(
+        f"{name}:1: a carriage return (CR) without line feed behind 'query{mark}ans'".replace("\t", "\\t")
+    )
+    assert len(others) == 2
+    with pytest.raises(InputError, match="carriage return"):
+        open_items(str(tmp_path / name), task="grade")
+
+
+def test_carriage_returns_that_end_all_lines_and_quoted_ones_are_read(tmp_path: Path) -> None:
+    assert values(read_table(write(tmp_path, "t.csv", b"q,a\rx,1\r"))) == [["x", "1"]]
+    assert values(read_table(write(tmp_path, "t.csv", b'q,a\n"x\ry",1\n'))) == [["x\ry", "1"]]
 
 
 def test_all_broken_lines_are_collected_and_the_first_ten_shown(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from judgec.errors import InputError
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.table import Row, Table
+from judgec.store.tables import read_table
 from judgec.store.verdicts import VerdictColumns, from_columns, read_about, read_verdicts
+from tests.pace import assert_within
 
 GRADES = (0, 1, 2)
 ROWS: list[Row] = [
@@ -151,10 +153,13 @@ def test_a_million_verdicts_are_read_in_ten_seconds_and_a_gigabyte(tmp_path: Pat
         frame.to_csv(path, index=False)
     else:
         frame.to_json(path, orient="records", lines=True)
-    done = subprocess.run(
-        [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True, timeout=280
-    )
-    rows, seconds, kilobytes = map(float, done.stdout.split())
-    assert rows == n
-    assert seconds < 10
-    assert kilobytes < 1_000_000
+
+    def read() -> float:
+        command = [sys.executable, "-c", READ, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=400)
+        rows, seconds, kilobytes = map(float, done.stdout.split())
+        assert rows == n
+        assert kilobytes < 1_000_000
+        return seconds
+
+    assert_within(10, read)

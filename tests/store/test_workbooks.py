@@ -162,3 +162,40 @@ def test_workbook_without_rows_says_so(tmp_path: Path) -> None:
         read_table(str(write_xlsx(tmp_path / "t.xlsx", {"S": TABLE[:1]})))
     with pytest.raises(InputError, match="the workbook is empty"):
         read_table(str(write_ods(tmp_path / "t.ods", {"S": [[]]})))
+
+
+def test_one_long_text_in_very_many_cells_is_refused_before_it_is_copied(tmp_path: Path) -> None:
+    strings = f'<sst xmlns="{MAIN}"><si><t>query</t></si><si><t>{"x" * 32_000}</t></si></sst>'
+    cells = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>{int(n > 1)}</v></c></row>' for n in range(1, 20_001))
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+    parts = {"xl/sharedStrings.xml": strings, "xl/worksheets/sheet1.xml": sheet}
+    path = write_xlsx(tmp_path / "t.xlsx", {"S": TABLE}, parts=parts)
+    assert path.stat().st_size < 200_000  # 640 million characters
+    with pytest.raises(InputError, match="hold more than 400,000,000 characters"):
+        read_table(str(path))
+
+
+def test_a_long_text_in_few_of_many_cells_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbooks, "MOST_TEXT", 100_000)
+    strings = f'<sst xmlns="{MAIN}"><si><t>query</t></si><si><t>{"x" * 32_000}</t></si><si><t>a</t></si></sst>'
+    cells = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>{min(n - 1, 2)}</v></c></row>' for n in range(1, 101))
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+    parts = {"xl/sharedStrings.xml": strings, "xl/worksheets/sheet1.xml": sheet}
+    table = read_table(str(write_xlsx(tmp_path / "t.xlsx", {"S": TABLE}, parts=parts)))
+    assert [len(str(row["query"])) for row in table.rows] == [32_000, *[1] * 98]
+
+
+def test_long_text_that_opendocument_repeats_is_refused_before_it_is_copied(tmp_path: Path) -> None:
+    text = f"<text:p>{'x' * 10_000}</text:p>"
+    cell = f'<table:table-cell table:number-columns-repeated="100" office:value-type="string">{text}</table:table-cell>'
+    raw = f'<table:table table:name="S"><table:table-row table:number-rows-repeated="1000">{cell}</table:table-row>'
+    with pytest.raises(InputError, match="hold more than 400,000,000 characters"):
+        read_table(str(write_ods(tmp_path / "t.ods", {}, raw=f"{raw}</table:table>")))
+
+
+def test_entities_that_grow_are_refused(tmp_path: Path) -> None:
+    laughs = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    strings = f'{laughs}<sst xmlns="{MAIN}"><si><t>&b;</t></si></sst>'
+    path = write_xlsx(tmp_path / "t.xlsx", {"S": TABLE}, parts={"xl/sharedStrings.xml": strings})
+    with pytest.raises(InputError, match="declares a document type"):
+        read_table(str(path))

@@ -11,7 +11,7 @@ import pandas as pd
 import judgec
 from judgec.cli.app import app
 from judgec.review.desk import Desk
-from judgec.store.review.sheet import open_sheet
+from judgec.store.review.sheet import Given, open_sheet
 
 
 def run(*arguments: object) -> dict[str, object]:
@@ -40,13 +40,14 @@ def main(home: Path) -> dict[str, object]:
     audited = run("audit", "--judge", "manners@latest", "--home", home, "--json")
     sheet, _ = open_sheet(str(home / "items.jsonl"), task="politeness")
     desk = Desk(sheet)
-    desk.save(0, "cy", {"grade": 1}, "friendly")
+    desk.save(0, "cy", Given({"grade": 1}, "friendly"))
     taken = home / "taken.csv"
     asked = ("labels", sheet.path, "--task", "politeness", "--annotators", "cy")
     exported = run(*asked, "--export", taken, "--json")
     pd.read_csv(taken).assign(polite=[0, *[1] * (len(items) - 1)]).to_csv(taken, index=False)
     imported = run(*asked, "--import", taken, "--json")
-    chosen = run("labels", home / "others.jsonl", "--next", 2, "--judge", "manners@latest", "--home", home, "--json")
+    next_ones = ("--next", 2, "--judge", "manners@latest", "--out", home / "next.csv")
+    chosen = run("labels", home / "others.jsonl", *next_ones, "--home", home, "--json")
     return {
         "read": read,
         "named": named,

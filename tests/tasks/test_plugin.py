@@ -60,7 +60,7 @@ def test_judge_of_a_plugins_task_is_audited(found: dict[str, Any]) -> None:
 def test_review_of_a_plugins_task_asks_its_grades_with_their_meanings(found: dict[str, Any]) -> None:
     about = found["about"]
     assert (about["task"], about["grades"], about["aspects"]) == ("politeness", ["0", "1"], ["grade"])
-    assert about["meanings"] == ["rude or curt", "friendly"]
+    assert about["meanings"] == {"grade": ["rude or curt", "friendly"]}
     assert [text["name"] for text in found["item"]["texts"]] == ["query", "answer"]
 
 

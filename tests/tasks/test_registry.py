@@ -8,10 +8,10 @@ import pytest
 from judgec.errors import InputError, UserError
 from judgec.review.desk import Desk
 from judgec.store.labels import read_labels
-from judgec.store.review.sheet import open_sheet
+from judgec.store.review.sheet import Given, open_sheet
 from judgec.store.review.spreadsheet import export_sheet, import_sheet
 from judgec.store.rows.columns import infer_task
-from judgec.store.tables import Table
+from judgec.store.table import Table
 from judgec.tasks.built_in import BUILT_IN
 from judgec.tasks.registry import TASKS, as_task, told_by
 from tests.tasks.plugin import TASK, install
@@ -47,13 +47,13 @@ def test_task_of_the_package_is_read_reviewed_and_brought_back(tmp_path: Path, n
     read = read_labels(str(file))
     sheet, _ = open_sheet(str(file))
     desk = Desk(sheet)
-    desk.save(0, "ann", dict.fromkeys(aspects, 1), "")
+    desk.save(0, "ann", Given(dict.fromkeys(aspects, 1)))
     export_sheet(sheet, tmp_path / "taken.csv", "ann")
     back = import_sheet(sheet, tmp_path / "taken.csv", "bob")
 
     assert (read.task, read.aspects) == (name, aspects)
     assert (sheet.form.task, sheet.form.aspects, sheet.form.columns) == (name, aspects, columns)
-    assert desk.about()["meanings"] == list(spec.meanings_of(spec.scale))
+    assert desk.about()["meanings"] == {name: list(spec.meanings_of(spec.scale, name)) for name in aspects}
     texts = desk.item(0)["texts"]
     assert isinstance(texts, list)
     assert {text["name"] for text in texts} == set(spec.required)

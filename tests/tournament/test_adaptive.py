@@ -5,7 +5,7 @@ import pytest
 
 from judgec.records.game import Games, Pairing
 from judgec.records.label import FloatArray
-from judgec.tournament.adaptive import Proposal, propose
+from judgec.tournament.adaptive import Proposal, Until, propose
 from judgec.tournament.schedule import Fixtures
 from tests.stats.rating.leagues import league
 
@@ -41,10 +41,10 @@ class League:
         known = self.results
         return Games(known.agents, known.queries, a.astype(int), b.astype(int), query.astype(int), score)
 
-    def play_on(self, *, resolution: float = 20.0, most: int = 10**9) -> list[Proposal]:
+    def play_on(self, *, until: Until = "order", resolution: float = 20.0, most: int = 10**9) -> list[Proposal]:
         proposals = []
         while len(self.rows) < most:
-            proposals.append(propose(self.fixtures, self.games, resolution=resolution))
+            proposals.append(propose(self.fixtures, self.games, until=until, resolution=resolution))
             if not proposals[-1].pairings:
                 break
             self.play(proposals[-1].pairings)
@@ -128,7 +128,45 @@ def test_propose_a_new_agent_gets_the_next_games() -> None:
     assert all("newcomer" in (game.agent_a, game.agent_b) for game in following)
 
 
+def test_propose_until_the_leader_is_known_stops_where_the_order_is_not() -> None:
+    strengths = np.array([1.2, 0.0, 0.02, -0.02])  # a clear leader of three equals
+    for_order, for_leader = League(strengths, 100, seed=8), League(strengths, 100, seed=8)
+    assert for_order.play_on()[-1].reason == "exhausted"
+    last = for_leader.play_on(until="leader")[-1]
+    assert (last.reason, last.until) == ("settled", "leader")
+    assert len(for_leader.rows) < 0.5 * len(for_order.rows)
+    assert {pair.better for pair in last.neighbours} == {"agent 00"}
+    assert {pair.worse for pair in last.neighbours} == {"agent 01", "agent 02", "agent 03"}
+    met = Counter(tuple(sorted(row[:2])) for row in for_leader.rows)
+    with_leader = sum(count for pair, count in met.items() if 0 in pair)
+    assert with_leader > 0.7 * len(for_leader.rows)  # it would be half of the six pairs by chance
+
+
+def test_propose_a_leader_within_the_resolution_of_an_equal_rival_is_enough() -> None:
+    strengths = np.array([0.8, 0.8, -0.5])
+    coarse, fine = League(strengths, 200, seed=9), League(strengths, 200, seed=9)
+    last = coarse.play_on(until="leader", resolution=60.0)[-1]
+    assert last.reason == "settled"
+    assert [pair.settled for pair in last.neighbours] == ["close", "separated"]
+    # by hand: close is a lower end above -60, separated one above 0 or a direct proof
+    assert -60.0 <= last.neighbours[0].low <= 0.0
+    assert fine.play_on(until="leader", resolution=1.0)[-1].reason == "exhausted"
+
+
 @pytest.mark.full
+def test_propose_leaders_are_rarely_false() -> None:
+    # Close agents with query effects: who leads when it stops may lack at most the resolution.
+    leagues, false = 100, 0
+    for seed in range(leagues):
+        strengths = 0.15 * np.random.default_rng(2000 + seed).standard_normal(5)
+        tournament = League(strengths, 60, seed, query_effect=0.5)
+        last = tournament.play_on(until="leader", resolution=30.0)[-1]
+        leader = tournament.results.agents.index(last.neighbours[0].better)
+        false += last.reason == "settled" and 173.7 * (strengths.max() - strengths[leader]) > 30.0
+    assert false <= 5
+
+
+@pytest.mark.soak
 def test_propose_statements_ever_made_are_rarely_false_with_query_effects() -> None:
     # Leagues of close agents, watched after every batch: how many ever separate a pair wrongly, or call a
     # pair close that is not.

@@ -81,7 +81,7 @@ def test_render_rows_are_best_first_with_open_bounds_in_words() -> None:
     spent = {"new": AgentCost(answers=2, median_seconds=0.5, tokens=20.0, usd=0.0, usd_total=0.0)}
     columns, rows = leaderboard_rows(board, spent)
     assert columns[-4:] == ("games", "median ms", "tokens a query", "$")
-    assert [row[-3:] for row in rows[:2]] == [("500.0", "20", "0.0000"), ("-", "-", "-")]
+    assert [row[-3:] for row in rows[:2]] == [("500.0", "20", "none"), ("-", "-", "-")]
     columns, rows = win_rows(board)
     assert columns[1:] == ("1", "2", "3", "4")
     assert rows[0] == ("1 new", "-", "66.7", "-", "-")

@@ -140,5 +140,9 @@ def test_adaptive_plan_stops_when_the_order_is_settled_and_says_so() -> None:
     assert proposal.reason == "settled"
     assert 6 < len(played) < 180
     assert [pair.better for pair in proposal.neighbours] == ["a", "b"]
+    fewer, leader = play_tournament(entries, player, GamePlan("adaptive", until="leader"))
+    assert leader is not None
+    assert (leader.reason, leader.neighbours[0].better) == ("settled", "a")
+    assert len(fewer) < 90
     capped, _ = play_tournament(entries, player, GamePlan("adaptive", games=5))
     assert [one.game for one in capped] == [one.game for one in played[:5]]

@@ -3,7 +3,7 @@
 import math
 
 from judgec.records.estimate import Estimate
-from judgec.tracking.metrics import flatten, metrics_table, undefined_tags
+from judgec.tracking.metrics import flatten, metrics_table
 from judgec.tracking.runs import Metrics
 
 METRICS: Metrics = {
@@ -26,13 +26,6 @@ def test_flatten_estimates_give_value_bounds_and_p() -> None:
     }
 
 
-def test_undefined_tags_missing_values_give_their_reason() -> None:
-    assert undefined_tags(METRICS) == {
-        "undefined.test.majority.kappa": "one grade only",
-        "undefined.seconds": "undefined",
-    }
-
-
 def test_metrics_table_keeps_original_names_and_undefined_rows() -> None:
     table = metrics_table(METRICS)
     assert table["columns"][:2] == ["metric", "logged_as"]
@@ -43,3 +36,11 @@ def test_metrics_table_keeps_original_names_and_undefined_rows() -> None:
         ["elo.a+b", "elo.a_2Bb", 1510, None, None, ""],
         ["seconds", "seconds", None, None, None, ""],
     ]
+
+
+def test_metrics_table_says_which_numbers_are_shown_as_metrics() -> None:
+    table = metrics_table(METRICS, {"test.exact"})
+    assert {row[0]: row[1] for row in table["data"] if isinstance(row, list)} == {
+        **dict.fromkeys(METRICS, ""),
+        "test.exact": "test.exact",
+    }

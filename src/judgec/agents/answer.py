@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judgec.records.explanation import Explanation
 from judgec.retrieval.passages import Hit
 
 REFUSAL = "The documents do not answer this question."
@@ -40,6 +41,7 @@ class Answer:
         output_tokens: Likewise.
         usd: What the calls cost when they were paid; None where a price is unknown.
         error: Why there is no answer.
+        explanation: Why these passages; None of a system that does not say.
     """
 
     query_id: str
@@ -53,6 +55,7 @@ class Answer:
     output_tokens: int | None = None
     usd: float | None = None
     error: str | None = None
+    explanation: Explanation | None = None
 
 
 def shown(hit: Hit) -> Context:

@@ -4,6 +4,7 @@ from judgec.agents.rag import RAG, AgentSettings
 from judgec.agents.registry import kind_of
 from judgec.errors import ArtifactError, UserError
 from judgec.judges.signatures import fingerprint
+from judgec.retrieval.fusion import RRF_K
 from judgec.retrieval.retrievers import Retriever
 from judgec.store.programs import Program, load_module
 
@@ -28,6 +29,7 @@ def settings_of(program: Program) -> tuple[str, AgentSettings]:
             persona=str(found["persona"]),
             citations=bool(found["citations"]),
             feedback=bool(found["feedback"]),
+            rrf_k=int(str(found.get("rrf_k", RRF_K))),  # cards from before have none
         )
         return str(found["agent"]), settings
     except (KeyError, ValueError) as error:

@@ -1,8 +1,6 @@
 """Systems that exist already: a Python function, or anything that answers over HTTP."""
 
-import importlib
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -11,9 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from judgec.agents.answer import Answer, Context, citations
-from judgec.errors import UserError
+from judgec.store.functions import python_function
 
-PYTHON = "python:"
 HTTP_FILE = ".toml"
 
 
@@ -64,22 +61,8 @@ class PythonSystem:
 
     def __init__(self, reference: str, folder: Path) -> None:
         self.identity = reference
-        module, _, function = reference.removeprefix(PYTHON).partition(":")
-        self.name = function or module
-        if not module or not function:
-            raise UserError(f"--agents: {reference!r}; python:module:function is valid. Correct it.")
-        sys.path.insert(0, str(folder.resolve()))
-        try:
-            found = getattr(importlib.import_module(module), function, None)
-        except Exception as error:
-            raise UserError(
-                f"--agents: {reference}: {error}; an importable module is needed. Check the name."
-            ) from error
-        finally:
-            sys.path.remove(str(folder.resolve()))
-        if not callable(found):
-            raise UserError(f"--agents: {reference}: {module} has no function {function!r}. Check the name.")
-        self._function = found
+        self.name = reference.rpartition(":")[2]
+        self._function = python_function(reference, folder, "--agents")
 
     def ask(self, query: str) -> ExternalReply:
         """Its answer.

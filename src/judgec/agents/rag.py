@@ -1,7 +1,7 @@
 """RAG and RAG-Fusion as DSPy modules: what is ranked, and what is compiled."""
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,6 +10,7 @@ import dspy
 from judgec.agents.answer import REFUSAL, Context, shown
 from judgec.agents.signatures import answer_predictor, variations_predictor
 from judgec.judges.fencing import fence
+from judgec.records.explanation import Explanation, Ranked
 from judgec.retrieval.fusion import RRF_K, reciprocal_rank_fusion
 from judgec.retrieval.passages import Hit
 from judgec.retrieval.retrievers import Retriever
@@ -28,6 +29,7 @@ class AgentSettings:
         persona: Who it is to be, as an instruction ("think like an engineer").
         citations: Whether it cites passages.
         feedback: Whether variations are written from what a first search found.
+        rrf_k: The constant of reciprocal rank fusion: the larger, the less the first places stand out.
     """
 
     k: int = 5
@@ -35,6 +37,7 @@ class AgentSettings:
     persona: str = ""
     citations: bool = True
     feedback: bool = False
+    rrf_k: int = RRF_K
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class AgentResult:
     text: str
     contexts: tuple[Context, ...]
     searched: tuple[str, ...] = ()
+    explanation: Explanation | None = None
 
 
 Steps: TypeAlias = Generator[Call, Mapping[str, object], AgentResult]
@@ -65,6 +69,8 @@ class RAG(dspy.Module):  # type: ignore[misc]  # dspy ships no types
         retriever: Finds passages.
         settings: How it works.
     """
+
+    most_calls = 1  # of a model, for a query
 
     def __init__(self, retriever: Retriever, settings: AgentSettings) -> None:
         super().__init__()
@@ -87,16 +93,17 @@ class RAG(dspy.Module):  # type: ignore[misc]  # dspy ships no types
 
     def steps(self, query: str) -> Steps:
         """The agent's work on one query, a model call at a time."""
-        return (yield from self._answered(query, self.retriever.search(query, self.settings.k), ()))
+        hits = self.retriever.search(query, self.settings.k)
+        return (yield from self._answered(query, hits, (), Explanation(((query, ranked(hits)),))))
 
-    def _answered(self, query: str, hits: list[Hit], searched: tuple[str, ...]) -> Steps:
+    def _answered(self, query: str, hits: list[Hit], searched: tuple[str, ...], why: Explanation) -> Steps:
         """The answer from what was found; nothing found is a refusal, without a call."""
         contexts = tuple(shown(hit) for hit in hits)
         if not contexts:
-            return AgentResult(REFUSAL, (), searched)
+            return AgentResult(REFUSAL, (), searched, why)
         texts = tuple(context.text for context in contexts)
         fields = yield Call("answer", {"query": fence("query", query), "passages": fence("passages", texts)})
-        return AgentResult(str(fields.get("answer") or "").strip(), contexts, searched)
+        return AgentResult(str(fields.get("answer") or "").strip(), contexts, searched, why)
 
 
 class RAGFusion(RAG):
@@ -104,6 +111,8 @@ class RAGFusion(RAG):
 
     Source: Rackauckas (2024), RAG-Fusion: a new take on retrieval-augmented generation, IJNLC 13(1).
     """
+
+    most_calls = 2
 
     def __init__(self, retriever: Retriever, settings: AgentSettings) -> None:
         super().__init__(retriever, settings)
@@ -119,7 +128,10 @@ class RAGFusion(RAG):
         fields = yield Call("vary", inputs)
         varied = read_variations(str(fields.get("queries") or ""), query, settings.variations)
         found = self.retriever.search_many([query, *varied], settings.k)
-        return (yield from self._answered(query, fused(found)[: settings.k], varied))
+        hits = fused(found, settings.rrf_k)[: settings.k]
+        searches = tuple((text, ranked(one)) for text, one in zip([query, *varied], found, strict=True))
+        why = Explanation(searches, ranked(hits), settings.rrf_k)
+        return (yield from self._answered(query, hits, varied, why))
 
 
 def read_variations(text: str, query: str, most: int) -> tuple[str, ...]:
@@ -134,8 +146,13 @@ def read_variations(text: str, query: str, most: int) -> tuple[str, ...]:
     return tuple(varied[:most])
 
 
-def fused(found: list[list[Hit]]) -> list[Hit]:
-    """Several lists of hits as one, by reciprocal rank (k = 60); scores are the fused ones."""
+def fused(found: list[list[Hit]], k: int = RRF_K) -> list[Hit]:
+    """Several lists of hits as one, by reciprocal rank; scores are the fused ones."""
     passages = {hit.passage.passage_id: hit.passage for hits in found for hit in hits}
-    ranking = reciprocal_rank_fusion([[hit.passage.passage_id for hit in hits] for hits in found], RRF_K)
+    ranking = reciprocal_rank_fusion([[hit.passage.passage_id for hit in hits] for hits in found], k)
     return [Hit(passages[passage_id], score) for passage_id, score in ranking]
+
+
+def ranked(hits: Sequence[Hit]) -> Ranked:
+    """Ids and scores of hits, as an explanation has them."""
+    return tuple((hit.passage.passage_id, float(hit.score)) for hit in hits)

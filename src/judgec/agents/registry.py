@@ -1,17 +1,21 @@
-"""Registers the agents: two kinds by any retriever, systems that exist already, plugins."""
+"""Registers the agents: three kinds by any retriever, systems that exist already, plugins."""
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
+from pathlib import Path
 
+from judgec.agents.crag import CorrectiveRAG
 from judgec.agents.rag import RAG, AgentSettings, RAGFusion
+from judgec.agents.rerank import open_reranker
 from judgec.errors import UserError
 from judgec.retrieval.index import Index
 from judgec.retrieval.retrievers import Reranked, Reranker, Retriever, open_retriever, retriever_names
 
 ENTRY_POINTS = "judgec.agents"
+RERANKED = "+"  # between the names of a retriever and its reranker
 
 Build = Callable[[Retriever, AgentSettings], RAG]
-KINDS: Mapping[str, Build] = {"rag-fusion": RAGFusion, "rag": RAG}  # the longer name first: one begins the other
+KINDS: Mapping[str, Build] = {"rag-fusion": RAGFusion, "rag": RAG, "crag": CorrectiveRAG}
 
 
 def agent_names() -> tuple[str, ...]:
@@ -21,7 +25,7 @@ def agent_names() -> tuple[str, ...]:
 
 
 def kind_of(name: str) -> tuple[Build, str]:
-    """The builder and the retriever's name in ``KIND-RETRIEVER``: ``rag-bm25``, ``rag-fusion-hybrid``, ...
+    """The builder and the retriever's name in ``KIND-RETRIEVER[+RERANKER]``: ``rag-bm25``, ``crag-hybrid+lexical``, ...
 
     A plugin is a callable that is given the retriever and the settings and returns a ``RAG``.
 
@@ -31,11 +35,12 @@ def kind_of(name: str) -> tuple[Build, str]:
     plugins = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     for kind in sorted({*KINDS, *plugins}, key=len, reverse=True):
         retriever = name.removeprefix(f"{kind}-")
-        if name.startswith(f"{kind}-") and retriever in retriever_names():
+        if name.startswith(f"{kind}-") and retriever.partition(RERANKED)[0] in retriever_names():
             build: Build = KINDS[kind] if kind in KINDS else plugins[kind].load()
             return build, retriever
     raise UserError(
-        f"--agents: {name!r} is not known; valid are {', '.join(agent_names())}, the NAME@VERSION of a compiled one, "
+        f"--agents: {name!r} is not known; valid are {', '.join(agent_names())}, any of them with +lexical or "
+        "+ORGANISATION/MODEL, the NAME@VERSION of a compiled one, "
         "python:module:function and a .toml file of an HTTP system. Correct the name."
     )
 
@@ -51,6 +56,7 @@ def open_agent(name: str, index: Index, settings: AgentSettings, rerank: Reranke
 
 
 def reranked(name: str, index: Index, rerank: Reranker | None) -> Retriever:
-    """The retriever called ``name``, with a second ranking where there is one."""
-    retriever = open_retriever(name, index)
-    return retriever if rerank is None else Reranked(retriever, rerank)
+    """The retriever called ``name``, with the reranker that it names, or else ``rerank`` where there is one."""
+    first, _, own = name.partition(RERANKED)
+    retriever, second = open_retriever(first, index), open_reranker(own, Path()) if own else rerank
+    return retriever if second is None else Reranked(retriever, second)

@@ -20,6 +20,17 @@ class WriteVariations(dspy.Signature):  # type: ignore[misc]  # dspy ships no ty
     queries: str = dspy.OutputField(desc="{count} search queries, one a line, without numbers or quotes")
 
 
+class GradePassages(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
+    """Grade each passage by whether it helps to answer the query.
+
+    2: it holds the answer, or a part of it. 1: it is about the matter and lacks the answer. 0: it is about another.
+    """
+
+    query: str = dspy.InputField(desc=f"what the user asked ({QUOTED})")
+    passages: str = dspy.InputField(desc=f"what was found, numbered, best first ({QUOTED})")
+    grades: str = dspy.OutputField(desc="0, 1 or 2 for each passage, in their order, one a line, and nothing else")
+
+
 class AnswerFromPassages(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     """Answer the query from the passages alone.
 
@@ -44,6 +55,15 @@ def variations_predictor(count: int, persona: str, *, feedback: bool) -> dspy.Pr
     instructions = _instructions(WriteVariations, persona).replace("{count}", str(count))
     desc = f"{count} search queries, one a line, without numbers or quotes"
     return dspy.Predict(signature.with_instructions(instructions).with_updated_fields("queries", desc=desc))
+
+
+def passage_grader(persona: str) -> dspy.Predict:
+    """Grades passages 0, 1 or 2.
+
+    Args:
+        persona: Who the agent is to be, as an instruction; empty for nobody.
+    """
+    return dspy.Predict(GradePassages.with_instructions(_instructions(GradePassages, persona)))
 
 
 def answer_predictor(persona: str, *, citations: bool) -> dspy.Predict:

@@ -1,7 +1,7 @@
 """``judgec.agreement``: how far any judge's grades agree with the experts', from a table that holds both."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -10,60 +10,103 @@ import pandas as pd
 from judgec.api.frames import IN_MEMORY, as_table, frame_part, is_path
 from judgec.api.options.agreement import AgreementOptions
 from judgec.api.verb import verb
+from judgec.errors import UserError
 from judgec.lm.watch import Watch
 from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.estimate import Estimate
+from judgec.records.mode_agreement import ModesAgreement
 from judgec.report.numbers import NAMES, show
 from judgec.report.render import notes
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
-from judgec.stats.agreement.measure import measure
+from judgec.stats.agreement.measure import measure, with_aspects
+from judgec.stats.agreement.modes import measure_modes
 from judgec.store.experts import adjudicators_of
+from judgec.store.rows.conversations import DIALOGUE_ID, with_turns
 from judgec.store.rows.graded import StandIns, graded_of
+from judgec.store.rows.graded_modes import MODES, graded_modes
 from judgec.store.rows.panel import AnnotatorPanel
-from judgec.store.tables import Table
+from judgec.store.table import Table
 
 
 @dataclass(frozen=True)
 class MeasuredAgreement:
-    """Agreement of a judge's column with the experts'.
+    """Agreement of a judge's column, or of each recorded judge, with the experts' grades.
 
     Args:
-        agreement: Every statistic, counts and rates.
-        expert: The experts' column.
-        judge: The judge's column.
+        agreements: Every statistic, counts and rates, by judge.
+        expert: The experts' column, or what the labels are called.
         source: The file, or ``DataFrame``.
         notes: What reading the table assumed, and why statistics are missing.
         learned: Rows that the judge has learned from, or None where no column says so.
         out_of_fold: For how many of these its judgments from before it learned from them are measured.
         kept: These rows are measured too.
-        alt_test: Whether the judge may replace an annotator, or None where the table names no annotators.
+        alt_tests: Whether a judge may replace an annotator; empty where nobody tells annotators apart.
+        headline: The statistic that several judges are compared by.
+        recorded: The judges are of a file of verdicts.
+        modes: How well each judge finds each failure mode; empty where the labels are of none.
     """
 
-    agreement: Agreement
+    agreements: Mapping[str, Agreement]
     expert: str
-    judge: str
     source: str
     notes: tuple[str, ...]
-    learned: int | None
-    out_of_fold: int
-    kept: bool
-    alt_test: AltTest | None = None
+    learned: int | None = None
+    out_of_fold: int = 0
+    kept: bool = False
+    alt_tests: Mapping[str, AltTest] = field(default_factory=dict)
+    headline: str = "tau_b"
+    recorded: bool = False
+    modes: Mapping[str, ModesAgreement] = field(default_factory=dict)
+
+    @property
+    def judge(self) -> str:
+        """The judge's name.
+
+        Raises:
+            UserError: There are several.
+        """
+        if len(self.agreements) > 1:
+            raise UserError(
+                f"{self.source}: {len(self.agreements)} judges; one is valid here. Take it from agreements, or name "
+                "it with judges=."
+            )
+        return next(iter(self.agreements))
+
+    @property
+    def agreement(self) -> Agreement:
+        """Every statistic of the one judge."""
+        return self.agreements[self.judge]
+
+    @property
+    def alt_test(self) -> AltTest | None:
+        """Whether the one judge may replace an annotator, or None where nobody tells annotators apart."""
+        return self.alt_tests.get(self.judge)
 
     @property
     def estimates(self) -> Mapping[str, Estimate]:
-        """Each statistic by name: tau_b, tau_b_score, spearman, auc, exact, accept_agreement, kappa, qwk."""
+        """Each statistic of the one judge: tau_b, tau_b_score, spearman, auc, exact, accept_agreement, kappa, qwk."""
         return self.agreement.estimates
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Statistics with value, low and high of the 95 % interval; NaN where undefined."""
-        rows = {name: (one.value, one.low, one.high) for name, one in self.estimates.items()}
-        return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"], dtype=float)
+        """Statistics with value, low and high of the 95 % interval, of several judges by judge; NaN where undefined."""
+        tables = {
+            judge: pd.DataFrame.from_dict(
+                {name: (one.value, one.low, one.high) for name, one in found.estimates.items()},
+                orient="index",
+                columns=["value", "low", "high"],
+                dtype=float,
+            )
+            for judge, found in self.agreements.items()
+        }
+        return tables[self.judge] if len(tables) == 1 else pd.concat(tables, names=["judge", "statistic"])
 
     @property
     def verdict(self) -> str:
-        """The first statistic that is defined, in a sentence."""
+        """The first statistic that is defined, in a sentence; of several judges how many there are."""
+        if len(self.agreements) > 1:
+            return f"{len(self.agreements)} judges against {self.expert}"
         found = next(((name, one) for name, one in self.estimates.items() if one.value is not None), None)
         said = "no statistic is defined" if found is None else f"{NAMES.get(found[0], found[0])} {show(found[1])}"
         unscored = f", {self.agreement.unscored} unscored" if self.agreement.unscored else ""
@@ -72,12 +115,20 @@ class MeasuredAgreement:
     @property
     def report(self) -> dict[str, object]:
         """What ``agreement --json`` prints."""
-        report = self.agreement.to_json()
-        if self.alt_test is not None:
-            report["alt_test"] = self.alt_test.to_json()
+        if self.recorded:
+            judges = {name: self._of(name) for name in self.agreements}
+            return {"headline": self.headline, "judges": judges, "notes": list(self.notes)}
+        report = self._of(self.judge)
         if self.learned is None:
             return report
         return report | {"learned": {"rows": self.learned, "kept": self.kept, "out_of_fold": self.out_of_fold}}
+
+    def _of(self, judge: str) -> dict[str, object]:
+        report = self.agreements[judge].to_json()
+        if judge in self.modes:
+            report |= self.modes[judge].to_json()
+        test = self.alt_tests.get(judge)
+        return report if test is None else report | {"alt_test": test.to_json()}
 
     def __repr__(self) -> str:
         return f"<MeasuredAgreement {self.verdict}>"
@@ -100,10 +151,27 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         >>> bool(found.table.loc["tau_b", "value"] > 0.8)
         True
     """
+    source = str(options.file) if is_path(options.file) else IN_MEMORY
+    if options.labels is not None:
+        return _recorded(options, source)
+    if options.judges is not None:
+        raise UserError("--judges: chooses among recorded judges; --labels FILE is needed beside it. Give it.")
+    expert, judge = options.expert, options.judge
+    if expert is None or judge is None:
+        raise UserError(
+            f"{source}: --expert and --judge name the columns of a table that holds both, --labels FILE the labels of "
+            "recorded verdicts; one of these is needed. Give it."
+        )
+    table = as_table(options.file)
+    if options.turn is not None:
+        table = with_turns(table, options.turn)
+        options = replace(options, cluster=options.cluster or DIALOGUE_ID)
+    if MODES in expert and expert not in table.columns:
+        return _of_modes(options, table, source, expert, judge)
     graded = graded_of(
-        as_table(options.file),
-        expert=options.expert,
-        judge=options.judge,
+        table,
+        expert=expert,
+        judge=judge,
         score=options.score,
         cluster=options.cluster,
         accept_at=None if options.accept_at is None else str(options.accept_at),
@@ -115,15 +183,63 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
     panel = graded.panel if isinstance(graded.panel, AnnotatorPanel) else None
     cannot = (graded.panel,) if isinstance(graded.panel, str) else ()
     return MeasuredAgreement(
-        found,
-        options.expert,
-        options.judge,
-        str(options.file) if is_path(options.file) else IN_MEMORY,
-        (*graded.notes, *(cannot if panel is None else panel.notes), *notes({options.judge: found})),
+        {judge: found},
+        expert,
+        source,
+        (*graded.notes, *(cannot if panel is None else panel.notes), *notes({judge: found})),
         graded.learned,
         graded.out_of_fold,
         options.all,
-        None if panel is None else _alt_test(panel, options.epsilon),
+        {} if panel is None else {judge: _alt_test(panel, options.epsilon)},
+    )
+
+
+def _of_modes(options: AgreementOptions, table: Table, source: str, expert: str, judge: str) -> MeasuredAgreement:
+    """Each failure mode that a column of the experts and one of the judge hold."""
+    for option, value in (
+        ("--score", options.score),
+        ("--accept-at", options.accept_at),
+        ("--annotators", options.annotators or None),
+    ):
+        if value is not None:
+            raise UserError(f"{option}: is of one column of grades; {expert} are several modes. Drop it.")
+    graded = graded_modes(
+        table,
+        expert=expert,
+        judge=judge,
+        cluster=options.cluster,
+        every=options.all,
+        in_place=partial(_said_out_of_fold, options.home),
+    )
+    found, modes = with_aspects(measure(graded.together), graded.parts), measure_modes(graded.parts)
+    return MeasuredAgreement(
+        {judge: found},
+        expert,
+        source,
+        (*graded.notes, *modes.notes, *notes({judge: found})),
+        graded.learned,
+        graded.out_of_fold,
+        options.all,
+        headline="kappa",
+        modes={judge: modes},
+    )
+
+
+def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
+    from judgec.api.recorded_agreement import recorded_agreement  # loads what compiles judges, as below
+
+    found = recorded_agreement(options)
+    rare = (f"{judge}: {note}" for judge, modes in found.modes.items() for note in modes.notes)
+    said = dict.fromkeys((*found.notes, *rare, *notes(found.agreements)))
+    return MeasuredAgreement(
+        found.agreements,
+        str(options.labels) if is_path(options.labels) else IN_MEMORY,
+        source,
+        tuple(said),
+        alt_tests=found.alt_tests,
+        headline=found.headline,
+        recorded=True,
+        modes=found.modes,
     )
 
 

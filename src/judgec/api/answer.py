@@ -2,30 +2,43 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judgec.agents.answer import Answer
 from judgec.agents.bulk import answer_queries, timed
 from judgec.agents.compiled import load_agent, settings_of
-from judgec.agents.external import HTTP_FILE, PYTHON, PythonSystem, System, ask_system
+from judgec.agents.external import HTTP_FILE, PythonSystem, System, ask_system
+from judgec.agents.grid import GridAgent, parse_grid
 from judgec.agents.http import HttpSystem
 from judgec.agents.rag import RAG, AgentSettings
 from judgec.agents.registry import agent_names, kind_of, open_agent, reranked
-from judgec.agents.rerank import python_reranker
+from judgec.agents.rerank import open_reranker
 from judgec.agents.unfinished import Unfinished
-from judgec.api.answered import Answers, write_answers
+from judgec.api.answered import AnswerPlan, Answers, write_answers
 from judgec.api.frames import named_table
+from judgec.api.grid_indexes import GridIndexes
 from judgec.api.options.answer import AnswerOptions
 from judgec.api.verb import verb
 from judgec.errors import UserError
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.usage import Budget
 from judgec.lm.watch import Watch
 from judgec.retrieval.index import Index, open_index
 from judgec.store import programs
+from judgec.store.functions import PYTHON
 from judgec.store.tournament.queries import read_queries
+
+
+@dataclass(frozen=True, slots=True)
+class _Agent:
+    """An agent that is ready to answer, and the model that it asks."""
+
+    name: str
+    module: RAG
+    lm: str
 
 
 @verb(AnswerOptions)
@@ -60,56 +73,97 @@ def answers_within(options: AnswerOptions, watch: Watch, caps: Budget | None = N
         caps: What other work may spend together with this; these go before the caps of the options.
     """
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
-    spec = LMSpec.parse(options.lm, api_base=options.api_base)
-    names = list(dict.fromkeys(options.agents))
-    if not names:
-        raise UserError("--agents: empty; names like rag-bm25,rag-fusion-hybrid are needed. Give at least one.")
+    grid = parse_grid(options.grid) if options.grid else ()
+    names = _names(options, grid)
     if options.out is not None and options.out.is_dir():
         raise UserError(f"--out {options.out}: a folder; a file to write answers to is needed. Name one.")
-    systems = [_system(name) for name in names if name.endswith(HTTP_FILE) or name.startswith(PYTHON)]
-    built = [name for name in names if not (name.endswith(HTTP_FILE) or name.startswith(PYTHON))]
-    agents = _open_agents(options, built, spec)
-    _refuse_doubles([*agents, *(system.name for system in systems)])
-    watch.stage("answer", f"{len(queries)} queries, {len(names)} agents" + (f", {spec.model}" if agents else ""))
-    if agents and spec.embedded:
+    systems = [_system(name) for name in names if _is_system(name)]
+    agents = _open_agents(options, [name for name in names if not _is_system(name)])
+    agents += _grid_agents(options, grid, watch)
+    _refuse_doubles([*(agent.name for agent in agents), *(system.name for system in systems)])
+    specs = list(dict.fromkeys(agent.lm for agent in agents))
+    told = [f"{len(queries)} queries, {len(agents) + len(systems)} agents", *specs]
+    watch.stage("answer", ", ".join(told))
+    if EMBEDDED in specs:
         watch.note("The embedded engine quotes passages: a baseline, not a language model.")
     pairs = [(query.query_id, query.text) for query in queries]
     given: list[Answer] = []
-    if agents:
-        given += _answers_of(options, spec, agents, pairs, watch, caps)
+    caps = caps or Budget(calls=options.budget, usd=options.max_cost)
+    for lm in specs:
+        given += _answers_of(options, lm, [agent for agent in agents if agent.lm == lm], pairs, watch, caps)
+    place = {agent.name: number for number, agent in enumerate(agents)}
+    given.sort(key=lambda one: place[one.agent])
     unfinished = Unfinished(options.out)
     for system in systems:
         watch.stage("ask", system.name)
         given += _asked(system, pairs, unfinished, options.in_flight)
-    found = Answers(tuple(given), queries)
+    settings = {agent.name: agent.settings for agent in grid}
+    found = Answers(tuple(given), queries, explain=options.explain, settings=settings)
     if options.out is not None:
         write_answers(found, options.out)
         unfinished.done()
     return replace(found, out=options.out)
 
 
+def planned(options: AnswerOptions) -> AnswerPlan:
+    """What ``answer`` would do and ask at most; nothing is asked or written.
+
+    Raises:
+        UserError: As ``answer``.
+    """
+    queries = read_queries(named_table(options.queries, "queries"), options.columns)
+    grid = parse_grid(options.grid) if options.grid else ()
+    names = _names(options, grid)
+    families, built_in = programs.names(options.home), agent_names()
+    calls: dict[str, int] = {}
+    for name in names:
+        compiled = name.partition("@")[0] in families and ("@" in name or name not in built_in)
+        kind = settings_of(programs.load(options.home, name))[0] if compiled else name
+        calls[name] = 1 if _is_system(name) else _most_calls(kind)
+    calls |= {agent.name: _most_calls(agent.kind) for agent in grid}
+    wanted = tuple(dict.fromkeys(map(_index_of, grid)))
+    missing = _indexes(options, grid).missing(wanted) if grid else 0
+    return AnswerPlan({name: most * len(queries) for name, most in calls.items()}, len(queries), len(wanted), missing)
+
+
+def _names(options: AnswerOptions, grid: Sequence[GridAgent]) -> list[str]:
+    names = list(dict.fromkeys(options.agents))
+    if not names and not grid:
+        raise UserError(
+            "--agents: empty; names like rag-bm25,rag-fusion-hybrid, or --grid, are needed. Give at least one."
+        )
+    return names
+
+
+def _is_system(name: str) -> bool:
+    return name.endswith(HTTP_FILE) or name.startswith(PYTHON)
+
+
+def _most_calls(kind: str) -> int:
+    return int(getattr(kind_of(kind)[0], "most_calls", 1))
+
+
 def _answers_of(
     options: AnswerOptions,
-    spec: LMSpec,
-    agents: dict[str, RAG],
+    lm: str,
+    agents: Sequence[_Agent],
     pairs: Sequence[tuple[str, str]],
     watch: Watch,
-    caps: Budget | None,
+    caps: Budget,
 ) -> Iterator[Answer]:
     with Session(
-        spec,
+        LMSpec.parse(lm, api_base=options.api_base),
         options.home,
-        budget=options.budget,
-        max_cost=options.max_cost,
         caps=caps,
         in_flight=options.in_flight,
         on_done=watch.progress,
+        patience=Patience(options.max_wait, watch.waiting),
     ) as session:
         session.preflight()
         stopwatch = timed(session.lm)
-        for name, agent in agents.items():
-            watch.stage("agent", name)
-            yield from answer_queries(agent, name, pairs, ask=session.ask, stopwatch=stopwatch)
+        for agent in agents:
+            watch.stage("agent", agent.name)
+            yield from answer_queries(agent.module, agent.name, pairs, ask=session.ask, stopwatch=stopwatch)
 
 
 def _refuse_doubles(names: Sequence[str]) -> None:
@@ -118,25 +172,59 @@ def _refuse_doubles(names: Sequence[str]) -> None:
         raise UserError(f"--agents: two agents are called {doubles[0]!r}; names tell them apart. Rename one.")
 
 
-def _open_agents(options: AnswerOptions, names: Sequence[str], spec: LMSpec) -> dict[str, RAG]:
+def _open_agents(options: AnswerOptions, names: Sequence[str]) -> list[_Agent]:
     if not names:
-        return {}
+        return []
     if options.index is None:
         raise UserError(f"--agents {names[0]}: needs an index. Give --index, from judgec index PATH... --out INDEX.")
     index: Index = open_index(options.index, api_base=options.api_base)
-    settings = AgentSettings(options.k, options.variations, options.persona, options.citations, feedback=spec.embedded)
-    rerank = None if options.rerank is None else python_reranker(options.rerank, Path())
+    settings = _shape(options, options.lm)
+    rerank = None if options.rerank is None else open_reranker(options.rerank, Path())
     families, built_in = programs.names(options.home), agent_names()
-    agents: dict[str, RAG] = {}
+    agents = []
     for name in names:
         family, at, _ = name.partition("@")
         if family in families and (at or family not in built_in):  # a name alone stays the built-in agent's
             program = programs.load(options.home, name)
             retriever = reranked(kind_of(settings_of(program)[0])[1], index, rerank)
-            agents[f"{program.card.name}@{program.card.version}"] = load_agent(program, retriever)
+            version = f"{program.card.name}@{program.card.version}"
+            agents.append(_Agent(version, load_agent(program, retriever), options.lm))
         else:
-            agents[name] = open_agent(name, index, settings, rerank)
+            agents.append(_Agent(name, open_agent(name, index, settings, rerank), options.lm))
     return agents
+
+
+def _grid_agents(options: AnswerOptions, grid: Sequence[GridAgent], watch: Watch) -> list[_Agent]:
+    """The agents of the grid; those of one chunk size and embedder share an index."""
+    if not grid:
+        return []
+    places, rerank = _indexes(options, grid), None if options.rerank is None else open_reranker(options.rerank, Path())
+    indexes = {wanted: places.opened(*wanted, watch) for wanted in dict.fromkeys(map(_index_of, grid))}
+    agents = []
+    for one in grid:
+        lm = one.settings.get("lm", options.lm)
+        index, shape = indexes[_index_of(one)], one.shape(_shape(options, lm))
+        agents.append(_Agent(one.name, open_agent(one.kind, index, shape, rerank), lm))
+    return agents
+
+
+def _indexes(options: AnswerOptions, grid: Sequence[GridAgent]) -> GridIndexes:
+    if options.index is None:
+        raise UserError(f"--grid: {len(grid)} agents need documents. Give --index, a folder of documents or an index.")
+    if options.rerank is not None and "rerank" in grid[0].settings:
+        raise UserError(f"--rerank {options.rerank}: --grid names rerankers, too; one place is valid. Leave one out.")
+    return GridIndexes(str(options.index), options.home, options.api_base)
+
+
+def _index_of(agent: GridAgent) -> tuple[str, str]:
+    return agent.settings.get("chunk", ""), agent.settings.get("embedder", "")
+
+
+def _shape(options: AnswerOptions, lm: str) -> AgentSettings:
+    embedded = LMSpec.parse(lm).embedded
+    return AgentSettings(
+        options.k, options.variations, options.persona, options.citations, feedback=embedded, rrf_k=options.rrf_k
+    )
 
 
 def _system(name: str) -> System:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean, median
@@ -23,11 +23,15 @@ class Answers:
         given: Every answer and every failure: agents in the order that they were named, queries in theirs.
         queries: What was asked.
         out: The file that holds the answers, or None.
+        explain: Rows say why these passages.
+        settings: Of the agents of a grid, by name.
     """
 
     given: tuple[Answer, ...]
     queries: tuple[Query, ...]
     out: Path | None = None
+    explain: bool = False
+    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @cached_property
     def answers(self) -> pd.DataFrame:
@@ -48,7 +52,11 @@ class Answers:
     def rows(self) -> list[dict[str, object]]:
         """Of the file of answers."""
         by_id = {query.query_id: query for query in self.queries}
-        return [_row(answer, by_id[answer.query_id]) for answer in self.given if answer.text is not None]
+        return [
+            _row(answer, by_id[answer.query_id], explain=self.explain, settings=self.settings.get(answer.agent))
+            for answer in self.given
+            if answer.text is not None
+        ]
 
     @cached_property
     def failed(self) -> list[dict[str, object]]:
@@ -81,6 +89,35 @@ class Answers:
         return frame_part(self.verdict, self.counts, digits=4)
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerPlan:
+    """What an ``answer`` would do.
+
+    Args:
+        calls: Most calls of each agent; an HTTP request or a call of a function is one.
+        queries: How many are asked.
+        indexes: That the agents of the grid share.
+        missing: Indexes that have to be built first.
+    """
+
+    calls: Mapping[str, int]
+    queries: int
+    indexes: int
+    missing: int
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {
+            "dry_run": True,
+            "agents": dict(self.calls),
+            "queries": self.queries,
+            "answers": self.queries * len(self.calls),
+            "indexes": self.indexes,
+            "indexes_to_build": self.missing,
+            "calls": sum(self.calls.values()),
+        }
+
+
 def failed_path(out: Path) -> Path:
     """Where failures are written: beside the answers."""
     return out.with_name(f"{out.stem}.failed.jsonl")
@@ -99,7 +136,7 @@ def _lines(rows: Sequence[object]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
 
 
-def _row(answer: Answer, query: Query) -> dict[str, object]:
+def _row(answer: Answer, query: Query, *, explain: bool, settings: Mapping[str, str] | None) -> dict[str, object]:
     row: dict[str, object] = {
         "query_id": answer.query_id,
         "query": query.text,
@@ -115,8 +152,12 @@ def _row(answer: Answer, query: Query) -> dict[str, object]:
     if all(ids):
         row["passage_ids"] = ids
         row["cited"] = [ids[place] for place in answer.cited]
+    if settings is not None:
+        row["settings"] = dict(settings)
     if answer.searched:
         row["searched"] = list(answer.searched)
+    if explain and answer.explanation is not None:
+        row["explain"] = answer.explanation.to_json()
     if query.reference:
         row["reference"] = query.reference
     return row

@@ -18,21 +18,23 @@ from judgec.api.source import read_held_out
 from judgec.api.verb import verb
 from judgec.audits import drift
 from judgec.audits.drift import Anchor, Drift
+from judgec.audits.fairness import SEVERAL, family_of
 from judgec.audits.registry import audits_named, run_audits
 from judgec.audits.subject import AuditSubject, subject_of
 from judgec.compiler.judge_page import put_audits
 from judgec.errors import UserError
 from judgec.held_out import HeldOut, judged_unlearned, spread
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
-from judgec.lm.spec import EMBEDDED
+from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.audit import AuditReport, Finding, Status
 from judgec.records.card import ProgramCard
 from judgec.report.numbers import percent
 from judgec.stats.intervals.gate import GateVerdict, announced, worst
-from judgec.store import programs
+from judgec.store import programs, seal
 from judgec.store.splits import write_whole
-from judgec.tasks.registry import TASKS
+from judgec.tasks.registry import TASKS, require_better_above
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import AuditRun
 from judgec.tracking.store import tracking_store
@@ -124,6 +126,7 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
         ['length']
     """
     judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base)
+    require_better_above(judge.program.card.task, f"--judge {judge.name}")
     if options.anchor is None:
         return _audited(options, judge, watch)
     if options.anchor.exists():
@@ -137,7 +140,7 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
     found = read_held_out(options, judge.program, environ=os.environ)
     watch.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from")
     store = tracking_store(judge.home, options.tracking_uri, os.environ)
-    with Tracker(store, os.environ) as tracker, _asking(options, judge, watch) as (subject, session):
+    with Tracker(store, os.environ, seal.notes) as tracker, _asking(options, judge, watch) as (subject, session):
         everything = replace(subject, items=found.items, experts=found.experts)
         sample = _sample(everything, options.items)
         findings = run_audits(sample, everything, options.only, lambda name: watch.stage("audit", name))
@@ -160,7 +163,7 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
         **made.to_json(),
         "lm_calls": spent.calls,
         "journaled": spent.journaled,
-        "cost_usd": None if spent.unpriced else spent.usd,
+        "cost_usd": spent.cost_usd,
         "mlflow_run_id": logged.run_id,
         "notes": _notes(found, card),
     }
@@ -241,7 +244,14 @@ def _compared(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch
 def _asking(options: AuditOptions, given: GivenJudge, watch: Watch) -> Iterator[tuple[AuditSubject, Session]]:
     """The judge as a subject without items, and its way to the model."""
     judge, spec, program = given.judge.compiled, given.judge.spec, given.program
-    with Session(spec, given.home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress) as session:
+    with Session(
+        spec,
+        given.home,
+        budget=options.budget,
+        max_cost=options.max_cost,
+        on_done=watch.progress,
+        patience=Patience(options.max_wait, watch.waiting),
+    ) as session:
         if judge.asks_lm:
             session.preflight()
         subject = subject_of(
@@ -249,7 +259,7 @@ def _asking(options: AuditOptions, given: GivenJudge, watch: Watch) -> Iterator[
             (),
             session.ask,
             fields=program.card.fields,
-            model=spec.model if judge.asks_lm else EMBEDDED,
+            model=_behind(spec) if judge.asks_lm else EMBEDDED,
             experts=None,
             seed=options.seed,
             graded=TASKS[program.card.task].graded,
@@ -291,3 +301,9 @@ def _notes(found: HeldOut, card: ProgramCard) -> list[str]:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _behind(spec: LMSpec) -> str:
+    """The model whose family a judge may favour: of a jury one of theirs where all are of one family."""
+    names = [one.model for one in spec.members.values()] or [spec.model]
+    return names[0] if len({family_of(name) for name in names}) == 1 else SEVERAL

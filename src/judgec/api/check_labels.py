@@ -26,6 +26,7 @@ def check_labels(options: LabelsOptions) -> "LabelReport":
         annotators=options.annotators,
         accept_at=options.accept_at,
         scale=options.scale,
+        turn=options.turn,
     )
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 

@@ -15,6 +15,7 @@ from judgec.api.source import JudgeLabels, labels_for
 from judgec.api.verb import verb
 from judgec.errors import UserError
 from judgec.held_out import held_out, judged_unlearned
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.watch import Watch
@@ -176,7 +177,12 @@ def _judged(
     specs = [one.judge.spec if one.judge.compiled.asks_lm else LMSpec.parse(EMBEDDED) for one in pair]
     judged = []
     with Session(
-        specs[0], pair[0].home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress
+        specs[0],
+        pair[0].home,
+        budget=options.budget,
+        max_cost=options.max_cost,
+        on_done=watch.progress,
+        patience=Patience(options.max_wait, watch.waiting),
     ) as session:
         asks = (session.ask, session.other(specs[1]))
         for one, ask in zip(pair, asks, strict=True):

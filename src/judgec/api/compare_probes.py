@@ -30,19 +30,37 @@ class ComparedProbes:
 
     @cached_property
     def results(self) -> pd.DataFrame:
-        """A row for ``all`` and each scenario: a, b, difference, each with ``.low`` and ``.high``; p, smallest_p."""
-        rows = {}
+        """A row for ``all`` and each scenario: a, b, difference, each with ``.low`` and ``.high``; p, smallest_p.
+
+        Of several systems also those of each, named in ``system``, which is empty of all together; and ``p_holm``.
+        """
+        rows = []
+        several = any(one.system for one in self.comparison.rows)
         for one in self.comparison.rows:
             test = one.mcnemar or one.wilcoxon
-            row: dict[str, float | None] = {}
+            row: dict[str, float | str | None] = {"scenario": one.scenario}
             for name, estimate in (("a", one.a), ("b", one.b), ("difference", one.difference)):
                 row |= _limits(name, estimate)
-            rows[one.scenario] = {
-                **row,
-                "p": None if test is None else test.p,
-                "smallest_p": None if test is None else test.smallest_p,
+            row |= {"p": None if test is None else test.p, "smallest_p": None if test is None else test.smallest_p}
+            rows.append({**row, **({"system": one.system, "p_holm": one.p_holm} if several else {})})
+        frame = pd.DataFrame(rows).set_index("scenario")
+        return frame.astype({name: float for name in frame.columns if name != "system"})
+
+    @cached_property
+    def paired(self) -> pd.DataFrame:
+        """Of two generators a row for each data set and each system that both asked: a, b, with limits, and p."""
+        return pd.DataFrame(
+            {
+                "by": one.by,
+                "name": name,
+                **_limits("a", a),
+                **_limits("b", b),
+                "p": one.wilcoxon.p,
+                "smallest_p": one.wilcoxon.smallest_p,
             }
-        return pd.DataFrame.from_dict(rows, orient="index", dtype=float).rename_axis("scenario")
+            for one in self.comparison.paired
+            for name, a, b in one.rates
+        )
 
     @property
     def verdict(self) -> str:
@@ -76,7 +94,8 @@ def compare_probes(
     """Compare two versions of a system on the same questions, or two generators of questions.
 
     Args:
-        a: A probe, or its folder; ``DIR:SYSTEM`` where it holds several systems.
+        a: A probe, or its folder; ``DIR:SYSTEM`` for one of its systems. Of the same questions put to several systems
+            each is compared with the system of its name.
         b: Likewise.
         seed: Of the resampling.
         home: As of every verb; this one neither reads nor writes there.

@@ -12,12 +12,14 @@ from judgec.compiler.compile import compile_judge, plan_judge
 from judgec.compiler.report import Saved, save, with_run
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.track import run_of
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
 from judgec.report.page.notebook import judges_part
-from judgec.store import programs
+from judgec.stats.agreement.objective import statistics_of
+from judgec.store import programs, seal
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
 from judgec.tracking.store import TrackingStore
@@ -91,7 +93,8 @@ class Compilation:
         return f"<Compilation {self.name}, {'promoted' if self.promoted else 'not promoted'}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return judges_part(self.name, self.verdict, self.saved.compiled.verification.agreements)
+        drawn = statistics_of(self.saved.card.objective)[0]
+        return judges_part(self.name, self.verdict, self.saved.compiled.verification.agreements, drawn)
 
 
 def _kept(spent: Spent, settings: CompileSettings) -> str:
@@ -131,7 +134,7 @@ def compile_and_save(
     started = clock()
     plan_judge(labels, settings)
     with (
-        Tracker(store, environ) as tracker,
+        Tracker(store, environ, seal.notes) as tracker,
         Session(
             settings.lm,
             settings.home,
@@ -139,6 +142,7 @@ def compile_and_save(
             budget=settings.budget,
             max_cost=settings.max_cost,
             on_done=watch.progress,
+            patience=Patience(settings.max_wait, watch.waiting),
         ) as session,
     ):
         try:

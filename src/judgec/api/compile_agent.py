@@ -1,13 +1,14 @@
 """``judgec.compile_agent``: an agent, queries and a metric in, an agent with a better prompt out."""
 
 import os
+import re
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from judgec.agents.compiled import TASK
 from judgec.agents.rag import AgentSettings
-from judgec.agents.registry import kind_of
+from judgec.agents.registry import kind_of, reranked
 from judgec.api.agent_compilation import AgentCompilation
 from judgec.api.frames import is_path, named_table
 from judgec.api.judge import Judge
@@ -21,17 +22,18 @@ from judgec.compiler.agents.judges import WorkingJudge, judging, report_judging
 from judgec.compiler.agents.metric import AcceptedMetric, JudgeMetric, Metric, accepted_answers
 from judgec.compiler.agents.report import Provenance, SavedAgent, run_of, save_agent
 from judgec.compiler.pipeline import UNCOMPILED
-from judgec.compiler.release import check_kind
-from judgec.compiler.report import check_name
+from judgec.compiler.release import Place, check_place
 from judgec.compiler.settings import reflection_spec
 from judgec.errors import UserError
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.retrieval.index import open_index
 from judgec.retrieval.manifest import location_shown
-from judgec.retrieval.retrievers import open_retriever
+from judgec.retrieval.retrievers import Retriever
+from judgec.store import seal
 from judgec.store.tournament.queries import Query, read_queries
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
@@ -71,9 +73,14 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
     """
     started = time.time()
     shape = AgentSettings(
-        options.k, options.variations, options.persona, options.citations, feedback=options.lm == EMBEDDED
+        options.k,
+        options.variations,
+        options.persona,
+        options.citations,
+        feedback=options.lm == EMBEDDED,
+        rrf_k=options.rrf_k,
     )
-    name = options.name or options.agent
+    name = options.name or re.sub(r"[+/]", "-", options.agent)
     settings = AgentCompile(name, options.home, options.agent, shape, options.optimizer, options.seed)
     judges = _checked(options, settings)
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
@@ -82,7 +89,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
     watch.stage("agent", f"{options.agent}, {spec.model}, {len(queries)} queries")
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with (
-        Tracker(store, os.environ) as tracker,
+        Tracker(store, os.environ, seal.notes) as tracker,
         Session(
             spec,
             options.home,
@@ -90,6 +97,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
             budget=options.budget,
             max_cost=options.max_cost,
             on_done=watch.progress,
+            patience=Patience(options.max_wait, watch.waiting),
         ) as session,
     ):
         session.preflight()
@@ -111,9 +119,8 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
 def _checked(options: CompileAgentOptions, settings: AgentCompile) -> _Judges:
     if (options.judge is None) == (options.labels is None):
         raise UserError("--judge, --labels: exactly one says what the agent is compiled for. Give one of them.")
-    check_name(settings.name)
     kind_of(options.agent)
-    check_kind(settings.home, settings.name, TASK)
+    check_place(Place(settings.home, settings.name, TASK))
     metric = None if options.judge is None else _working(options, options.judge, "--judge")
     if isinstance(options.report_judge, Judge):
         return _Judges(metric, _working(options, options.report_judge, "--report-judge"))
@@ -137,12 +144,20 @@ def _compiled(
     watch: Watch,
 ) -> tuple[CompiledAgent, Duel | None, Metric]:
     build, retriever_name = kind_of(options.agent)
-    retriever = open_retriever(retriever_name, open_index(options.index, api_base=options.api_base))
+    index = open_index(options.index, api_base=options.api_base)
+
+    def retrieve(name: str) -> Retriever:
+        return reranked(name, index, None)
+
+    retriever = retrieve(retriever_name)
     metric, accepted = _metric(options, judges.metric, queries, session)
     module = build(retriever, settings.settings)
     # Without an accepted answer there is nothing to be close to: such a query would count as failed for every agent.
     usable = tuple(query for query in queries if query.query_id in accepted) if accepted else queries
-    found = search_prompts(module, retriever, usable, metric, settings, session, watch, accepted=accepted)
+    found = search_prompts(
+        module, retriever, usable, metric, settings, session, watch, accepted=accepted, retrieve=retrieve
+    )
+    found = found.with_ties_explained(embedded=options.lm == EMBEDDED)
     if len(usable) < len(queries):
         left_out = f"{len(queries) - len(usable)} of {len(queries)} queries left out: no accepted answer is known"
         found = replace(found, notes=(left_out, *found.notes))

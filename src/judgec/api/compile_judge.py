@@ -5,15 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from judgec.api.compilation import Compilation, compile_and_save
+from judgec.api.jurors import jury_models, jury_of, seat
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
-from judgec.api.recorded import panel_of, recorded_of
+from judgec.api.recorded import cascade_of, panel_of, recorded_of
 from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective, fields_of, plan_judge
 from judgec.compiler.dataset import Dataset
-from judgec.compiler.release import check_kind
-from judgec.compiler.report import check_name
+from judgec.compiler.jurors import JURY_KIND, check_juror
+from judgec.compiler.release import Place, check_place
 from judgec.compiler.retarget import check_carried, with_the_same_prompt
 from judgec.compiler.search.candidates import UNCOMPILED
 from judgec.compiler.search.plan import CallPlan
@@ -75,17 +76,19 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     if isinstance(options.labels, Labels):
         path = str(options.labels.source.get("path", ""))
     name = options.name or (default_family(path) if path else IN_MEMORY)
-    check_name(name)
-    check_kind(options.home, name, JUDGE)
+    check_place(Place(options.home, name, JUDGE))
     check_options(options.abstain_below, options.promise, options.risk)
-    spec = LMSpec.parse(options.lm, api_base=options.api_base)
+    jury = jury_of(options)
+    spec = LMSpec.parse(options.lm, api_base=options.api_base) if not jury else jury_models(jury, options)
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
     watch.stage("labels", path)
     labels = _labels(options)
     recorded = recorded_of(options, labels)
-    verdicts = None if recorded is None else recorded[1]
+    verdicts = None if recorded is None else recorded.judges
     if recorded is not None:
-        spec = LMSpec.parse(recorded[0])
+        spec = LMSpec.parse(recorded.model)
+    for program in jury.values():
+        check_juror(program, labels.label_set, fields_of(labels.label_set))
     if start is not None:
         check_carried(start, labels.label_set, fields_of(labels.label_set))
         if verdicts is not None:
@@ -99,10 +102,11 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=options.optimizer if recorded is None else RECORDED_KIND,
+        optimizer=JURY_KIND if jury else options.optimizer if recorded is None else RECORDED_KIND,
         seed=options.seed,
         budget=options.budget,
         max_cost=options.max_cost,
+        max_wait=options.max_wait,
         evidence=options.evidence,
         reflection=reflection,
         no_reflection=no_reflection,
@@ -112,15 +116,18 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         learning_curve=options.learning_curve,
         folds=options.folds,
         consensus=options.consensus,
+        log_traces=options.log_traces,
         weighs=Weighs(options.factors, options.has_citations),
         source=labels.source,
         prompts=_prompts(options, labels.label_set, spec),
         recorded=verdicts,
         retarget=None
         if start is None
-        else Retarget(start, _margin(options), None if recorded is None else recorded[1]),
-        baseline=options.baseline,
+        else Retarget(start, _margin(options), None if recorded is None else recorded.every),
+        baseline=None if options.baseline is None else seat(jury, options.baseline),
         panel=panel_of(options),
+        cascade=cascade_of(options, spec, verdicts, jury),
+        jury=tuple(jury.values()),
     )
 
 
@@ -134,6 +141,8 @@ def _start(options: CompileJudgeOptions) -> Program | None:
         if options.margin is not None:
             raise UserError(f"--margin {options.margin:g}: says how much --from may lose. Add --from NAME, or drop it.")
         return None
+    if options.cascade:
+        raise UserError("--from and --cascade: a cascade has two judges, one prompt is carried over. Drop one of them.")
     if options.panel is not None:
         raise UserError("--from and --panel: a panel has several prompts, one is carried over. Drop one of them.")
     return programs.load(options.home, options.start)
@@ -191,6 +200,7 @@ def _labels(options: CompileJudgeOptions) -> Labels:
         task=options.task,
         accept_at=options.accept_at,
         scale=options.scale,
+        turn=options.turn,
         assessment=options.assessment,
         home=options.home,
         tracking_uri=options.tracking_uri,

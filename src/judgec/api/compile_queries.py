@@ -19,20 +19,20 @@ from judgec.compiler.queries.compile import CompiledQueries, GeneratorKind, Quer
 from judgec.compiler.queries.compile import compile_queries as compile_generator
 from judgec.compiler.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compiler.queries.saved import TASK
-from judgec.compiler.release import check_kind
-from judgec.compiler.report import check_name
+from judgec.compiler.release import Place, check_place, cost_of
 from judgec.compiler.settings import reflection_spec
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.queries.corpus import open_corpus
 from judgec.queries.generation.generate import long_passages
 from judgec.queries.reliability import Rules
-from judgec.records.card import Cost, ProgramCard
+from judgec.records.card import ProgramCard
 from judgec.records.label import FloatArray
 from judgec.retrieval.embed import fit_latent
 from judgec.retrieval.passages import Passage
-from judgec.store import programs
+from judgec.store import programs, seal
 from judgec.tracking.background import Tracker
 from judgec.tracking.runs import Logged
 from judgec.tracking.store import tracking_store
@@ -121,17 +121,21 @@ def compile_queries(options: CompileQueriesOptions, watch: Watch) -> QueryCompil
         ('queries@1', ['compiled', 'uncompiled'])
     """
     started = time.time()
-    check_name(options.name)
-    check_kind(options.home, options.name, TASK)
+    check_place(Place(options.home, options.name, TASK))
     experts = expert_queries(options.experts)
     passages = _passages(options)
     spec = writer_spec(options.lm, options.api_base, options.temperature)
     judge, notes = _judge(options)
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with (
-        Tracker(store, os.environ) as tracker,
+        Tracker(store, os.environ, seal.notes) as tracker,
         Session(
-            spec, options.home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress
+            spec,
+            options.home,
+            budget=options.budget,
+            max_cost=options.max_cost,
+            on_done=watch.progress,
+            patience=Patience(options.max_wait, watch.waiting),
         ) as session,
     ):
         session.preflight()
@@ -196,7 +200,7 @@ def _origin(
         experts=kind.experts,
         reliability=kind.reliability.name,
         settings=kind.settings,
-        cost=Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(seconds, 2)),
+        cost=cost_of(spent, seconds),
         created=datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"),
         notes=notes,
     )

@@ -14,10 +14,11 @@ from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
 from judgec.api.options.estimate import ACCEPT_RATE, EstimateOptions
 from judgec.api.source import LabelSource, read_source
 from judgec.api.verb import verb
-from judgec.errors import InputError, UserError
+from judgec.errors import UserError
 from judgec.held_out import HeldOut, held_out, on_scale_of, unlearned
 from judgec.judges.judge import load_judge
 from judgec.lm.watch import Silent, Watch
+from judgec.records.conversation import usual_turn
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, Item
@@ -29,12 +30,10 @@ from judgec.stats.correction.support import missing_kinds, out_of_range
 from judgec.store.datasheet import Datasheet
 from judgec.store.labels import item_digest, label_file, read_item_file
 from judgec.store.programs import Program
-from judgec.store.rows.columns import renamed, require_columns
-from judgec.store.rows.items import collect_items
 from judgec.store.stream.judged import item_id_in, judged_rows, number_in
 from judgec.store.stream.pieces import pieces_of
-from judgec.store.tables import Row
-from judgec.tasks.registry import as_task
+from judgec.store.table import Row
+from judgec.store.tables import TableSource
 from judgec.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -265,7 +264,7 @@ def estimate_judged(found: FileJudgments, options: EstimateOptions, watch: Watch
         watch: Told of progress.
     """
     asked = labelled_for(options)
-    items = read_item_file(str(found.options.file), task=asked.program.card.task, rename=options.columns).items
+    items = _items(options, asked.program)
     own = _read_out(found.path, asked.program.card.aspects, found.names.to_json())
     (extra,) = _verdicts(options, asked, (_beside(items, asked.labels),), watch or Silent())
     return _estimated(asked, items, own, extra)
@@ -318,7 +317,9 @@ def labelled_for(options: EstimateOptions) -> LabelledJudge:
 def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) -> HeldOut:
     card = program.card
     if isinstance(options.labels, str | Path):
-        source = LabelSource(str(options.labels), card.task, dict(options.columns), tuple(options.annotators))
+        source = LabelSource(
+            str(options.labels), card.task, dict(options.columns), tuple(options.annotators), turn=options.turn
+        )
         labels, name = read_source(source, workspace.store, workspace.environ, card), source.path
     else:
         from judgec.api.frames import as_table  # pandas, which nothing else here needs
@@ -330,23 +331,24 @@ def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) 
             task=card.task,
             rename=options.columns,
             annotators=options.annotators,
+            turn=options.turn,
+            usual=usual_turn(card.fields),
         ).labels
         name = table.path
     return held_out(labels, name, program, out_of_fold=False)  # it corrects what the judge says as it ships
 
 
 def _items(options: EstimateOptions, program: Program) -> Sequence[Item]:
-    task = program.card.task
-    if isinstance(options.items, str | Path):
-        return read_item_file(str(options.items), task=task, rename=options.columns).items
-    from judgec.api.frames import as_table
+    card, items = program.card, options.items
+    if isinstance(items, str | Path):
+        source: TableSource = str(items)
+    else:
+        from judgec.api.frames import as_table
 
-    table = renamed(as_table(options.items), options.columns)
-    require_columns(table, as_task(task), labelled=False)
-    collected = collect_items(table, as_task(task))
-    if collected.faults:
-        raise InputError([sentence for _, sentence in collected.faults])
-    return collected.items
+        source = as_table(items)
+    return read_item_file(
+        source, task=card.task, rename=options.columns, turn=options.turn, usual=usual_turn(card.fields)
+    ).items
 
 
 def _beside(items: Sequence[Item], labels: HeldOut) -> list[Item]:
@@ -364,7 +366,7 @@ def _verdicts(
         return said
     certain = abstaining([asked.program.card], options.abstain_below)
     asking = options if isinstance(options.judge, str) else _as_loaded(options, options.judge)
-    with open_session(asking, asked.workspace) as session:
+    with open_session(asking, asked.workspace, watch) as session:
         count = VerdictCount(session, watch.progress)
         for items, verdicts in zip(groups, said, strict=True):
             if not items:

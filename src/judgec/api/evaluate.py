@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,29 +21,38 @@ from judgec.api.options.evaluate import EvaluateOptions
 from judgec.api.options.option import carried_over
 from judgec.api.tournament import Tournament
 from judgec.api.verb import verb
+from judgec.api.zero_shot import NAME as ZERO_SHOT
+from judgec.api.zero_shot import WHY, require_model, zero_shot
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.tasks.preference import weighing
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.game import Games
+from judgec.report.items import item_lines
 from judgec.report.numbers import number
-from judgec.store import programs
+from judgec.store import programs, seal
+from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.programs import Program
 from judgec.store.tables import TableSource, name_of
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.folder import write_folder
+from judgec.store.tournament.graded import GradedAgents, read_graded
 from judgec.store.tournament.preferences import learned_queries, read_preferences
 from judgec.store.tournament.reading import Sources, read_entries, read_manifest
 from judgec.store.tournament.runs import read_qrels
+from judgec.tasks.registry import require_better_above
 from judgec.tournament.gate import held, parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, Player, ScorePlayer, as_games, compares, play_tournament
 from judgec.tournament.pooling import Relevance, Showing, by_document, judge_pool
-from judgec.tournament.report.aspects import aspect_tests
+from judgec.tournament.report.aspects import MOST_AGENTS, Grader, Scores, aspect_tests, parse_pools
+from judgec.tournament.report.drill import drilled
+from judgec.tournament.report.effects import main_effects, unpaired
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
 from judgec.tournament.report.page import page
 from judgec.tournament.report.rates import Corrected, correct, equal_lengths
@@ -109,19 +119,29 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     if given is not None and options.home == Path():
         options = replace(options, home=given.home)
     _check(options)
-    umpire = _umpire(options, "--judge", options.judge)
+    untaught = options.judge == ZERO_SHOT and not programs.versions(options.home, ZERO_SHOT)
+    asked = require_model(options.lm) if untaught else ""
+    umpire = None if untaught else _umpire(options, "--judge", options.judge)
     caps = _caps(options, given)  # of agents, relevance and games together
     sources = _sources(options, caps, watch)
     preferences = _tables(options.preferences, "preferences")
-    entries = read_entries(sources, preferences)
+    labels = None if options.labels is None else named_table(options.labels, "labels")
+    entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
+    if umpire is None:
+        umpire = _Umpire(zero_shot(entries, asked, options.api_base), WHY)
+        options = replace(options, lm=None)  # the card has it
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
+    pools = parse_pools(options.pool, entries.agents) if options.pool else {}
+    sheet = read_datasheet(str(options.labels)) if is_path(options.labels) else Datasheet()
+    graded = None if labels is None else read_graded(labels, sheet, entries, sources.rename)
     watch.stage(
         "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
     )
     out = options.out
     store = tracking_store(options.home, options.tracking_uri, os.environ)
-    with Tracker(store, os.environ) as tracker:
+    with Tracker(store, os.environ, seal.notes) as tracker:
         found = _evaluated(options, umpire, entries, sources, next(iter(preferences), None), caps, watch)
+        found = replace(found, **_tested(found, pools, graded))
         if gate is not None:
             found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
         ended = time.time()
@@ -133,8 +153,41 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     return Tournament(found, report, out, options.home)
 
 
+def _tested(
+    found: Evaluation, pools: Mapping[str, tuple[str, ...]], graded: GradedAgents | None
+) -> dict[str, Any]:  # Any: fields of the evaluation
+    """Agents and pools in pairs, by the judge and by the experts; and the effects of settings."""
+    agents = found.entries.agents
+    singles = {agent: (agent,) for agent in agents} if len(agents) <= MOST_AGENTS else {}
+    judged: Scores = {cell: mark.aspects for cell, mark in found.marks.items()}
+    graders: dict[Grader, Scores] = {"judge": judged, **({"experts": graded.scores} if graded else {})}
+    tests = [
+        test
+        for grader, scores in graders.items()
+        for sides, pooled in ((singles, False), (pools, True))
+        for test in aspect_tests(scores, sides, grader=grader, pooled=pooled)
+    ]
+    settings = {agent: found.entries.settings[agent] for agent in found.entries.settings if agent in agents}
+    effects = main_effects(settings, found.board.ratings, graders)
+    notes = [*found.notes, *(graded.notes if graded else ())]
+    notes += [
+        f"The effect of {name} is not known: no two agents differ in it alone. Answer with a --grid of it."
+        for name in unpaired(settings)
+    ]
+    if not singles:
+        notes.append(f"{len(agents)} agents: pairs of them are not tested by aspect (at most {MOST_AGENTS} are).")
+    if pools and not tests:
+        notes.append("--pool: nothing to test; a judge of single answers, or --labels of experts, is needed.")
+    return {"aspects": tuple(tests), "graded": graded, "effects": effects, "notes": tuple(notes)}
+
+
 def _check(options: EvaluateOptions) -> None:
     out = options.out
+    if options.until is not None and not options.adaptive:
+        raise UserError(
+            f"--until {options.until}: it says when --adaptive stops; without --adaptive all games are played. "
+            "Add --adaptive."
+        )
     if options.adaptive and (options.preferences is not None or options.sample):
         raise UserError(
             "--preferences, --sample: not with --adaptive, whose games are chosen by their results; a random sample of "
@@ -163,6 +216,7 @@ def _umpire(options: EvaluateOptions, option: str, judge: Judge | str) -> _Umpir
     if not wanted and programs.CHAMPION not in programs.aliases(home, name) and programs.versions(home, name):
         wanted = programs.LATEST
     program = programs.load(home, f"{name}@{wanted}" if wanted else name)
+    require_better_above(program.card.task, f"{option} {reference}")
     unproven = why_unproven(program.card)
     if unproven and not options.unproven:
         raise UserError(f"{option} {reference}: {unproven}. Compile a better one, or pass --unproven.")
@@ -175,7 +229,7 @@ def _sources(options: EvaluateOptions, caps: Budget, watch: Watch) -> Sources:
     Agents that answer first have answered when it returns, within ``caps``.
     """
     answers = [table for source in options.answers for table in _tables(source, "answers")]
-    if options.agents or options.index is not None:
+    if options.agents or options.grid or options.index is not None:
         answers.append(_answered(options, caps, watch))
     named = Sources() if options.manifest is None else read_manifest(options.manifest)
     return Sources(
@@ -212,6 +266,7 @@ def _plan(options: EvaluateOptions) -> GamePlan:
         options.games,
         options.resolution,
         options.seed,
+        options.until or "order",
     )
 
 
@@ -232,7 +287,13 @@ def _evaluated(
         def opened(judging: _Umpire) -> tuple[CompiledJudge, Session]:
             """A judge and its way to the LM."""
             session = stack.enter_context(
-                Session(judging.spec(options), options.home, caps=caps, on_done=watch.progress)
+                Session(
+                    judging.spec(options),
+                    options.home,
+                    caps=caps,
+                    on_done=watch.progress,
+                    patience=Patience(options.max_wait, watch.waiting),
+                )
             )
             judge = judging.judge()
             if judge.asks_lm:
@@ -257,7 +318,6 @@ def _evaluated(
         tie_band=_tie_band(card) if marks else "",
         retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),
         relevance=relevance,
-        aspects=aspect_tests(marks, entries.agents),
         proposal=proposal,
         corrected=None
         if labelled is None or preferences is None
@@ -303,6 +363,7 @@ def _write(options: EvaluateOptions, found: Evaluation, created: str) -> None:
     if options.sample is not None:
         tables["sample"] = sample_sheet(found, options.sample)
     texts = {"report.html": page(found, title=title, created=created)}
+    texts["items.jsonl"] = "".join(item_lines(drilled(found)))
     texts |= {"relevance.qrels": lines} if (lines := qrels_lines(found)) else {}
     write_folder(out, tables, texts, stale=FILES)
 

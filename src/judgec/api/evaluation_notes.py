@@ -3,9 +3,9 @@
 from judgec.api.options.evaluate import EvaluateOptions
 from judgec.store.tournament.entries import Entries
 from judgec.tasks.registry import compares
+from judgec.tournament.adaptive import Proposal
 from judgec.tournament.report.evaluation import Evaluation, audit_note
 
-WHY_STOPPED = {"settled": "all neighbours are settled", "exhausted": "no game was left"}
 INPUT_FIELDS = ("reference", "contexts")  # that a judge may have learned to lean on
 
 
@@ -34,7 +34,7 @@ def notes_of(options: EvaluateOptions, found: Evaluation, *, qrels: bool) -> tup
         )
     if has["contexts"] and "contexts" not in card.fields:
         notes.append("The judge was compiled without contexts: it does not see the documents.")
-    notes.append(audit_note(card))
+    notes += filter(None, [audit_note(card)])
     if card.labels:
         notes.append("The judge learned from constructed labels: no expert gave them.")
     if options.lm is not None:
@@ -47,13 +47,26 @@ def notes_of(options: EvaluateOptions, found: Evaluation, *, qrels: bool) -> tup
     if best is not None and best < least and compares(card.task) and "contexts" in card.fields:
         notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
     if found.proposal is not None:
-        pairs, why = found.proposal.neighbours, WHY_STOPPED.get(found.proposal.reason, "--games was reached")
-        settled = sum(pair.settled != "unsure" for pair in pairs)
-        notes.append(
-            f"Adaptive: stopped after {len(found.played)} games because {why}; {settled} of {len(pairs)} neighbours "
-            f"are separated or known to be within {options.resolution:g} Elo."
-        )
+        notes.append(_stopped(found, found.proposal, options.resolution))
     return tuple(notes)
+
+
+def _stopped(found: Evaluation, proposal: Proposal, resolution: float) -> str:
+    """Why an adaptive tournament stopped, and what is known then."""
+    pairs, leads = proposal.neighbours, proposal.until == "leader"
+    settled = "the leader is known" if leads else "all neighbours are settled"
+    why = {"settled": settled, "exhausted": "no game was left"}.get(proposal.reason, "--games was reached")
+    known = sum(pair.settled != "unsure" for pair in pairs)
+    if leads and pairs:
+        ahead = sum(pair.settled == "separated" for pair in pairs)
+        said = (
+            f"{pairs[0].better} leads: {ahead} of {len(pairs)} rivals are worse, {known - ahead} at most "
+            f"{resolution:g} Elo better, {len(pairs) - known} unsure (no rival better by more: 95 %, at any stop)"
+        )
+    else:
+        said = f"{known} of {len(pairs)} neighbours are separated or known to be within {resolution:g} Elo"
+    played, every = len(found.played), len(found.played) + found.games_left
+    return f"Adaptive: stopped after {played} of {every} games because {why}; {said}."
 
 
 def seen_note(seen: frozenset[str], entries: Entries) -> tuple[str, ...]:

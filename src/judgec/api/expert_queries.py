@@ -18,7 +18,7 @@ def expert_queries(source: Source | Sequence[str]) -> tuple[str, ...]:
     """
     if isinstance(source, list | tuple) and source and all(isinstance(one, str) for one in source):
         return tuple(str(one) for one in source)
-    table = as_table(source)  # type: ignore[arg-type]  # as_table refuses what is no source
+    table = as_table(source)
     column = next((name for name in ("query", "question") if name in table.columns), None)
     if column is None:
         raise InputError(

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from judgec.errors import UserError
+from judgec.records.estimate import Estimate
 from judgec.report.numbers import number
 from judgec.report.page.notebook import notebook_part
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.table import Row, Table
+from judgec.store.tables import read_table
 
 
 class ToPandas(Protocol):
@@ -27,12 +29,12 @@ Source = str | Path | pd.DataFrame | Sequence[Mapping[str, object]] | ToPandas
 IN_MEMORY = "DataFrame"  # what messages call a table that has no file
 
 
-def is_path(source: Source) -> TypeGuard[str | Path]:
+def is_path(source: object) -> TypeGuard[str | Path]:
     """True for what is read from disk or from the Hub."""
     return isinstance(source, str | Path)
 
 
-def as_table(source: Source) -> Table:
+def as_table(source: object) -> Table:
     """The rows of any source.
 
     Raises:
@@ -48,7 +50,7 @@ def as_table(source: Source) -> Table:
     return Table(IN_MEMORY, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
 
 
-def named_table(source: Source, name: str) -> Table:
+def named_table(source: object, name: str) -> Table:
     """The rows of any source; those from memory go by ``name`` in messages."""
     table = as_table(source)
     return table if is_path(source) else replace(table, path=name)
@@ -62,7 +64,7 @@ def as_frame(source: Source) -> pd.DataFrame:
     return pd.DataFrame(list(table.rows), columns=list(table.columns))
 
 
-def _rows(source: Source) -> list[Row]:
+def _rows(source: object) -> list[Row]:
     if not isinstance(source, str | Path | pd.DataFrame | Sequence) and hasattr(source, "to_pandas"):
         source = source.to_pandas()
     if isinstance(source, pd.DataFrame):
@@ -87,14 +89,22 @@ def _plain(value: object) -> object:
     return None if value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value)) else value
 
 
-def frame_part(sentence: str, frame: pd.DataFrame, *, name: str = "", digits: int = 2) -> str:
-    """A sentence and a table for ``_repr_html_``: numbers as everywhere, every text escaped."""
+def frame_part(
+    sentence: str,
+    frame: pd.DataFrame,
+    *,
+    name: str = "",
+    digits: int = 2,
+    chart: Mapping[str, Estimate] | None = None,
+) -> str:
+    """What ``_repr_html_`` shows: a sentence, a table, a drawing of values with intervals; every text escaped."""
     index = ["" if each is None else str(each) for each in frame.index.names]
     rows = [
         [*map(str, key if isinstance(key, tuple) else (key,)), *(_written(value, digits) for value in values)]
         for key, values in zip(frame.index, frame.itertuples(index=False, name=None), strict=True)
     ]
-    return notebook_part(sentence, [*index, *map(str, frame.columns)], rows, name=name)
+    head = [*index, *map(str, frame.columns)]
+    return notebook_part(sentence, head, rows, name=name, chart=chart, digits=digits)
 
 
 def _written(value: object, digits: int) -> str:

@@ -15,6 +15,7 @@ from judgec.api.query_models import ask_of, open_reliability, writer_spec
 from judgec.api.verb import verb
 from judgec.compiler.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import UserError
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
@@ -117,7 +118,12 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
     watch.stage("write", f"{len(corpus.documents)} documents, {len(passages)} passages; {', '.join(names)}")
     specs = [writer_spec(name, options.api_base, options.temperature) for name in names]
     with Session(
-        specs[0], options.home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress
+        specs[0],
+        options.home,
+        budget=options.budget,
+        max_cost=options.max_cost,
+        on_done=watch.progress,
+        patience=Patience(options.max_wait, watch.waiting),
     ) as session:
         generators: list[Generator] = [_generator(options, spec, session, experts) for spec in specs]
         reliability = open_reliability(options.reliability, options.home, session)
@@ -136,7 +142,7 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
     texts = [passage.text for passage in passages]
     filtered = "none" if reliability is None else reliability.name
     report = _report(options, pool, experts, texts, corpus.notes) | {"reliability": filtered}
-    report |= {"lm_calls": spent.calls, "journaled": spent.journaled, "cost_usd": None if spent.unpriced else spent.usd}
+    report |= {"lm_calls": spent.calls, "journaled": spent.journaled, "cost_usd": spent.cost_usd}
     lines = [json.dumps(row, ensure_ascii=False) for row in rows(pool, references=options.references)]
     write_whole(options.out, "".join(line + "\n" for line in lines))
     return GeneratedQueries(options, pool, report)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.api.judge import Judge, load_judge
-from judgec.store import programs
+from judgec.store import programs, seal
 from judgec.store.programs import Program
 
 
@@ -49,5 +49,7 @@ def given_judge(judge: Judge | str, *, home: Path, lm: str | None = None, api_ba
     elif lm is None and api_base is None:
         loaded = judge
     else:
-        loaded = load_judge(judge.name, home=judge.home, lm=lm, api_base=api_base or judge.spec.api_base)
-    return GivenJudge(loaded, programs.load(loaded.home, loaded.name))
+        base, allowed = api_base or judge.spec.api_base, judge.allow_modified
+        loaded = load_judge(judge.name, home=judge.home, lm=lm, api_base=base, allow_modified=allowed)
+    with seal.reading(loaded.allow_modified):
+        return GivenJudge(loaded, programs.load(loaded.home, loaded.name))

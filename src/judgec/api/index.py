@@ -10,12 +10,15 @@ import pandas as pd
 from judgec.api.frames import frame_part
 from judgec.api.options.index import IndexOptions
 from judgec.api.verb import verb
+from judgec.errors import UserError
 from judgec.lm.executor import Progress
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.retrieval.build import BuildReport, build_index
 from judgec.retrieval.index import open_index
+from judgec.retrieval.measure import VectorSearch, measure_search
 from judgec.retrieval.parsing.chunking import Chunking
+from judgec.retrieval.stores.lance import LanceIndex
 
 
 @dataclass(frozen=True)
@@ -26,11 +29,13 @@ class CorpusIndex:
         build: What this run read, left out and skipped.
         path: Its folder.
         published: Where else it is, or None.
+        search: How well and how fast the nearest vectors are found; None of a single passage.
     """
 
     build: BuildReport
     path: Path
     published: str | None = None
+    search: VectorSearch | None = None
 
     @property
     def verdict(self) -> str:
@@ -65,6 +70,7 @@ class CorpusIndex:
             "embedder": manifest.embedder,
             "dimensions": manifest.dimensions,
             "language": manifest.language,
+            "search": None if self.search is None else self.search.to_json(),
         }
 
     def __fspath__(self) -> str:
@@ -97,12 +103,16 @@ def index(options: IndexOptions, watch: Watch) -> CorpusIndex:
         >>> len(found) > 10, found.passages.loc[0, "doc_id"].endswith(".md")
         (True, True)
     """
+    if options.postgres is not None and options.metric == "l2":
+        raise UserError("--postgres and --metric l2: published vectors are compared by cosine. Drop one of them.")
     build = build_index(
         options.paths,
         options.out,
         chunking=None if options.chunk is None else Chunking.parse(options.chunk),
         embedder=options.embedder,
         language=options.language,
+        metric=options.metric,
+        ann=options.ann,
         api_base=options.api_base,
         rename=dict(options.columns) or None,
         seed=options.seed,
@@ -112,4 +122,5 @@ def index(options: IndexOptions, watch: Watch) -> CorpusIndex:
         from judgec.retrieval.stores.postgres import publish
 
         publish(options.out, options.postgres)
-    return CorpusIndex(build, options.out, options.postgres)
+    search = measure_search(LanceIndex(options.out), options.seed) if build.passages > 1 else None
+    return CorpusIndex(build, options.out, options.postgres, search)

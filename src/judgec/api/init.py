@@ -16,7 +16,8 @@ from judgec.store.project import NAME, Project, read_project, write_project
 from judgec.store.proposal import LabelProposal, Said, propose
 from judgec.store.rows.cells import as_text, is_missing
 from judgec.store.splits import as_family, default_family, write_whole
-from judgec.store.tables import Table, read_table
+from judgec.store.table import Table
+from judgec.store.tables import read_table
 from judgec.store.workbooks import split_sheet
 from judgec.tasks.registry import TASKS
 

@@ -6,31 +6,40 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import pandas as pd
 
 from judgec.api.frames import IN_MEMORY, Source, as_frame, as_table, named_table
+from judgec.api.live import live_interview, live_specs
 from judgec.api.recorded import NAMES, recorded_for
 from judgec.api.verb import watching
 from judgec.errors import InputError, UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.judge import load_judge as load_compiled
 from judgec.judges.recorded import OnWhat, RecordedVerdicts, judge_of, read_recorded
+from judgec.lm.patience import Patience
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
+from judgec.records.conversation import usual_turn
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
+from judgec.store import programs, seal
+from judgec.store.programs import Program
 from judgec.store.rows.columns import renamed, require_columns
+from judgec.store.rows.conversations import holding, with_turns
 from judgec.store.rows.items import collect_items
-from judgec.store.tables import Table
+from judgec.store.table import Table
 from judgec.tasks.registry import TASKS, as_task
 from judgec.workspace import Workspace
 
+if TYPE_CHECKING:
+    from judgec.api.mlflow_scorer import JudgeScorer
+
 PREFIX = "judge_"  # before the appended names, where the rows have one of them
 GRADED = ("grade", "score", "accept", "confidence")
-WHOLE = ("rationale", "unscored", "probabilities")
+WHOLE = ("rationale", "unscored", "probabilities", "stated_confidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,7 @@ class Judgment:
         rationale: What decided.
         unscored: Why there is no grade, or None.
         probabilities: Of each grade.
+        stated_confidence: What the model said of its confidence, 0-1; None where it said nothing or none was asked.
     """
 
     grade: object
@@ -54,6 +64,7 @@ class Judgment:
     rationale: str
     unscored: str | None
     probabilities: object
+    stated_confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,8 @@ class Judge:
         budget: Most LM calls of one call of the judge.
         max_cost: Most US dollars of one call.
         verdicts: Recorded verdicts that it reads in place of asking a model.
+        live: Of a judge of recorded verdicts: which model each of its prompts is put to, in place of the verdicts.
+        allow_modified: Its files may have been modified since it was compiled.
     """
 
     card: ProgramCard
@@ -77,6 +90,8 @@ class Judge:
     budget: int | None = None
     max_cost: float | None = None
     verdicts: RecordedVerdicts | None = field(default=None, repr=False)
+    live: Mapping[str, LMSpec] = field(default_factory=dict)
+    allow_modified: bool = False
 
     @property
     def home(self) -> Path:
@@ -124,8 +139,8 @@ class Judge:
         Args:
             rows: A DataFrame, a list of dicts, a path or a ``datasets.Dataset``. The result has the same rows in the
                 same order under the same index, with their own columns; behind them grade, score, accept, confidence,
-                rationale, unscored and probabilities (JSON), of several aspects ``grade.ASPECT`` and so on. Where the
-                rows have one of these names, all are prefixed by ``judge_``.
+                rationale, unscored, probabilities (JSON) and stated_confidence, of several aspects ``grade.ASPECT`` and
+                so on. Where the rows have one of these names, all are prefixed by ``judge_``.
             columns: judgec's names by those of the rows.
             budget: Most LM calls; by default as the judge was loaded.
             max_cost: Most US dollars; by default as the judge was loaded.
@@ -164,6 +179,23 @@ class Judge:
         found = judged(renamed(as_table(frame), columns or {}))
         return self._appended(frame, list(found.rows(self.compiled.scale)))
 
+    def rows(self, rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+        """Judge a few rows without a DataFrame: the keys of a line of ``judgec judge --out``, in the same order.
+
+        Args:
+            rows: The fields of each item by judgec's names.
+
+        Raises:
+            InputError: A missing field, with its row.
+            BudgetError: As calling the judge.
+            ServiceError: As calling the judge.
+        """
+        columns = tuple(dict.fromkeys(name for row in rows for name in row))
+        table = Table(IN_MEMORY, columns, tuple(map(dict, rows)), tuple(range(1, len(rows) + 1)), by_line=False)
+        with watching(False) as watch:
+            found = self._judged(table, budget=self.budget, max_cost=self.max_cost, watch=watch)
+        return list(found.rows(self.compiled.scale))
+
     async def acall(
         self,
         rows: Source | None = None,
@@ -179,6 +211,17 @@ class Judge:
         caps = {"budget": budget, "max_cost": max_cost, "progress": progress}
         return await asyncio.to_thread(call, rows, columns=columns, **caps, **fields)
 
+    def as_mlflow_scorer(self) -> "JudgeScorer":
+        """A scorer for ``mlflow.genai.evaluate``: Feedback NAME (the grade, with the reason) and NAME.score.
+
+        Example:
+            >>> judgec.load_judge("sensors@latest").as_mlflow_scorer().name
+            'sensors'
+        """
+        from judgec.api.mlflow_scorer import JudgeScorer  # MLflow takes seconds to import
+
+        return JudgeScorer(self.card, self.rows, asks_lm=self.compiled.asks_lm)
+
     def __repr__(self) -> str:
         model = self.card.engine or self.card.lm.get("model")
         return f"<Judge {self.name}, {self.card.task}, {model}{'' if self.card.promoted else ', not promoted'}>"
@@ -189,7 +232,7 @@ class Judge:
                 "judge: nothing to judge; a DataFrame, or the fields of one item such as query= and answer=."
             )
         known = TASKS[as_task(self.card.task)].inputs
-        if unknown := [name for name in fields if name not in known]:
+        if unknown := [name for name in fields if name not in known and name not in holding(fields)]:
             raise UserError(f"judge: {', '.join(unknown)}; a judge of {self.card.task} reads {', '.join(known)}.")
         given = {name: value for name, value in fields.items() if value is not None}
         table = Table(IN_MEMORY, tuple(given), (given,), (1,), by_line=False)
@@ -199,16 +242,26 @@ class Judge:
         return Judgment(**{name: row[name] for name in (*GRADED, *WHOLE)})  # type: ignore[arg-type]  # as rows() makes them
 
     def _judged(self, table: Table, *, budget: int | None, max_cost: float | None, watch: Watch) -> Judgments:
+        table = with_turns(table, usual=usual_turn(self.card.fields))
         items = self._items(table)
+        if self.live:
+            caps = {"budget": budget, "max_cost": max_cost, "on_done": watch.progress}
+            with self.workspace.session(**caps) as session:  # type: ignore[arg-type]  # each as its parameter
+                asked = live_interview(self.compiled, dict(self.live), session.executor)
+                return self.compiled.calibrate(items, asked.judgments(items, tuple(item.item_id for item in items)))
         if self.spec.recorded is not None and self.compiled.asks_lm:
             return self.compiled.calibrate(items, self._looked_up(table, items))
-        with self.workspace.session(self.spec, budget=budget, max_cost=max_cost, on_done=watch.progress) as session:
+        if not self.compiled.asks_lm:
+            return self.compiled.calibrate(items, None)  # no journal is opened for what asks nobody
+        with self.workspace.session(
+            self.spec, budget=budget, max_cost=max_cost, on_done=watch.progress, patience=Patience(say=watch.waiting)
+        ) as session:
             return self.compiled.judge(items, session.finish)
 
     def _looked_up(self, table: Table, items: Sequence[Item]) -> Judgments:
         """The recorded verdicts on the rows, by their item_id."""
         named = collect_items(table, as_task(self.card.task))
-        judge, panel = judge_of(self.card), self.compiled.panel
+        judge, panel = judge_of(self.card), self.compiled.joint
         given = None if self.verdicts is None else self.verdicts.with_panel(judge, panel)
         found = given or recorded_for(self.card, self.spec, table, panel=panel)
         said = found.judgments(judge, [named.items[i].item_id for i in named.item_of])
@@ -238,8 +291,8 @@ class Judge:
                 key, _, aspect = name.partition(".")
                 found = row[f"{key}s"] if aspect else row[key]
                 values[name].append(found[aspect] if isinstance(found, dict) else found)
-            values["rationale"].append(row["rationale"])
-            values["unscored"].append(row["unscored"])
+            for name in ("stated_confidence", "rationale", "unscored"):
+                values[name].append(row[name])
             values["probabilities"].append(None if row["unscored"] else json.dumps(row["probabilities"]))
         added = {
             before + name: pd.Series(column, index=frame.index, dtype=_type(column)) for name, column in values.items()
@@ -257,6 +310,8 @@ def load_judge(
     budget: int | None = None,
     max_cost: float | None = None,
     verdicts: Source | None = None,
+    live: bool = False,
+    allow_modified: bool = False,
 ) -> Judge:
     """Load a compiled judge.
 
@@ -270,10 +325,12 @@ def load_judge(
         max_cost: Most US dollars each time it is called.
         verdicts: Recorded verdicts on the items to judge, for a judge that was compiled from some: a DataFrame, a list
             of dicts or a file, with the columns item_id, judge, and grade or preference.
+        live: Ask with exactly the recorded prompt, where it is known, the model that ``lm`` or the record names.
+        allow_modified: Take a judge whose files were modified since it was compiled.
 
     Raises:
-        UserError: There is no such judge.
-        ArtifactError: Its files do not fit this version of judgec.
+        UserError: There is no such judge; with ``live``, as ``judgec judge --live``.
+        ArtifactError: Its files do not fit this version of judgec, or were modified.
 
     Example:
         >>> judge = judgec.load_judge("sensors@latest")
@@ -281,7 +338,45 @@ def load_judge(
         'grade'
     """
     workspace = Workspace(home, tracking_uri)
-    program = workspace.load(name)
+    with seal.reading(allow_modified):
+        program = workspace.load(name)
+    if live:
+        if verdicts is not None:
+            raise UserError("load_judge: live=True and verdicts; one of them is valid. Drop one.")
+        compiled = load_compiled(program)
+        specs = live_specs(program.card, compiled, lm, api_base)
+        model = next(iter(specs.values()))
+        return Judge(program.card, compiled, model, workspace, budget, max_cost, None, specs, allow_modified)
+    ready = _ready(program, workspace, lm, api_base, budget, max_cost, verdicts)
+    return replace(ready, allow_modified=allow_modified)
+
+
+def load_folder(
+    folder: Path,
+    *,
+    home: str | Path = ".",
+    lm: str | None = None,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+) -> Judge:
+    """Load a compiled judge from the folder of one version, wherever it is; parameters as ``load_judge``.
+
+    Raises:
+        ArtifactError: Its files are damaged, or do not fit this version of judgec.
+    """
+    return _ready(programs.read_folder(folder), Workspace(home), lm, api_base, budget, max_cost, None)
+
+
+def _ready(
+    program: Program,
+    workspace: Workspace,
+    lm: str | None,
+    api_base: str | None,
+    budget: int | None,
+    max_cost: float | None,
+    verdicts: Source | None,
+) -> Judge:
     spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base)
     recorded = None
     if verdicts is not None:

@@ -1,6 +1,8 @@
 """``judgec.judge_file``: judges the rows of a file, of any size, into another file."""
 
 import gc
+import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -23,11 +25,14 @@ from judgec.judges.stream.jury import Jury
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.conversation import usual_turn
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
 from judgec.store.programs import Program
 from judgec.store.stream.judged import Names, judged_file, kind_of, names_of
 from judgec.store.stream.pieces import ItemStream, open_items
+from judgec.tracking.store import tracking_store
+from judgec.tracking.traces import MLFLOW_PREFIX, save_traces
 from judgec.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -139,7 +144,7 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
     """As ``judge_file``, for callers that have something to say before no item could be judged is an error."""
     if bool(options.judge) == bool(options.jury):
         raise UserError("judgec judge: one of --judge NAME and --jury A,B,... is needed, not both. Give one of them.")
-    workspace, file = Workspace(options.home), str(options.file)
+    workspace, file = Workspace(options.home), _file(options, watch)
     loaded = [workspace.load(name) for name in (options.jury or (options.judge or "",))]
     cards = tuple(program.card for program in loaded)
     _check_jurors(cards)
@@ -151,12 +156,14 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
         rename=options.columns,
         memories=[memory_of(program) for program in loaded],
         raters=_raters(loaded[0]),
+        turn=options.turn,
+        usual=usual_turn(cards[0].fields),
     )
     names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs)
     watch.stage("items", f"{items.items} of {file}")
     tally, certain = Tally(cards[0].scale, cards[0].aspects), abstaining(cards, options.abstain_below)
     with ExitStack() as opened:
-        session = opened.enter_context(open_session(options, workspace))
+        session = opened.enter_context(open_session(options, workspace, watch))
         count = VerdictCount(session, watch.progress)
         jury = open_jury(loaded, items.items, options, session, count, file, options.columns)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
@@ -177,6 +184,8 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
             raise
     half_way = sum(juror.interview.half_way for juror in jury.jurors if juror.interview is not None)
     notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
+    if tally.escalated is not None:
+        notes.append(f"cascade: the dear judge was needed on {tally.escalated:,} of {tally.items:,} items")
     notes += [f"{half_way} verdicts of {HALF_WAY}"] if half_way else []
     report = _counts(options, cards, items, tally, session.spent) | {
         "between_grades": half_way,
@@ -187,6 +196,19 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
     }
     in_folds = len(loaded) == 1 and "folds" in loaded[0].split
     return FileJudgments(options, cards, items, names, tally, report, in_folds)
+
+
+def _file(options: JudgeFileOptions, watch: Watch) -> str:
+    """The file to judge; traces of MLflow are written to one first, which the rows and messages then name."""
+    file = str(options.file)
+    if not file.startswith(MLFLOW_PREFIX):
+        return file
+    experiment = file.removeprefix(MLFLOW_PREFIX)
+    store = tracking_store(options.home, options.tracking_uri, os.environ)
+    watch.stage("traces", f"{experiment} in {store.shown}")
+    kept = options.home / ".judgec" / "traces" / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', experiment)}.jsonl"
+    save_traces(store, experiment, kept, os.environ)
+    return str(kept)
 
 
 def _asked(card: ProgramCard, lm: str | None) -> str:
@@ -230,6 +252,7 @@ class Tally:
         kinds: Of the reasons for that.
         reasons: The same word by word.
         accepts: By aspect, how many items have each outcome.
+        escalated: Items on which a cascade asked its dear judge; None where no cascade judged.
         disagree: Items whose grade and accept disagree.
     """
 
@@ -242,6 +265,7 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)
     accepts: dict[str, Counter[int]] = field(default_factory=dict)
     disagree: int = 0
+    escalated: int | None = None
 
     def add(self, judgments: Judgments) -> None:
         """Count a piece."""
@@ -251,6 +275,8 @@ class Tally:
         self.kinds.update(reason.partition(":")[0] for reason in lost)
         if len(self.reasons) < MOST_DISTINCT:
             self.reasons.update(lost)
+        if judgments.escalated is not None:
+            self.escalated = (self.escalated or 0) + int(judgments.escalated.sum())
         self.disagree += disagreements(judgments, self.scale)
         for aspect, accepts in zip(self.aspects, judgments.accept[judgments.scored].T, strict=True):
             outcomes, counts = np.unique(accepts, return_counts=True)
@@ -302,9 +328,10 @@ def _counts(
         "accepted": tally.by_aspect(1),
         "rejected": tally.by_aspect(0),
         "accept_grade_disagree": tally.disagree,
+        **({} if tally.escalated is None else {"escalated": tally.escalated}),
         "lm_calls": spent.calls,
         "journaled": spent.journaled,
-        "cost_usd": None if spent.unpriced else spent.usd,
+        "cost_usd": spent.cost_usd,
         "out": str(options.out),
     }
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from judgec.api.live import live_interview, live_specs
 from judgec.api.options.judge import Asking
 from judgec.api.recorded import recorded_for
 from judgec.errors import UserError
@@ -15,9 +16,12 @@ from judgec.judges.stream.jury import Juror, Jury
 from judgec.judges.stream.recall import Recall
 from judgec.lm.door import door_of, preflight
 from judgec.lm.executor import Executor, OnDone, Progress
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.switchboard import Switchboard
 from judgec.lm.usage import Budget
+from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.store.programs import Program
@@ -54,7 +58,7 @@ class VerdictCount:
             self._shown = time.monotonic()
 
 
-def open_session(asking: Asking, workspace: Workspace) -> Session:
+def open_session(asking: Asking, workspace: Workspace, watch: Watch) -> Session:
     """The way to the judges' models, in this process or on a cluster.
 
     Raises:
@@ -71,6 +75,7 @@ def open_session(asking: Asking, workspace: Workspace) -> Session:
         in_flight=asking.in_flight,
         spread=asking.engine == RAY,
         ray_address=asking.ray_address,
+        patience=Patience(asking.max_wait, watch.waiting),
     )
 
 
@@ -100,22 +105,46 @@ def open_jury(
     """
     reached: list[Executor] = []
 
+    if asking.live and asking.samples > 1:
+        raise UserError(
+            "--samples and --live: a recorded prompt is asked once an item; one is valid. Drop one of them."
+        )
+
+    def reach(spec: LMSpec) -> Executor:
+        executor = session.executor(spec)
+        if executor not in reached:
+            preflight(executor.lm, keep=True)
+            reached.append(executor)
+        return executor
+
     def juror(program: Program) -> Juror:
         judge, name = load_judge(program), f"{program.card.name}@{program.card.version}"
         if not judge.asks_lm:
             return Juror(name, judge, None, Recall(session.journal, None, name))
         pairs = is_pairwise(judge.module)
+        if asking.live:
+            count.total += items
+            specs = live_specs(program.card, judge, asking.lm, asking.api_base, asking.temperature)
+            live = live_interview(judge, specs, reach, count.add)
+            return Juror(name, judge, live, Recall(session.journal, None, name))
         spec = _spec(program.card, asking)
+        if judge.jurors:
+            count.total += items * len(judge.jurors) * (1 + pairs)
+            board = Switchboard({name: reach(spec.members[name]) for name in judge.jurors})
+            asked_jury = judge.jury(
+                board.run,
+                lambda juror: Recall(session.journal, door_of(board.members[juror].lm), juror),
+                structured=asking.structured,
+                on_verdict=count.add,
+            )
+            return Juror(name, judge, asked_jury, Recall(session.journal, None, name))
         if spec.recorded is not None:
             count.total += items
-            recorded = recorded_for(program.card, spec, file, columns, judge.panel)
+            recorded = recorded_for(program.card, spec, file, columns, judge.joint)
             interview = RecordedInterview(recorded, judge_of(program.card), pairs=pairs, on_verdict=count.add)
             return Juror(name, judge, interview, Recall(session.journal, None, name))
         count.total += items * asking.samples * (1 + pairs)
-        executor = session.executor(spec)
-        if executor not in reached:
-            preflight(executor.lm, keep=True)
-            reached.append(executor)
+        executor = reach(spec)
         recall = Recall(session.journal, door_of(executor.lm), name)
         asked = judge.interview(
             executor.run, samples=asking.samples, structured=asking.structured, recall=recall, on_verdict=count.add
@@ -128,6 +157,13 @@ def open_jury(
 def _spec(card: ProgramCard, asking: Asking) -> LMSpec:
     """The card's model, or the one asked for; several samples need a temperature."""
     spec = LMSpec.from_card(card.lm, model=asking.lm, api_base=asking.api_base)
+    if spec.members:
+        for option, given in (("--samples", asking.samples > 1), ("--temperature", asking.temperature is not None)):
+            if given:
+                raise UserError(
+                    f"{option}: {card.name}@{card.version} is a jury, which is asked as it was measured. Leave it out."
+                )
+        return spec
     if asking.samples > 1 and (spec.embedded or spec.recorded is not None):
         who = "the embedded engine says" if spec.embedded else "recorded verdicts say"
         raise UserError(

@@ -102,6 +102,10 @@ def open_labels(options: LabelsOptions) -> tuple[LabelSheet, list[str]]:
         UserError: No such judge, or its task has no label columns.
         InputError: Faults of the file.
     """
+    if options.turn not in {None, "last"}:
+        raise UserError(
+            f"{options.file}: --turn {options.turn}; experts are shown the last answer of a conversation. Drop --turn."
+        )
     form = None if options.judge is None else _form_of_judge(options, options.judge)
     return open_sheet(
         options.file,
@@ -173,9 +177,16 @@ def _send(
             f"--export mlflow:{experiment}: {len(form.scale.grades)} grades, {len(users)} annotators; a review queue "
             f"takes {MOST_OPTIONS} and {MOST_USERS}. Export a spreadsheet, or use --review."
         )
-    options, meanings = form.options, meanings_of(form.task, form.scale)
-    rubric = "\n".join(f"{grade}: {meaning}" for grade, meaning in zip(options, meanings, strict=False))
-    questions = tuple(ReviewQuestion(column, options, rubric) for column in form.columns)
+    options = form.options
+    rubrics = [
+        "\n".join(
+            f"{grade}: {text}" for grade, text in zip(options, meanings_of(form.task, form.scale, name), strict=False)
+        )
+        for name in form.aspects
+    ]
+    questions = tuple(
+        ReviewQuestion(column, options, rubric) for column, rubric in zip(form.columns, rubrics, strict=True)
+    )
     spec = TASKS[form.task]
     items = {
         item.item_id: {name: item.inputs[name] for name in spec.reading if name in item.inputs} for item in sheet.items

@@ -8,6 +8,7 @@ from pathlib import Path
 from judgec.api.frames import IN_MEMORY, Source, as_table, is_path
 from judgec.api.source import LabelSource, read_source
 from judgec.errors import UserError
+from judgec.records.conversation import TurnChoice
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.labels import label_file
@@ -45,6 +46,7 @@ def read_labels(
     task: str | None = None,
     accept_at: str | float | None = None,
     scale: Mapping[str, object] | None = None,
+    turn: TurnChoice | None = None,
     assessment: str | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
@@ -56,9 +58,10 @@ def read_labels(
             ``datasets.Dataset``.
         annotators: Columns that hold one rater's labels each.
         columns: judgec's names by yours, for example ``{"Frage": "query"}``.
-        task: answer, grade, preference, rejection, relevance or reliability; by default the columns tell.
+        task: answer, grade, modes, preference, rejection, relevance or reliability; by default the columns tell.
         accept_at: The lowest grade that counts as accepted.
         scale: ``grades`` (worst first), ``meanings``, ``accept_at``, ``name``: else the datasheet's, or inferred.
+        turn: Of a conversation ``last``: its last answer is judged; ``each``: each answer; ``whole``: the dialogue.
         assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
         home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
         tracking_uri: An MLflow server or database, for the same.
@@ -77,12 +80,12 @@ def read_labels(
     """
     least = None if accept_at is None else str(accept_at)
     if is_path(source):
-        named = LabelSource(str(source), task, dict(columns or {}), tuple(annotators), least, assessment, scale)
+        named = LabelSource(str(source), task, dict(columns or {}), tuple(annotators), least, assessment, scale, turn)
         store = tracking_store(Path(home), tracking_uri, os.environ)
         return Labels(read_source(named, store, os.environ), named.to_json())
     if assessment is not None:
         raise UserError(f"{IN_MEMORY}: assessment={assessment!r} is for mlflow:EXPERIMENT. Drop it.")
     table = as_table(source)
     sheet = Datasheet(scale=None if scale is None else as_scale(scale))
-    read_in = label_file(table, sheet, task=task, rename=columns, annotators=annotators, accept_at=least)
+    read_in = label_file(table, sheet, task=task, rename=columns, annotators=annotators, accept_at=least, turn=turn)
     return Labels(read_in.labels, {})

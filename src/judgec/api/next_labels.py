@@ -12,12 +12,15 @@ from judgec.api.given_judge import given_judge
 from judgec.api.options.labels import LabelsOptions
 from judgec.compiler.next_labels import UNCERTAIN, Pick, next_labels, uncertainty
 from judgec.errors import UserError
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
+from judgec.records.conversation import usual_turn
 from judgec.records.label import FloatArray, Item
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.store.datasheet import NAME as DATASHEET
+from judgec.store.formulas import guarded
 from judgec.store.rows.cells import is_missing
 from judgec.store.rows.unlabelled import read_unlabelled
 from judgec.store.sides.draw import trainable
@@ -94,14 +97,26 @@ def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
     filled = label_columns(card)
     if out.exists() and any(not is_missing(row.get(name)) for row in read_table(str(out)).rows for name in filled):
         raise UserError(f"--out {out}: it holds labels, which would be lost. Move it, or name another.")
-    found = read_unlabelled(options.file, task=card.task, rename=options.columns, annotators=options.annotators)
+    found = read_unlabelled(
+        options.file,
+        task=card.task,
+        rename=options.columns,
+        annotators=options.annotators,
+        turn=options.turn,
+        usual=usual_turn(card.fields),
+    )
     if not found.items:
         raise UserError(
             f"{options.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
         )
     watch.stage("judge", f"{len(found.items)} unlabelled items by {judge.name}")
     with Session(
-        judge.judge.spec, options.home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress
+        judge.judge.spec,
+        options.home,
+        budget=options.budget,
+        max_cost=options.max_cost,
+        on_done=watch.progress,
+        patience=Patience(options.max_wait, watch.waiting),
     ) as session:
         judgments = judge.judge.compiled.judge(found.items, session.ask)
         calls = session.spent.calls
@@ -165,5 +180,6 @@ def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
         }
         named = {name: getattr(item, name) or "" for name in optional}
         row = {"item_id": item.item_id, "query_id": item.query_id, **named, **inputs}
-        writer.writerow({**row, "stratum": pick.stratum, "inclusion_probability": f"{pick.probability:.6g}"})
+        safe = {name: guarded(str(cell)) for name, cell in row.items()}
+        writer.writerow({**safe, "stratum": pick.stratum, "inclusion_probability": f"{pick.probability:.6g}"})
     return text.getvalue()

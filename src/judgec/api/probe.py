@@ -18,9 +18,12 @@ from judgec.api.options.probe import ProbeOptions
 from judgec.api.query_models import ask_of, open_panel, open_reliability, writer_spec
 from judgec.api.verb import verb
 from judgec.errors import ServiceError, UserError
+from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
+from judgec.probes.fixes import TriedFix, try_fixes
+from judgec.probes.flakiness import Flakiness
 from judgec.probes.folder import answered, write_probe
 from judgec.probes.gate import breaches, outcome, parse_limits
 from judgec.probes.judging.panel import ReplyJudge
@@ -29,26 +32,26 @@ from judgec.probes.report.page import page
 from judgec.probes.report.run import run_of
 from judgec.probes.report.summary import Summary, summarize
 from judgec.probes.runner import Running
-from judgec.probes.systems import ProbedSystem, open_system
+from judgec.probes.systems import Agent, ProbedSystem, Repeated, open_system
 from judgec.probes.verdicts import verdicts
 from judgec.queries.corpus import Corpus, open_corpus
 from judgec.queries.embedded.writer import EmbeddedWriter
 from judgec.queries.reliability import Pair, Reliability
-from judgec.queries.scenarios import SHIPPED
+from judgec.queries.scenarios import PLAIN, SHIPPED
 from judgec.queries.scenarios.building import Built, build
 from judgec.queries.scenarios.drafts import QuestionWriter
-from judgec.queries.scenarios.prompted import PromptedWriter
-from judgec.queries.terms import content
-from judgec.records.scenario.outcome import Probed
-from judgec.records.scenario.schema import Question, Scenario
+from judgec.queries.scenarios.prompted import PromptedWriter, unread
+from judgec.records.scenario.outcome import Probed, SystemReply
+from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario, metric_of
 from judgec.stats.intervals.gate import GateVerdict
+from judgec.store import seal
 from judgec.store.scenarios.reading import files_in, questions_of, read_scenarios
 from judgec.tracking.background import Tracker
 from judgec.tracking.store import tracking_store
 
-NEAREST = 5  # passages of the whole corpus that a model is asked about, when nothing should answer
 OWN = "scenarios"  # folder of the user's scenarios in the home
 PAGE = "report.html"
+REPEATS = "repeats.jsonl"  # replies and verdicts of the second time and later
 
 
 @dataclass(frozen=True)
@@ -120,11 +123,14 @@ class ProbeReport:
         )
 
     @property
+    def flakiness(self) -> Flakiness | None:
+        """What asking again showed; None with ``repeat=1``."""
+        return self.summary.flakiness
+
+    @property
     def verdict(self) -> str:
-        """How many systems fail each scenario, and what the gate says."""
-        found = self.summary.systems_failing
-        said = [f"{name}: {failing} of {of} systems fail" for name, (failing, of) in found.items()]
-        return "; ".join([*said, *([] if self.gate is None else [f"gate {self.gate}"])])
+        """How many answers failed, with the interval, what failed most, and what the gate says."""
+        return self.summary.verdict + ("" if self.gate is None else f" Gate {self.gate}.")
 
     @property
     def unanswered(self) -> str | None:
@@ -189,32 +195,47 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
     started = time.time()
     if not options.system:
         raise UserError("--system: none given; http.yaml, python:module:function or an agent is needed. Name one.")
-    scenarios = _scenarios(options)
+    scenarios = tuple(
+        one.model_copy(update={"acceptable_metrics": _more(one.acceptable_metrics, options.metric)})
+        for one in _scenarios(options)
+    )
     given = () if options.questions is None else questions_of(as_table(options.questions))
+    given = tuple(one.model_copy(update={"metrics": _more(one.metrics, options.metric)}) for one in given)
+    metrics = {name for one in given for name in one.metrics} or {
+        name for one in scenarios for name in one.acceptable_metrics
+    }
     known = list(dict.fromkeys([one.id for one in scenarios] + [one.scenario for one in given]))
     limits = parse_limits(options.max_failure, known)
     asked = [one.scenario for one in given] or known
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with ExitStack() as stack:
         session = _session(options, watch, stack)
-        judge = open_panel(options.lm, options.judge, options.rejection_judge, options.home, session, options.unproven)
+        judge = open_panel(
+            options.lm, options.judge, options.rejection_judge, options.home, session, options.unproven, metrics
+        )
         corpora = [open_corpus(location) for location in options.index]
         where: list[Corpus | None] = [*corpora] or [None]
         systems = [_systems(options, corpus, session) for corpus in where]  # wrong names show first
-        tracker = stack.enter_context(Tracker(store, os.environ))
+        tracker = stack.enter_context(Tracker(store, os.environ, seal.notes))
         notes = [note for corpus in corpora for note in corpus.notes]
         sets = _data_sets(options, scenarios, given, corpora, session, watch, notes)
-        probed = [
-            one
-            for data, subjects in zip(sets, systems, strict=True)
-            for one in _probe(options, data, subjects, judge, watch, notes)
-        ]
+        probed, tried = [], []
+        repeats: list[list[Probed]] = [[] for _ in range(options.repeat - 1)]
+        for data, subjects in zip(sets, systems, strict=True):
+            found = _probe(options, data, subjects, judge, watch, notes)
+            probed += found
+            for take, further in enumerate(repeats, 2):
+                again = [Repeated(one, take) for one in subjects]
+                further.extend(_probe(options, data, again, judge, watch, notes=None, take=take))
+            tried += _tried(options, data, subjects, found, judge, watch) if options.try_fix else []
+        if options.try_fix and not any(isinstance(one, Agent) for subjects in systems for one in subjects):
+            notes.append("--try-fix: none of these systems is judgec's own (rag-bm25, ...): nothing was changed")
         notes += _warnings(options, session)
         writer = "a file" if given else options.lm
         shipped = {one.id: one for one in scenarios}
-        summary = summarize(probed, shipped, judge=judge.name, writer=writer, notes=notes)
+        summary = summarize(probed, shipped, judge=judge.name, writer=writer, notes=notes, tried=tried, repeats=repeats)
         ended = time.time()
-        _write(options, summary, scenarios, probed, sets, ended)
+        _write(options, summary, scenarios, probed, repeats, sets, ended)
         watch.stage("track", store.shown)
         logged = tracker.log_probe(run_of(summary, folder=options.out, started=started, ended=ended))
     verdict = outcome(summary, limits, asked) if limits else None
@@ -236,14 +257,30 @@ def _scenarios(options: ProbeOptions) -> tuple[Scenario, ...]:
         raise UserError("--index: none given; questions are made from an index or documents. Name one.")
     if "all" in names or not names:
         stems = {path.stem for folder in (SHIPPED, own) for path in files_in(folder)}
-        names = [*sorted(stems), *(name for name in names if name != "all" and name not in stems)]
+        names = [*sorted(stems - {PLAIN}), *(name for name in names if name != "all" and name not in stems - {PLAIN})]
     return read_scenarios(names, SHIPPED, own)
+
+
+def _more(metrics: tuple[Metric, ...], further: Sequence[str]) -> tuple[Metric, ...]:
+    """Metrics with ``--metric``; a refusal has none but its own."""
+    try:
+        wanted = [metric_of(name) for name in further]
+    except ValueError as error:
+        raise UserError(f"--metric: {error}. Correct it.") from error
+    return metrics if REJECTION in metrics else tuple(dict.fromkeys([*metrics, *wanted]))
 
 
 def _session(options: ProbeOptions, watch: Watch, stack: ExitStack) -> Session:
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     session = stack.enter_context(
-        Session(spec, options.home, budget=options.budget, max_cost=options.max_cost, on_done=watch.progress)
+        Session(
+            spec,
+            options.home,
+            budget=options.budget,
+            max_cost=options.max_cost,
+            on_done=watch.progress,
+            patience=Patience(options.max_wait, watch.waiting),
+        )
     )
     session.preflight()
     return session
@@ -283,12 +320,16 @@ def _data_sets(
     sets = []
     for corpus in corpora:
         questions: list[Question] = []
-        writer = _writer(options, corpus, session)
+        writers: dict[str | None, QuestionWriter] = {}
         watch.stage("write", f"{len(scenarios)} scenarios on {len(corpus.documents)} documents of {corpus.name}")
         for scenario in scenarios:
             n = options.n or scenario.document_sampling.questions
-            built = build(scenario, corpus.documents, writer, corpus.terms, n=n, seed=options.seed)
+            if scenario.lm not in writers:
+                writers[scenario.lm] = _writer(options, corpus, session, scenario.lm or options.lm)
+            built = build(scenario, corpus.documents, writers[scenario.lm], corpus.terms, n=n, seed=options.seed)
             kept, said = _reliable(built, reliability)
+            if scenario.form == "absent" and writers[scenario.lm].name != EmbeddedWriter.name:
+                said += [rest] if (rest := unread(corpus.terms)) else []
             notes += [f"{scenario.id} on {corpus.name}: {one}" for one in said]
             questions += kept
         if not questions:
@@ -309,15 +350,11 @@ def _reliable(built: Built, reliability: Reliability | None) -> tuple[list[Quest
     return [one for one in built.questions if one.query_id not in dropped], said
 
 
-def _writer(options: ProbeOptions, corpus: Corpus, session: Session) -> QuestionWriter:
-    if session.spec.embedded:
+def _writer(options: ProbeOptions, corpus: Corpus, session: Session, lm: str) -> QuestionWriter:
+    spec = writer_spec(lm, options.api_base, options.temperature)
+    if spec.embedded:
         return EmbeddedWriter(corpus.passages)
-
-    def nearest(question: str) -> tuple[str, ...]:
-        return tuple(corpus.passages[at].text for at in corpus.terms.best(content(question), NEAREST))
-
-    spec = writer_spec(options.lm, options.api_base, options.temperature)
-    return PromptedWriter(spec.model, ask_of(spec, session), options.seed, nearest)
+    return PromptedWriter(spec.model, ask_of(spec, session), options.seed, corpus.terms)
 
 
 def _probe(
@@ -326,16 +363,44 @@ def _probe(
     subjects: Sequence[ProbedSystem],
     judge: ReplyJudge,
     watch: Watch,
-    notes: list[str],
+    notes: list[str] | None,
+    take: int = 1,
 ) -> list[Probed]:
     probed: list[Probed] = []
     for subject in subjects:
-        watch.stage("ask", f"{subject.name}: {len(data.questions)} questions on {data.name}")
+        once_more = f", time {take} of {options.repeat}" if options.repeat > 1 else ""
+        watch.stage("ask", f"{subject.name}: {len(data.questions)} questions on {data.name}{once_more}")
         replies = answered(options.out, data.name, subject, data.questions, notes)
         watch.stage("judge", f"{subject.name} by {judge.name}")
-        terms = data.corpus.terms if data.corpus is not None and data.corpus.index is not None else None
-        probed += verdicts(data.questions, replies, judge, data_set=data.name, terms=terms)
+        probed += _judged(data, data.questions, replies, judge)
     return probed
+
+
+def _tried(
+    options: ProbeOptions,
+    data: DataSet,
+    subjects: Sequence[ProbedSystem],
+    probed: Sequence[Probed],
+    judge: ReplyJudge,
+    watch: Watch,
+) -> list[TriedFix]:
+    def again(changed: ProbedSystem, questions: Sequence[Question]) -> list[Probed]:
+        watch.stage("try", f"{changed.name}, changed: {len(questions)} questions on {data.name}")
+        return _judged(data, questions, answered(options.out, data.name, changed, questions), judge)
+
+    return [
+        fix
+        for subject in subjects
+        if isinstance(subject, Agent)
+        for fix in try_fixes(subject, [one for one in probed if one.verdict.system == subject.name], again)
+    ]
+
+
+def _judged(
+    data: DataSet, questions: Sequence[Question], replies: Sequence[SystemReply], judge: ReplyJudge
+) -> list[Probed]:
+    terms = data.corpus.terms if data.corpus is not None and data.corpus.index is not None else None
+    return verdicts(questions, replies, judge, data_set=data.name, terms=terms)
 
 
 def _warnings(options: ProbeOptions, session: Session) -> list[str]:
@@ -355,16 +420,23 @@ def _write(
     summary: Summary,
     scenarios: Sequence[Scenario],
     probed: Sequence[Probed],
+    repeats: Sequence[Sequence[Probed]],
     sets: Sequence[DataSet],
     ended: float,
 ) -> None:
     created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
     title = f"{options.out.name}: {len(summary.systems)} systems, {len(summary.scenarios)} scenarios"
     files: dict[str, str] = {
-        PAGE: page(summary, scenarios, title=title, created=created),
+        PAGE: page(summary, scenarios, probed, title=title, created=created),
         "junit.xml": junit(probed),
         "results.jsonl": _lines(one.model_dump_json(exclude_defaults=True) for one in probed),
     }
+    if repeats:
+        again = [(take, one) for take, further in enumerate(repeats, 2) for one in further]
+        files[REPEATS] = _lines(
+            json.dumps({"take": take, **one.model_dump(mode="json", exclude_defaults=True)}, ensure_ascii=False)
+            for take, one in again
+        )
     for data in sets:
         name = "questions.jsonl" if len(sets) == 1 else f"questions.{data.name}.jsonl"
         files[name] = _lines(one.model_dump_json(exclude_defaults=True) for one in data.questions)

@@ -1,5 +1,6 @@
 """Opens what writes, filters and judges test questions: models, and compiled judges by their names."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from judgec.errors import UserError
@@ -7,11 +8,15 @@ from judgec.judges.judge import load_judge
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.probes.judging.panel import ReplyPanel, Seat, uncompiled
+from judgec.probes.judging.panel import FIELDS, ReplyPanel, Seat, uncompiled
 from judgec.queries.reliability import Reliability, ReliabilityJudge, Rules
 from judgec.records.card import ProgramCard
-from judgec.records.scenario.schema import CRITERIA
+from judgec.records.scenario.schema import BY_JUDGE, CRITERIA
 from judgec.store import programs
+from judgec.store.programs import Program
+from judgec.tasks.registry import TASKS, require_better_above
+
+BIAS = "bias"
 
 
 def writer_spec(name: str, api_base: str | None, temperature: float) -> LMSpec:
@@ -36,13 +41,17 @@ def open_reliability(name: str, home: Path, session: Session) -> Reliability | N
     program = programs.load(home, name)
     if program.card.task != "reliability":
         raise UserError(f"--reliability {name}: a judge of {program.card.task}; one of reliability is needed.")
-    return ReliabilityJudge(
-        _shown(program.card), load_judge(program), ask_of(LMSpec.from_card(program.card.lm), session)
-    )
+    return ReliabilityJudge(_shown(program.card), load_judge(program), ask_of(_spec_of(program.card, session), session))
 
 
 def open_panel(
-    lm: str, criteria: str | None, rejection: str | None, home: Path, session: Session, unproven: bool
+    lm: str,
+    criteria: str | None,
+    rejection: str | None,
+    home: Path,
+    session: Session,
+    unproven: bool,
+    metrics: Collection[str] = (),
 ) -> ReplyPanel:
     """Compiled judges where they are named; else rules for the embedded engine, uncompiled prompts for a model.
 
@@ -53,9 +62,10 @@ def open_panel(
         home: Where judges are.
         session: The way to models.
         unproven: Take judges that were not shown to be better.
+        metrics: All that an answer is asked to pass; ``judge:NAME`` among them is a compiled judge.
 
     Raises:
-        UserError: When a judge is of another task, lacks a criterion, or is not proven.
+        UserError: When a judge is of another task, lacks a criterion, or is not proven, or nobody judges a metric.
     """
     panel = ReplyPanel() if session.spec.embedded else uncompiled(lm, session.ask)
     one = panel.criteria if criteria is None else _seat(criteria, "--judge", "answer", home, session, unproven)
@@ -64,7 +74,26 @@ def open_panel(
         if rejection is None
         else _seat(rejection, "--rejection-judge", "rejection", home, session, unproven)
     )
-    return ReplyPanel(one, other)
+    named = [metric for metric in metrics if metric.startswith(BY_JUDGE)]
+    own = {name: _grader(name, home, session, unproven) for name in named}
+    further = {**panel.further, **own}
+    if BIAS in metrics and BIAS not in further:
+        raise UserError(f"metric {BIAS}: no rule sees it; a model or a judge is needed. Give --lm, or {BY_JUDGE}NAME.")
+    return ReplyPanel(one, other, {name: seat for name, seat in further.items() if name in metrics})
+
+
+def _grader(metric: str, home: Path, session: Session, unproven: bool) -> Seat:
+    """A compiled judge as a metric: of any task that reads no more than a reply has."""
+    name = metric.removeprefix(BY_JUDGE)
+    program = programs.load(home, name)
+    require_better_above(program.card.task, f"metric {metric}")
+    required = TASKS[program.card.task].required if program.card.task in TASKS else ()
+    if not required or not set(required) <= set(FIELDS):
+        raise UserError(
+            f"metric {metric}: a judge of {program.card.task}; one of grade or answer is needed, which reads "
+            f"{', '.join(FIELDS)} and no more. Name another."
+        )
+    return _proven(program, f"metric {metric}", session, unproven)
 
 
 def _seat(name: str, option: str, task: str, home: Path, session: Session, unproven: bool) -> Seat:
@@ -76,9 +105,19 @@ def _seat(name: str, option: str, task: str, home: Path, session: Session, unpro
         raise UserError(
             f"{option} {name}: a judge of {card.task} ({', '.join(card.aspects)}); {wanted} is needed. Compile one."
         )
+    return _proven(program, f"{option} {name}", session, unproven)
+
+
+def _proven(program: Program, where: str, session: Session, unproven: bool) -> Seat:
+    card = program.card
     if not card.promoted and not unproven:
-        raise UserError(f"{option} {name}: not shown to be better ({card.reason}). Compile another, or --unproven.")
-    return Seat(_shown(card), load_judge(program), ask_of(LMSpec.from_card(card.lm), session))
+        raise UserError(f"{where}: not shown to be better ({card.reason}). Compile another, or --unproven.")
+    return Seat(_shown(card), load_judge(program), ask_of(_spec_of(card, session), session))
+
+
+def _spec_of(card: ProgramCard, session: Session) -> LMSpec:
+    """A judge's own model; where ``--lm`` names none, ``--api-base`` is where the judge's answers."""
+    return LMSpec.from_card(card.lm, api_base=session.spec.api_base if session.spec.embedded else None)
 
 
 def _shown(card: ProgramCard) -> str:

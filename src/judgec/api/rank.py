@@ -10,10 +10,13 @@ from judgec.api.frames import frame_part, named_table
 from judgec.api.options.rank import RankOptions
 from judgec.api.verb import verb
 from judgec.lm.watch import Watch
+from judgec.records.estimate import Estimate
 from judgec.store.games import games_of
+from judgec.store.rows.columns import named_here
 from judgec.tournament.leaderboard import Leaderboard, make_leaderboard
 from judgec.tournament.leaderboard_columns import leaderboard_columns
 from judgec.tournament.report.costs import COSTS, AgentCost
+from judgec.tournament.report.votes import VOTES, VotedLeague, corrected_by
 
 
 @dataclass(frozen=True)
@@ -23,10 +26,12 @@ class Ranking:
     Args:
         board: Every number, with intervals and pairs.
         costs: What each agent's answers took, where it is known.
+        votes: The league as people's votes correct it, where there are any.
     """
 
     board: Leaderboard
     costs: Mapping[str, AgentCost] | None = None
+    votes: VotedLeague | None = None
 
     @cached_property
     def ratings(self) -> pd.DataFrame:
@@ -35,6 +40,16 @@ class Ranking:
         frame = pd.DataFrame(leaderboard_columns(rows).frame(rows)).set_index("agent")
         unknown = [one.csv for one in COSTS.columns if frame[one.csv].isna().all()]
         return frame.drop(columns=unknown)
+
+    @cached_property
+    def corrected(self) -> pd.DataFrame | None:
+        """Agents as people's votes correct them, best first, NaN where unknown; None without votes."""
+        return None if self.votes is None else pd.DataFrame(VOTES.frame(self.votes.rows)).set_index("agent")
+
+    @property
+    def report(self) -> dict[str, object]:
+        """What ``judgec rank --json`` prints."""
+        return {**self.board.to_json(), **({} if self.votes is None else {"experts": self.votes.to_json()})}
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -46,21 +61,28 @@ class Ranking:
         """The agents, best first."""
         return f"{len(self.agents)} agents from {self.board.games} games: {' > '.join(self.agents)}"
 
+    @property
+    def rated(self) -> dict[str, Estimate]:
+        """Each agent's rating with its interval, best first."""
+        return {row.agent: row.rated for row in self.board.rows()}
+
     def __repr__(self) -> str:
         return f"<Ranking of {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.verdict, self.ratings, digits=0)
+        return frame_part(self.verdict, self.ratings, digits=0, chart=self.rated)
 
 
 @verb(RankOptions)
 def rank(options: RankOptions, watch: Watch) -> Ranking:
     """Rank agents from games: Bradley-Terry with intervals over queries, Elo, and who beat whom.
 
-    A missing winner is an unscored game: counted, never a loss or a tie. RAGElo's games are read as they are.
+    A missing winner is an unscored game: counted, never a loss or a tie. RAGElo's games are read as they are. With
+    ``experts``, people's verdicts on some of the games, ``corrected`` has the ratings that people would give.
 
     Raises:
         InputError: Faulty games, each with its row.
+        UserError: Votes on none of the games, or not drawn at random.
 
     Example:
         >>> games = [
@@ -71,8 +93,11 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
     """
     games = named_table(options.games, "games")
     watch.stage("rate", games.path)
+    votes = None if options.experts is None else named_table(options.experts, "experts")
+    own = options.columns if votes is None else named_here(games, options.columns)
+    played = games_of(games, own)
     board = make_leaderboard(
-        games_of(games, options.columns),
+        played,
         source=games.path,
         tournaments=options.tournaments,
         k=options.k,
@@ -81,4 +106,5 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
         order=options.order,
         ragelo_compat=options.ragelo_compat,
     )
-    return Ranking(board)
+    corrected = None if votes is None else corrected_by(votes, played, dict(options.columns), options.seed)
+    return Ranking(board, votes=corrected)

@@ -1,34 +1,59 @@
 """Finds recorded verdicts: a file, columns of the labels or items themselves, or a DataFrame."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
-from judgec.api.frames import IN_MEMORY, Source, as_table, named_table
+from judgec.api.frames import IN_MEMORY, as_table, named_table
+from judgec.api.jurors import seat
 from judgec.api.labels import Labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.errors import UserError
+from judgec.judges.cascade import EVIDENCE, Cascade
 from judgec.judges.panel import Panel
 from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
 from judgec.lm.spec import RECORDED, LMSpec
 from judgec.records.card import ProgramCard
+from judgec.store.programs import Program
 from judgec.store.rows.columns import renamed
-from judgec.store.tables import Table, TableSource, opened
+from judgec.store.table import Table
+from judgec.store.tables import TableSource, opened
 from judgec.store.verdicts import from_columns
 
 COLUMNS = "columns"  # ``recorded:columns``: the verdicts are columns of the file that is judged
 NAMES = "verdicts"  # what messages call rows in memory
 ALL: Final = "all"
 LEAST_MEMBERS = 2
+CASCADED = 2  # judges of a cascade
 
 
-def recorded_of(options: CompileJudgeOptions, labels: Labels) -> tuple[str, RecordedVerdicts] | None:
-    """What the judges of a compile were recorded to say, and how ``--lm`` names them; None where a model is asked.
+@dataclass(frozen=True, slots=True)
+class FoundVerdicts:
+    """Recorded verdicts for a compile.
+
+    Args:
+        model: How ``--lm`` names them.
+        judges: Those that ``--judges`` leaves, as far as they share enough items with the labels.
+        every: All that were read.
+    """
+
+    model: str
+    judges: RecordedVerdicts
+    every: RecordedVerdicts
+
+
+def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts | None:
+    """What the judges of a compile were recorded to say; None where a model is asked.
 
     Raises:
         UserError: Options that need recorded verdicts without any, or that these have no use for.
         InputError: As ``judges.recorded.read_recorded``.
     """
     file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
+    if options.jury:
+        if options.judges is not None:
+            raise UserError(f"--judges {options.judges}: narrows recorded judges; --jury names its own. Drop one.")
+        return None
     if file is None and not options.verdicts:
         for option, value in (
             ("--judges", options.judges),
@@ -37,8 +62,8 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> tuple[str, Reco
         ):
             if value is not None:
                 raise UserError(
-                    f"{option} {value}: chooses among recorded judges, and there are none; --lm recorded:FILE or "
-                    "--verdicts COLUMN,... is valid beside it. Add one, or drop it."
+                    f"{option} {value}: chooses among recorded judges, and there are none; --lm recorded:FILE, "
+                    "--verdicts COLUMN,... or --jury NAME,NAME is valid beside it. Add one, or drop it."
                 )
         return None
     for option, given in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
@@ -57,7 +82,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> tuple[str, Reco
     else:
         found = read_recorded(named_table(_frame(options.verdicts), NAMES), about)
         model = f"{RECORDED}{IN_MEMORY}"
-    return model, check_against(found.narrowed(options.judges), labels.label_set)
+    return FoundVerdicts(model, check_against(found.narrowed(options.judges), labels.label_set), found)
 
 
 def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:
@@ -78,12 +103,50 @@ def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:
     return int(asked)
 
 
+def cascade_of(
+    options: CompileJudgeOptions, spec: LMSpec, recorded: RecordedVerdicts | None, jury: Mapping[str, Program]
+) -> tuple[str, str] | None:
+    """The two judges of a cascade; None where nobody asked for one.
+
+    Raises:
+        UserError: Not two different recorded judges, nor evidence and the model that is asked, or an option that
+            cascades do not go with.
+    """
+    if not options.cascade:
+        return None
+    said = f"--cascade {','.join(options.cascade)}"
+    if len(options.cascade) != CASCADED or options.cascade[0] == options.cascade[1] or options.cascade[1] == EVIDENCE:
+        raise UserError(
+            f"{said}: two different judges are valid, first the cheap one, which may be {EVIDENCE}, then the dear one. "
+            "Name both."
+        )
+    for option, given in (("--learning-curve", options.learning_curve), ("--panel", options.panel is not None)):
+        if given:
+            raise UserError(f"{said} and {option}: one of them is valid. Drop the other.")
+    cheap, dear = options.cascade
+    if jury:
+        cheap, dear = (name if name == EVIDENCE else seat(jury, name) for name in (cheap, dear))
+        if cheap == dear:
+            raise UserError(f"{said}: {cheap} twice; two different jurors are valid. Name both.")
+    elif recorded is not None:
+        for name in (dear,) if cheap == EVIDENCE else (cheap, dear):
+            recorded.require(name)
+    elif spec.embedded or (cheap, dear) != (EVIDENCE, spec.model):
+        raise UserError(
+            f"{said}: with a model that is asked, {EVIDENCE},MODEL is valid, where --lm MODEL is a language model; two "
+            "judges are compared from recorded verdicts, or as jurors. Add --lm recorded:FILE, or --jury NAME,NAME."
+        )
+    if cheap == EVIDENCE and not options.evidence:
+        raise UserError(f"{said}: --no-evidence leaves {EVIDENCE} out. Drop one of them.")
+    return cheap, dear
+
+
 def recorded_for(
     card: ProgramCard,
     spec: LMSpec,
     items: TableSource = "",
     columns: Mapping[str, str] | None = None,
-    panel: Panel | None = None,
+    panel: Panel | Cascade | None = None,
 ) -> RecordedVerdicts:
     """The verdicts that a compiled judge reads.
 
@@ -92,7 +155,7 @@ def recorded_for(
         spec: Where they are.
         items: What is judged, for verdicts that are columns of it.
         columns: judgec's names of these columns by theirs.
-        panel: Of the judge, where it is one.
+        panel: Of the judge, where it is one, or a cascade.
 
     Raises:
         UserError: The judge was compiled from verdicts in memory, or for a model that is asked.
@@ -111,11 +174,11 @@ def recorded_for(
     return read_recorded(file, about).with_panel(judge, panel)
 
 
-def _frame(given: Sequence[object]) -> Source:
+def _frame(given: Sequence[object]) -> object:
     (frame,) = given if len(given) == 1 else (None,)
     if frame is None:
         raise UserError("verdicts: several tables; names of columns, or one DataFrame, is valid. Pass one of these.")
-    return frame  # type: ignore[return-value]  # named_table says what is wrong with it
+    return frame
 
 
 def _label_table(options: CompileJudgeOptions, labels: Labels) -> Table:

@@ -9,6 +9,7 @@ from judgec.api.options.shared import HeldOutLabels, LabelColumns
 from judgec.errors import InputError, UserError
 from judgec.held_out import HeldOut, held_out, on_scale_of
 from judgec.records.card import ProgramCard
+from judgec.records.conversation import TurnChoice, usual_turn
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import NAME, Datasheet, as_scale, read_datasheet
 from judgec.store.labels import label_file
@@ -32,6 +33,7 @@ class LabelSource:
         accept_at: As ``--accept-at``.
         assessment: As ``--assessment``; needed for ``mlflow:``, and only there.
         scale: As the option ``scale``; else the datasheet's.
+        turn: As ``--turn``.
     """
 
     path: str
@@ -41,6 +43,7 @@ class LabelSource:
     accept_at: str | None = None
     assessment: str | None = None
     scale: Mapping[str, object] | None = None
+    turn: TurnChoice | None = None
 
     def to_json(self) -> dict[str, object]:
         """For the report."""
@@ -69,7 +72,13 @@ def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource
     """The source that options name."""
     least = None if columns.accept_at is None else str(columns.accept_at)
     return LabelSource(
-        path, task, dict(columns.columns), tuple(columns.annotators), accept_at=least, scale=columns.scale
+        path,
+        task,
+        dict(columns.columns),
+        tuple(columns.annotators),
+        accept_at=least,
+        scale=columns.scale,
+        turn=columns.turn,
     )
 
 
@@ -102,6 +111,8 @@ def read_source(
             rename=source.rename,
             annotators=source.annotators,
             accept_at=source.accept_at,
+            turn=source.turn,
+            usual=None if card is None else usual_turn(card.fields),
         ).labels
     sheet = _datasheet(source.assessment)
     if source.scale is not None:
@@ -181,6 +192,8 @@ def labels_for(
             rename=columns.rename,
             annotators=columns.annotators,
             accept_at=columns.accept_at,
+            turn=columns.turn,
+            usual=usual_turn(card.fields),
         )
         return JudgeLabels(read.labels, IN_MEMORY)
     source = _recorded(judge, folder) if given is None else source_of(str(given), wanted, task or card.task)

@@ -75,4 +75,4 @@ class Tournament:
         return f"<Tournament {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.verdict, self.ratings, digits=0)
+        return frame_part(self.verdict, self.ratings, digits=0, chart=self.ranking.rated)

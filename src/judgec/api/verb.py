@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import update_wrapper
+from dataclasses import dataclass, fields
+from functools import partial, update_wrapper, wraps
 from inspect import Parameter, Signature
 from os import PathLike, fspath
 from pathlib import Path
@@ -12,7 +12,9 @@ from typing import Generic, TypeVar
 from judgec.api.options.option import Declared, declared
 from judgec.errors import UserError
 from judgec.lm.watch import Silent, Watch
+from judgec.private import share
 from judgec.report.progress import Bar, on_screen
+from judgec.store import seal
 
 O = TypeVar("O")  # noqa: E741  # options
 R = TypeVar("R")
@@ -34,7 +36,7 @@ class Verb(Generic[O, R]):
     def __init__(self, kind: type[O], run: Callable[[O, Watch], R]) -> None:
         self.kind = kind
         self._make: Callable[..., O] = kind
-        self.run = run
+        self.run = wraps(run)(partial(_reading, run))
         self.options = tuple(declared(kind))
         self.__signature__ = Signature(
             [
@@ -74,6 +76,19 @@ class verb(Generic[O]):  # noqa: N801  # a decorator
     def __call__(self, run: Callable[[O, Watch], R]) -> Verb[O, R]:
         """The verb."""
         return Verb(self.kind, run)
+
+
+def _reading(run: Callable[[O, Watch], R], options: O, watch: Watch) -> R:
+    """Do the work; the report says of versions that were modified, or that nobody has sealed."""
+    given = [options, *(getattr(options, one.name) for one in fields(options))]  # type: ignore[arg-type]  # a dataclass
+    if getattr(options, "shared", False):
+        share(getattr(options, "home", Path()))
+    with seal.reading(any(getattr(one, "allow_modified", False) for one in given)):  # a judge may be allowed, too
+        found = run(options, watch)
+        report = getattr(found, "report", None)
+        if isinstance(report, dict) and (said := seal.notes()):
+            report["versions"] = said
+        return found
 
 
 @contextmanager
@@ -126,11 +141,14 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
 
 
 def _many(value: object, *, commas: bool) -> tuple[object, ...]:
-    """One or several values as a tuple; numbers and paths as the text that is typed, a mapping as NAME=VALUE."""
+    """One or several values as a tuple; numbers and paths as the text that is typed, a mapping as NAME=VALUE,VALUE."""
     if isinstance(value, str) and commas:
         return tuple(part.strip() for part in value.split(",") if part.strip())
     if isinstance(value, Mapping):
-        return tuple(f"{name}={each}" for name, each in value.items())
+        return tuple(
+            f"{name}={','.join(map(str, each)) if isinstance(each, list | tuple) else each}"
+            for name, each in value.items()
+        )
     if isinstance(value, str | PathLike) or not isinstance(value, Iterable) or hasattr(value, "columns"):
         value = (value,)
     paths = (fspath(each) if isinstance(each, PathLike) else each for each in value)

@@ -18,6 +18,7 @@ from judgec.records.ratings import GradePairs
 from judgec.records.record import Record
 from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import measure
+from judgec.store.regular import regular
 
 MOST_BYTES = 100_000_000  # of an anchor file
 MAX_FLIPS = 0.10
@@ -159,7 +160,7 @@ def read_anchor(path: Path) -> Anchor:
             raise ArtifactError(
                 f"--anchor {path}: {path.stat().st_size} bytes; at most {MOST_BYTES} are read. Name an anchor file."
             )
-        anchor = Anchor.model_validate_json(path.read_bytes())
+        anchor = Anchor.model_validate_json(regular(path).read_bytes())
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"

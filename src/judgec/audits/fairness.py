@@ -48,6 +48,7 @@ FAMILIES = {
     "nova": "Amazon",
     "titan": "Amazon",
 }
+SEVERAL = "several"  # in place of a model: those of a jury are of different families
 
 
 def family_of(name: str | None) -> str | None:
@@ -128,6 +129,8 @@ def audit_groups(subject: AuditSubject, bound: float) -> Finding:
 def _no_family(model: str) -> str:
     if model == EMBEDDED:
         return "the embedded engine is no language model, and of no family that it could favour"
+    if model == SEVERAL:
+        return "the jurors' models are of several families"
     known = ", ".join(dict.fromkeys(FAMILIES.values()))
     return f"the family of the judge's model {model!r} is not known; names that tell {known} are"
 

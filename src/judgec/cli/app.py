@@ -12,6 +12,7 @@ import typer
 from judgec import __version__
 from judgec.cli.admin.doctor import doctor
 from judgec.cli.admin.journal import journal
+from judgec.cli.admin.open import open_page
 from judgec.cli.admin.ui import ui
 from judgec.cli.corpus.answer import answer
 from judgec.cli.corpus.compile_agent import compile_agent
@@ -21,6 +22,7 @@ from judgec.cli.help import PlainCommand, PlainGroup
 from judgec.cli.judge.agreement import agreement
 from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
+from judgec.cli.judge.export import export
 from judgec.cli.judge.judge import judge
 from judgec.cli.labels.init import init
 from judgec.cli.labels.labels import labels
@@ -50,6 +52,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "compare": compare,
         "agreement": agreement,
         "audit": audit,
+        "export": export,
     },
     "Tournaments": {"evaluate": evaluate, "rank": rank},
     "Documents and agents": {"index": index, "answer": answer, "compile-agent": compile_agent},
@@ -58,7 +61,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "compile-queries": compile_queries,
         "probe": probe,
     },
-    "Installation and tracking": {"journal": journal, "ui": ui, "doctor": doctor},
+    "Installation and tracking": {"open": open_page, "journal": journal, "ui": ui, "doctor": doctor},
 }
 
 

@@ -1,6 +1,7 @@
 """Writes the help of commands: options under headings, names of values in plain words, no sentence cut short."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args
 
 from typer.core import TyperCommand, TyperGroup
@@ -9,6 +10,8 @@ from judgec.api.options.option import Panel
 
 HEADINGS = get_args(Panel)
 PLAIN = {"int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "path": "PATH"}  # else TEXT
+SPREAD = "--grid"  # what follows it may be several NAME=VALUE, as shells of experiments have it
+_SETTING = re.compile(r"[a-z_]+=")
 Rows = dict[str, list[tuple[str, str]]]
 Context = Any  # typer publishes neither the type of a context as its commands have it, nor that of a formatter
 Formatter = Any
@@ -16,6 +19,12 @@ Formatter = Any
 
 class PlainCommand(TyperCommand):
     """A command whose help has its options under the headings of ``Panel``."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Read what was typed; ``--grid A=1,2 B=3`` is ``--grid A=1,2 --grid B=3``."""
+        if any(SPREAD in one.opts for one in self.get_params(ctx)):
+            args = list(_repeated(args))
+        return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         """``[OPTIONS] FILE``, and ``[FILE]`` where the command goes without it."""
@@ -44,6 +53,16 @@ class PlainGroup(TyperGroup):
                 about = one.get_short_help_str(limit=10_000)
                 rows.setdefault(getattr(one, "rich_help_panel", None) or "Commands", []).append((name, about))
         _write(rows, list(rows), formatter)
+
+
+def _repeated(args: Sequence[str]) -> Iterator[str]:
+    spread = False
+    for place, arg in enumerate(args):
+        setting = _SETTING.match(arg) is not None
+        if spread and setting and args[place - 1] != SPREAD:
+            yield SPREAD
+        spread = arg.partition("=")[0] == SPREAD or (spread and setting)
+        yield arg
 
 
 def _write(rows: Rows, order: Iterable[str], formatter: Formatter) -> None:

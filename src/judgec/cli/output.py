@@ -3,21 +3,19 @@
 import json
 import shlex
 import shutil
+import signal
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from judgec.errors import JudgecError
-
-# Control characters, but for tab and line feed.
-_SEEN = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
-
-
-def visible(text: str) -> str:
-    """The text with characters that steer a terminal made visible: names and notes come from files of others."""
-    return text.translate(_SEEN)
+from judgec.report.screen import TextTable, print_tables, visible
+from judgec.store import seal
 
 
 def print_json(report: Mapping[str, object]) -> None:
@@ -26,6 +24,8 @@ def print_json(report: Mapping[str, object]) -> None:
     Raises:
         ValueError: When a number is NaN or infinite; reports say null with a note instead.
     """
+    said = seal.notes()  # of versions that were modified: on every report
+    report = {**report, "versions": said} if said else report
     sys.stdout.write(json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -36,9 +36,13 @@ def say(*notes: str) -> None:
 
 
 def exit_with_code(work: Callable[[], object]) -> None:
-    """Do the work of a process; a judgec error, or one of the disk's, prints its message and exits with its code."""
+    """Do the work of a process; a judgec error, or one of the disk's, prints its message and exits with its code.
+
+    SIGTERM, by which containers are stopped, ends it as Ctrl-C does: what is in flight is waited for and kept.
+    """
     try:
-        work()
+        with _stopped_gently():
+            work()
     except JudgecError as error:
         print(visible(f"error: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
@@ -50,8 +54,7 @@ def exit_with_code(work: Callable[[], object]) -> None:
         print(visible(f"error: {said}"), file=sys.stderr)
         sys.exit(JudgecError.exit_code)
     except KeyboardInterrupt as stopped:
-        say_interrupted(stopped)
-        sys.exit(130)
+        end_interrupted(stopped)
 
 
 def stoppable(run: Callable[..., None]) -> Callable[..., None]:
@@ -62,16 +65,44 @@ def stoppable(run: Callable[..., None]) -> Callable[..., None]:
         try:
             run(**given)
         except KeyboardInterrupt as stopped:
-            say_interrupted(stopped)
-            sys.exit(130)
+            end_interrupted(stopped)
 
     return command
 
 
-def say_interrupted(stopped: KeyboardInterrupt) -> None:
-    """Say what was kept, as the notes of the exception have it."""
+@contextmanager
+def _stopped_gently() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, _interrupted_by)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupted_by(signum: int, frame: FrameType | None) -> None:
+    """Do as at Ctrl-C, with whoever handles that now."""
+    _ended_by.append(signum)
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler):
+        handler(signal.SIGINT, frame)
+    else:  # ignored, as in a shell's background jobs
+        raise KeyboardInterrupt
+
+
+_ended_by: list[int] = []  # signals other than Ctrl-C's
+
+
+def end_interrupted(stopped: KeyboardInterrupt) -> NoReturn:
+    """Say what was kept, as the notes of the exception have it, and exit with the code of the signal.
+
+    From here on the process ends anyway: another Ctrl-C would only show where it is.
+    """
+    if signal.getsignal(signal.SIGTERM) is _interrupted_by:  # the process is ours, and not somebody's who calls us
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, signal.SIG_IGN)
     kept = "interrupted; what was finished is kept, the same command goes on from there."
     say(*getattr(stopped, "__notes__", ()), kept)
+    sys.exit(128 + (_ended_by[0] if _ended_by else signal.SIGINT))
 
 
 def command(*arguments: str, home: Path) -> str:
@@ -102,22 +133,6 @@ def nearest(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, fold: bool = True) -> None:
-    """Print a table on stdout: the first column left-aligned, the others right-aligned.
-
-    Without ``fold`` cells stay whole, however narrow the screen: a number that breaks is hard to read.
-    """
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=visible(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
-    for position, column in enumerate(columns):
-        table.add_column(visible(column), justify="left" if position == 0 else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*map(visible, row))
-    console = Console(soft_wrap=False, markup=False, emoji=False)
-    if not fold:
-        widths = (max(map(len, cells)) for cells in zip(columns, *rows, strict=True))
-        console.width = max(console.width, sum(width + 3 for width in widths) + 2)
-    console.print(table)
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table on stdout, as wide as the screen: the first column left-aligned, the others right-aligned."""
+    print_tables(TextTable(title, columns, rows))

@@ -9,7 +9,7 @@ from judgec.store.arrow import HUB_PREFIX
 from judgec.store.project import NAME, Project, columns_in, find_project
 from judgec.store.rows.raters import columns_of
 
-OF_A_FILE = ("task", "annotators", "columns", "scale")  # keys that say how a file is read
+OF_A_FILE = ("task", "annotators", "columns", "scale", "accept_at")  # keys that say how a file is read
 OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
 
 
@@ -94,6 +94,9 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
         return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
     if key == "scale":
         return None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
+    if key == "accept_at":
+        at = None if project.scale is None else project.scale.accept_at
+        return None if at is None else str(at)
     return getattr(project, key)
 
 

@@ -14,6 +14,9 @@ import typer
 
 from judgec.api.options.option import Declared, declared
 from judgec.api.options.shared import ApiBase, Home, TrackingUri
+from judgec.cli.output import say
+from judgec.private import share
+from judgec.store import seal
 
 R = TypeVar("R")
 
@@ -28,6 +31,17 @@ HomeOption = Annotated[Path, _shared_option(Home, "--home")]
 TrackingOption = Annotated[str | None, _shared_option(TrackingUri, "--tracking-uri")]
 ApiBaseOption = Annotated[str | None, _shared_option(ApiBase, "--api-base")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.", rich_help_panel="Output")]
+JunitOption = Annotated[
+    Path | None,
+    typer.Option("--junit", metavar="FILE", help="Write the gates as JUnit XML.", rich_help_panel="Output"),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Say what it would ask and cost, and ask nothing.", rich_help_panel="Cost")
+]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="PAGE.html", help="Write a page to show to others.", rich_help_panel="Output"),
+]
 RequireOption = Annotated[
     bool,
     typer.Option("--require-promotion", help="Exit 1 when it is not shown to be better.", rich_help_panel="Output"),
@@ -44,7 +58,7 @@ def command_of(kind: type[R], *, project: bool = True) -> Callable[[Callable[...
     Returns: The decorator; the command takes all options by name.
     """
     build: Callable[..., R] = kind
-    options = {one.name: one for one in declared(kind) if not one.option.python_only}
+    known = {one.name: one for one in declared(kind) if not one.option.python_only}
 
     def decorate(run: Callable[..., None]) -> Callable[..., None]:
         own = list(signature(run, eval_str=True).parameters.values())[1:]
@@ -52,10 +66,15 @@ def command_of(kind: type[R], *, project: bool = True) -> Callable[[Callable[...
         @wraps(run)
         def command(**given: object) -> None:
             mine = {one.name: given.pop(one.name) for one in own if one.name in given}
-            taken = {name: _as_python(options[name], value) for name, value in given.items() if value is not None}
-            run(build(**(_completed(kind, taken) if project else taken)), **mine)
+            taken = {name: _as_python(known[name], value) for name, value in given.items() if value is not None}
+            options = build(**(_completed(kind, taken) if project else taken))
+            if getattr(options, "shared", False):
+                share(getattr(options, "home", Path()))
+            with seal.reading(bool(getattr(options, "allow_modified", False))):
+                run(options, **mine)
+                say(*[f"note: {note}" for note in seal.notes()])
 
-        derived = [_derived(one) for one in options.values()]
+        derived = [_derived(one) for one in known.values()]
         command.__signature__ = Signature([*derived, *own])  # type: ignore[attr-defined]  # how inspect lets it be said
         command.__annotations__ = {}
         return command

@@ -8,7 +8,7 @@ import numpy as np
 from judgec.compiler.calibrate import Fits, OutOfFold, fit_out_of_fold
 from judgec.compiler.calibrate_choice import Data
 from judgec.compiler.consensus import shares_of
-from judgec.compiler.dataset import Dataset, Part, joined
+from judgec.compiler.dataset import Dataset, Part, joined, ratings_of
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.compiler.ties import tie_band_of
 from judgec.evidence.model import EvidenceModel
@@ -19,6 +19,7 @@ from judgec.judges.recorded import RecordedVerdicts
 from judgec.lm.executor import Ask
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray, Item
+from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import Objective
 from judgec.store.rows.items import item_digest
@@ -131,6 +132,16 @@ def out_of_fold(judge: CompiledJudge, part: Part) -> tuple[Part, Judgments]:
     row = {item_id: i for i, item_id in enumerate(said.item_ids)}
     known = [i for i, item in enumerate(part.items) if item.item_id in row]
     return part.rows(known), said.subset([row[part.items[i].item_id] for i in known])
+
+
+def rated_out_of_fold(bench: Bench, judge: CompiledJudge, part: Part, raw: Judgments) -> GradePairs:
+    """What a judge that was fitted on the raw verdicts of ``part`` says out of fold, beside the experts.
+
+    An item keeps the reason why its raw verdict is unscored: whether nobody asked for it, or asking failed.
+    """
+    said = out_of_fold(judge, part)[1]
+    reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
+    return ratings_of(bench.dataset, part, replace(said, unscored=reasons))
 
 
 def evidence_only(bench: Bench, candidate: Candidate) -> CompiledJudge:

@@ -180,7 +180,9 @@ def fit_out_of_fold(
     return calibrator, said
 
 
-def fit_stack(columns: FloatArray, target: IntArray, scale: Scale, names: Sequence[str]) -> Calibrator:
+def fit_stack(
+    columns: FloatArray, target: IntArray, scale: Scale, names: Sequence[str], shares: FloatArray | None = None
+) -> Calibrator:
     """A logistic map from the verdicts of several judges to the experts' grades, strongly penalized.
 
     Args:
@@ -188,9 +190,10 @@ def fit_stack(columns: FloatArray, target: IntArray, scale: Scale, names: Sequen
         target: The experts' grade positions, shape (n,), none missing.
         scale: The grades.
         names: Of the columns.
+        shares: The annotators' shares of the grades, shape (n, n_grades), which are learned in place of ``target``.
     """
     nothing = np.full(len(target), UNLABELLED, dtype=np.int64)
-    data = Data(None, columns, target, nothing, scale, nothing)
+    data = Data(None, columns, target, nothing, scale, nothing, shares=shares)
     family: Family = "multinomial" if data.nominal else "ordinal"
     with threadpool_limits(limits=1, user_api="blas"):
         ((_, fitted),) = _fit_source(data, "evidence", 0, 0, (family,), c=1.0 / (STACK_PENALTY * len(target)))

@@ -15,9 +15,9 @@ from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.stats.agreement.kappa import kappa_table, qwk_table
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.agreement.statistic import Statistic, WeightedSum
+from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.agreement.tables import contingency
-from judgec.stats.intervals.resampling import jackknife_se
+from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 
 FOLDS = 5
 MAY_FALL = 0.02  # of kappa and QWK below the incumbent's: further down no gain of the objective counts
@@ -276,11 +276,9 @@ def _table(
     statistics = [_statistic(one, objective, data) for one in options]
     guards = [_guards(one.grade, data) for one in options]
     most = float(losses[options[first].key].mean())
-    present = (statistics[first].items > 0)[None].astype(np.float64)
     rows = []
     for one, statistic, guard in zip(options, statistics, guards, strict=True):
-        gain = WeightedSum(((1.0, statistic), (-1.0, statistics[first])))
-        error = float(jackknife_se(gain, present)[0])
+        gain = paired_gain(statistic, statistics[first])
         rows.append(
             CalibratorChoice(
                 source=one.key[0],
@@ -289,8 +287,8 @@ def _table(
                 loss=float(losses[one.key].mean()),
                 grade_error=float(_distance(one.grade, data).mean()),
                 value=statistic.point(),
-                gain=gain.point(),
-                gain_error=0.0 if np.isnan(error) else error,
+                gain=gain.value,
+                gain_error=gain.error,
                 guarded=bool((guard < guards[first] - MAY_FALL).any()) or losses[one.key].mean() > most,
             )
         )
@@ -299,7 +297,7 @@ def _table(
 
 def _winner(rows: list[CalibratorChoice], first: int) -> int:
     """Number of the row that ships."""
-    better = [i for i, row in enumerate(rows) if row.gain > row.gain_error and row.gain > 0.0 and not row.guarded]
+    better = [i for i, row in enumerate(rows) if PairedGain(row.gain, row.gain_error).clear and not row.guarded]
     return max(better, key=lambda i: (round(rows[i].gain, 9), -rows[i].loss), default=first)
 
 

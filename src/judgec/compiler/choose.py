@@ -33,6 +33,7 @@ class ScoredCandidate:
         cost_usd: Of a recorded judge, what its verdicts on these items cost; None where nobody knows.
         calls: Of a recorded judge, how often it was asked about the items of train and dev.
         asked: About how many of them.
+        worth: Of a recorded judge, its objective once it is calibrated, out of fold on train and dev.
     """
 
     candidate: Candidate
@@ -43,6 +44,7 @@ class ScoredCandidate:
     cost_usd: float | None = None
     calls: float = 0.0
     asked: int = 0
+    worth: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)

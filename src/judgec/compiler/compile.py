@@ -7,16 +7,20 @@ import dspy
 
 from judgec.compiler.abstain import Abstention, abstention, agreement_of
 from judgec.compiler.assemble import Bench
+from judgec.compiler.cascades import CascadeFound, Tested, outcome
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
 from judgec.compiler.consensus import consensus_notes
-from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.costs import judge_costs
+from judgec.compiler.dataset import Dataset, Part, ratings_of
 from judgec.compiler.folds.parts import Parts, make_parts
 from judgec.compiler.folds.plan import RoundsPlan, plan_rounds
 from judgec.compiler.folds.rounds import Compiling, Round, pooled_judgments
+from judgec.compiler.jurors import JURY_KIND, ask_jury, check_untaught, plan_jury, seated
 from judgec.compiler.learning_curve import LearningCurve, Narrower, Sharper, Taught, learning_curve, narrower, sharper
 from judgec.compiler.pair_columns import LONGEST, follows_length
 from judgec.compiler.panels import Member, difference, members_of
 from judgec.compiler.promote import Decision
+from judgec.compiler.recorded import with_prompts
 from judgec.compiler.retarget import Retargeted, retargeted
 from judgec.compiler.rivals import Contest
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate, with_instructions
@@ -24,7 +28,7 @@ from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings
 from judgec.compiler.standing import Standing
-from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, Verification, labelled, ratings_of, verify
+from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, Verification, labelled, verify
 from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge, load_judge
@@ -34,9 +38,11 @@ from judgec.judges.tasks.preference import weighing
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard, Setting
+from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
+from judgec.records.language import language_notes, languages_of
 from judgec.report.numbers import number
 from judgec.stats.agreement.ceiling import adjudicator_notes
 from judgec.stats.agreement.difference import differences
@@ -46,7 +52,7 @@ from judgec.store import programs
 from judgec.store.sides.draw import folds_of
 from judgec.store.sides.memory import read_memory
 from judgec.store.splits import Family, read_family
-from judgec.tasks.registry import compares
+from judgec.tasks.registry import compares, finds_modes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,8 @@ class Compiled:
         folds: What each fold chose, where there are several; the judge's own choice was made on all.
         choice: The judge's own choice.
         panel: What came of looking for a panel; None where nobody asked for one.
+        costs: What each judge that could have shipped costs, and what it is worth.
+        cascade: What came of two judges one after the other; None where nobody asked.
         retargeted: Beside which judge it stands whose prompt it has; None where it has its own.
     """
 
@@ -89,6 +97,8 @@ class Compiled:
     folds: tuple[ChosenPrompt, ...] = ()
     choice: ChosenPrompt | None = None
     panel: "PanelFound | None" = None
+    costs: tuple[JudgeCost, ...] = ()
+    cascade: CascadeFound | None = None
     retargeted: Retargeted | None = None
 
     @property
@@ -145,11 +155,17 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     watch.stage("plan", plan.whole.shown())
     if settings.recorded is None:
         session.preflight(reflects=plan.whole.reflects)
-    compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch)
+    if settings.jury:
+        settings = replace(settings, recorded=ask_jury(labels, settings, session.ask, watch))
+    tested_queries = dataset.test.n_queries
+    compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch, tested_queries)
     rounds = [
         compiling.round(each, room, f", round {number} of {len(parts.rounds)}" if parts.refit else "")
         for number, (each, room) in enumerate(zip(parts.rounds, plan.rounds, strict=True), start=1)
     ]
+    cascade = _cascade(parts, rounds, settings, objective)
+    if cascade is not None and cascade.shipped:
+        rounds = [one.with_cascade() for one in rounds]
     last, tested = rounds[-1], rounds[: len(parts.tested)]
     choice, chosen, judge = last.choice, last.choice.chosen, last.judge
     judged, uncompiled_calibrated = pooled_judgments(parts, tested)
@@ -173,6 +189,10 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     )
     whole = replace(last.bench, dataset=_shipped(parts))
     held_back = _abstention(whole, last, judged["compiled"], how, settings)
+    if settings.jury:
+        judge = seated(judge, settings, chosen.name)
+    elif settings.recorded is not None:
+        judge = with_prompts(judge, settings.recorded, chosen.name)
     earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back), judge)
     standing = contest.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
@@ -185,6 +205,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         decision=contest.decide(standing),
         notes=(
             *([] if moved is None else [moved.sentence()]),
+            *([] if cascade is None else [f"cascade: {cascade.reason}"]),
             *choice.notes,
             *_half_way(last),
             *consensus_notes(parts.shipped, settings.consensus, settings.seed),
@@ -198,8 +219,25 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
         choice=choice,
         panel=_panel(last, verification, settings, objective),
+        costs=judge_costs(last.bench, choice, judge, settings, objective),
+        cascade=cascade,
         retargeted=moved,
     )
+
+
+def _cascade(
+    parts: Parts, rounds: Sequence[Round], settings: CompileSettings, objective: Objective
+) -> CascadeFound | None:
+    """Whether the cascade's promise holds on all test items, each by the cascade of its round."""
+    made = [one.cascade for one in rounds[: len(parts.tested)] if one.cascade is not None]
+    last = rounds[-1].cascade
+    if settings.cascade is None or last is None:
+        return None
+    pooled = Tested(
+        *(parts.pool([getattr(one.tested, name) for one in made]) for name in ("cheap", "dear", "whole", "raw"))
+    )
+    bench = replace(rounds[-1].bench, dataset=parts.pooled)
+    return outcome(bench, parts.pooled.test, last, pooled, objective, settings)
 
 
 def _panel(
@@ -228,6 +266,8 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Ca
 def card_settings(chosen: Candidate, settings: CompileSettings, abstention: Abstention) -> dict[str, Setting]:
     """How the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
+    if settings.jury:
+        found["kind"] = JURY_KIND
     if settings.consensus != "median":
         found["consensus"] = settings.consensus
     if abstention.below is not None:
@@ -247,7 +287,7 @@ def _earlier(
     facts: dict[str, object] = {
         "data_digest": dataset.labels.digest,
         "split_digest": dataset.split.digests["test"],
-        "lm": settings.lm.describe(),
+        "lm": settings.asked_by(judge).describe(),
         "optimizer": settings.optimizer,
         "settings": made,
         "objective": settings.objective,
@@ -260,8 +300,9 @@ def _earlier(
 
 
 def default_objective(labels: LabelSet) -> str:
-    """``kappa`` for accepts and classes, ``tau_b`` for ordered grades."""
-    return "kappa" if labels.accept_only or labels.scale.level == "nominal" else "tau_b"
+    """``kappa`` for accepts, classes and failure modes, ``tau_b`` for ordered grades."""
+    unordered = labels.accept_only or labels.scale.level == "nominal" or finds_modes(labels.task)
+    return "kappa" if unordered else "tau_b"
 
 
 def fields_of(labels: LabelSet) -> tuple[str, ...]:
@@ -270,7 +311,7 @@ def fields_of(labels: LabelSet) -> tuple[str, ...]:
 
 
 def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
-    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels), languages_of(labels.items))
     if settings.retarget is not None and settings.recorded is None:
         module = load_judge(settings.retarget.program).module
     if settings.instructions is not None:
@@ -318,6 +359,10 @@ def _queries(labels: LabelSet) -> int:
 
 
 def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, RoundsPlan]:
+    if settings.jury:
+        check_untaught(parts, settings.jury)
+        whole = plan_jury(settings, parts.pooled.labels)
+        return OPTIMIZERS["auto"], RoundsPlan(whole, (whole,) * len(parts.rounds))
     if settings.recorded is not None:
         free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)
         return OPTIMIZERS["auto"], RoundsPlan(free, (free,) * len(parts.rounds))  # nothing is asked, nobody proposes
@@ -377,7 +422,7 @@ def _sizes(dataset: Dataset) -> str:
 
 def _half_way(shipped: Round) -> list[str]:
     """How many verdicts of the prompt that ships lay between two grades, among those it was fitted and tested on."""
-    if shipped.judge.panel is not None:
+    if shipped.judge.joint is not None:
         return []  # a mean of two verdicts lies between them; nobody said so
     tested = shipped.judged.get("compiled_prompt") if shipped.bench.language_model else None
     found = shipped.judge.half_way + (0 if tested is None else half_way(tested, shipped.bench.scale))
@@ -392,6 +437,7 @@ def _notes(
     judge: CompiledJudge,
 ) -> tuple[str, ...]:
     notes = [*dataset.labels.notes, *adjudicator_notes(dataset.test.experts)]
+    notes += language_notes(languages_of(dataset.labels.items))
     if settings.recorded is not None:
         notes += [*settings.recorded.notes, *_coverage(settings.recorded, dataset, verification)]
     if not judge.asks_lm:
@@ -424,7 +470,8 @@ def _coverage(recorded: RecordedVerdicts, dataset: Dataset, found: Verification)
             notes.append(f"{recorded.path}: {name} was asked about {asked:,} of {n:,} test items; its row is of these")
     flipped = found.judgments["compiled_prompt"].flipped
     if flipped is not None:
-        notes.append(f"{int(flipped.sum()):,} of {n:,} test pairs flipped with the order of the answers: ties")
+        shown = int(found.judgments["compiled_prompt"].asked.sum())
+        notes.append(f"{int(flipped.sum()):,} of {shown:,} test pairs flipped with the order of the answers: ties")
     return notes
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judgec.records.judgment import Judgments
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item, LabelSet
+from judgec.records.ratings import GradePairs, pair
 from judgec.store.experts import experts_of, leave_one_out
 from judgec.store.sides.draw import FRESH, reserved, split_labels
 from judgec.store.sides.memory import Memory
@@ -140,3 +142,9 @@ def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:
     whole = Part("all", labels.items, experts, leave_one_out(labels, experts, seed), rationales)
     parts = {name: replace(whole.rows([i for i in getattr(split, name) if labelled[i]]), name=name) for name in SPLITS}
     return Dataset(labels, split, **parts)
+
+
+def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int | None = None) -> GradePairs:
+    """A judge beside the experts on a part of the split."""
+    labels = dataset.labels
+    return pair(part.experts, judgments, labels.scale, accept_only=labels.accept_only, aspect=aspect)

@@ -5,12 +5,15 @@ two starts: one resample alone puts its cuts into whatever gap its own items lea
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from judgec.judges.decision import LEAST, Sureness
 from judgec.records.label import FloatArray, IntArray
+from judgec.stats.agreement.kappa import squared_distances
 from judgec.stats.agreement.objective import OBJECTIVES, Objective
+from judgec.stats.agreement.tables import ratio
 
 GRID = 50  # thresholds tried on a score with more different values than that
 RESAMPLES = 20  # whose cut points are averaged; more change the third digit
@@ -20,12 +23,40 @@ SMOOTH = {"tau_b": "qwk"}  # tau-b is flat and jumps at ties: its cut points are
 SLOPE_WEIGHT, INTERCEPT_WEIGHT = 2.0, 0.5  # ridge towards the probability as it is, in rows' worth of curvature
 NEWTON_STEPS = 50
 CONVERGED = 1e-10
+SAME = 1e-9  # a difference of objectives that is no more is none
+ZERO = 1e-9  # a denominator, of counts, that is no more is a sum that was rounded
 
-Value = Callable[[FloatArray], FloatArray]
-"""An objective from tables expert by judge (..., k, k), to be maximized."""
+
+@dataclass(frozen=True, slots=True)
+class _CellRatio:
+    """A measure of tables whose experts' counts are known: a ratio of two sums over the cells, each with its weights.
+
+    Cut points move items between grades and leave the experts' counts alone; with these fixed QWK, kappa and the
+    shares of agreement are all of this form, and what moving one cut changes is a difference of two running sums.
+
+    Args:
+        weight: Of the measure in its objective.
+        above: Weights of the cells in the numerator, shape (..., k, k).
+        below: The same in the denominator.
+        plus: What the denominator has beside them, shape (...).
+    """
+
+    weight: float
+    above: FloatArray
+    below: FloatArray
+    plus: FloatArray
+
+    def value(self, above: FloatArray, below: FloatArray) -> FloatArray:
+        """Its part of the objective; 0 where it is undefined."""
+        denominator = below + self.plus.reshape(self.plus.shape + (1,) * (below.ndim - self.plus.ndim))
+        return self.weight * ratio(above, np.where(np.abs(denominator) > ZERO, denominator, 0.0), undefined=0.0)
 
 
-def value_of_tables(objective: Objective, accept_index: int | None) -> Value:
+Shares = Callable[[FloatArray], tuple[_CellRatio, ...]]
+"""An objective from the experts' counts of each grade (..., k), to be maximized."""
+
+
+def shares_of(objective: Objective, accept_index: int | None) -> Shares:
     """The objective as a function of contingency tables, for fitting cut points.
 
     Args:
@@ -35,17 +66,39 @@ def value_of_tables(objective: Objective, accept_index: int | None) -> Value:
     """
     terms = [(w, name) for w, name in objective.terms if not OBJECTIVES[name].of_accepts or accept_index is not None]
     terms = terms or [(1.0, "qwk")]
+    return lambda rows: tuple(_share(weight, SMOOTH.get(name, name), rows, accept_index) for weight, name in terms)
 
-    def value(tables: FloatArray) -> FloatArray:
-        total = np.zeros(tables.shape[:-2])
-        for weight, name in terms:
-            measure = OBJECTIVES[SMOOTH.get(name, name)]
-            counted = _accepts(tables, accept_index) if measure.of_accepts and accept_index is not None else tables
-            none_missing = np.zeros((*counted.shape[:-1], 1))
-            total += weight * measure.bound(np.concatenate([counted, none_missing], axis=-1))
-        return total
 
-    return value
+def value_of_tables(tables: FloatArray, shares: Shares) -> FloatArray:
+    """The objective of tables expert by judge (..., k, k), shape (...)."""
+    total = np.zeros(tables.shape[:-2])
+    for share in shares(tables.sum(-1)):
+        total += share.value((tables * share.above).sum((-2, -1)), (tables * share.below).sum((-2, -1)))
+    return total
+
+
+def _share(weight: float, name: str, rows: FloatArray, accept_index: int | None) -> _CellRatio:
+    n, n_grades = rows.sum(-1), rows.shape[-1]
+    position, same, nothing = np.arange(float(n_grades)), np.eye(n_grades), np.zeros((*rows.shape, n_grades))
+    of_all = ratio(rows, n[..., None], undefined=0.0)
+    if name == "qwk":
+        deviation = position - (of_all * position).sum(-1, keepdims=True)
+        distance = of_all @ squared_distances(n_grades)  # of a judge's grade
+        return _CellRatio(
+            weight, 2 * deviation[..., None] * position, nothing + distance[..., None, :], np.zeros(n.shape)
+        )
+    if name == "kappa":
+        by_chance = nothing + of_all[..., None, :]
+        return _CellRatio(weight, same - by_chance, -by_chance, n)
+    if name == "balanced_accuracy":
+        used = (rows > 0).sum(-1).astype(np.float64)
+        return _CellRatio(
+            weight, same * ratio(same[0, :1], rows, 0.0)[..., None], nothing, np.where(used < 2, 0.0, used)
+        )
+    if OBJECTIVES[name].of_accepts:
+        accepted = position >= (0 if accept_index is None else accept_index)
+        same = (accepted[:, None] == accepted).astype(np.float64)
+    return _CellRatio(weight, nothing + same, nothing, n)
 
 
 def fit_cuts(
@@ -90,17 +143,18 @@ def fit_cuts(
     tables = np.tensordot(weights.astype(np.float64), counts, 1)
     reached = np.zeros((RESAMPLES, n_grades, len(thresholds) + 2))  # [b, y, i]: items of grade y in bins >= i
     reached[:, :, :-1] = tables[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
-    value = value_of_tables(objective, accept_index)
+    shares = shares_of(objective, accept_index)
     fixed = None
     if accept_index is not None and all(OBJECTIVES[name].of_accepts for _, name in objective.terms):
         halves = np.stack([reached[:, :accept_index].sum(axis=1), reached[:, accept_index:].sum(axis=1)], axis=1)
-        first, _ = _ascend(halves, _starts(halves)[0], value_of_tables(objective, 1))
+        first, _ = _ascend(halves, _starts(halves)[0], shares_of(objective, 1))
         fixed = (accept_index - 1, first[:, 0])
-        value = value_of_tables(Objective(((1.0, "qwk"),)), None)
+        shares = shares_of(Objective(((1.0, "qwk"),)), None)
     starts = _starts(reached, fixed)  # all climb at once, each in every resample
     both = None if fixed is None else (fixed[0], np.tile(fixed[1], len(starts)))
-    found, values = _ascend(np.tile(reached, (len(starts), 1, 1)), np.concatenate(starts), value, both)
-    best = values.reshape(len(starts), RESAMPLES).argmax(axis=0)
+    found, values = _ascend(np.tile(reached, (len(starts), 1, 1)), np.concatenate(starts), shares, both)
+    reached_by = values.reshape(len(starts), RESAMPLES)
+    best = (reached_by >= reached_by.max(axis=0) - SAME).argmax(axis=0)  # the first of those that are equally good
     index = found.reshape(len(starts), RESAMPLES, -1)[best, np.arange(RESAMPLES)]
     low, high = (different[0] - 1.0, different[-1] + 1.0)
     places = np.concatenate([[low], thresholds, [high]])
@@ -142,12 +196,6 @@ def fit_sureness(probability: FloatArray, right: IntArray) -> Sureness:
     return Sureness(slope=0.0, intercept=float(np.log(share / (1.0 - share))))
 
 
-def _accepts(tables: FloatArray, accept_index: int) -> FloatArray:
-    """Tables of accepts from tables of grades."""
-    rows = np.stack([tables[..., :accept_index, :].sum(-2), tables[..., accept_index:, :].sum(-2)], axis=-2)
-    return np.stack([rows[..., :accept_index].sum(-1), rows[..., accept_index:].sum(-1)], axis=-1)
-
-
 def _starts(reached: FloatArray, fixed: tuple[int, IntArray] | None = None) -> list[IntArray]:
     """Where ascent begins: cuts that give the experts' shares of the grades, and equally spaced ones."""
     n_resamples, n_grades, width = reached.shape
@@ -169,46 +217,54 @@ def _starts(reached: FloatArray, fixed: tuple[int, IntArray] | None = None) -> l
 
 
 def _ascend(
-    reached: FloatArray, start: IntArray, value: Value, fixed: tuple[int, IntArray] | None = None
+    reached: FloatArray, start: IntArray, shares: Shares, fixed: tuple[int, IntArray] | None = None
 ) -> tuple[IntArray, FloatArray]:
     """Coordinate ascent in all resamples at once; of equally good places for a cut the middle one.
 
     Args:
         reached: Items of each grade in bins >= i, shape (n_resamples, n_grades, n_places).
         start: Places of the cuts, shape (n_resamples, n_cuts).
-        value: What is maximized.
+        shares: What is maximized.
         fixed: A cut that stays where it is: its number and its places.
 
     Returns:
         Places, and the value there, shape (n_resamples,).
     """
     n_resamples, n_grades, width = reached.shape
-    every, places = np.arange(n_resamples), np.arange(width)
-    by_place = reached.transpose(0, 2, 1)
-    cuts = start.copy()
+    places, cuts = np.arange(width), start.copy()
+    terms = [
+        (share, [np.swapaxes(weights, 1, 2) @ reached for weights in (share.above, share.below)])
+        for share in shares(reached[:, :, 0])
+    ]
 
-    def tables() -> FloatArray:
-        ends = np.concatenate([np.zeros((n_resamples, 1), np.int64), cuts, np.full((n_resamples, 1), width - 1)], 1)
-        at = np.take_along_axis(reached, ends[:, None, :], axis=2)
-        return np.asarray(at[:, :, :-1] - at[:, :, 1:])
+    def ends() -> IntArray:
+        return np.concatenate([np.zeros((n_resamples, 1), np.int64), cuts, np.full((n_resamples, 1), width - 1)], 1)
 
-    best = value(tables())
+    def sums(of: FloatArray) -> FloatArray:
+        """Over all cells of the tables of the present cuts, from the sums over the bins from each place on."""
+        at = ends()[:, :, None]
+        return np.asarray((np.take_along_axis(of, at[:, :-1], 2) - np.take_along_axis(of, at[:, 1:], 2)).sum((1, 2)))
+
+    best = np.sum([share.value(*map(sums, both)) for share, both in terms], axis=0)
     for _ in range(SWEEPS):
         moved = False
         for j in range(n_grades - 1):
             if fixed is not None and j == fixed[0]:
                 continue
-            low = cuts[:, j - 1] if j else np.zeros(n_resamples, np.int64)
-            high = cuts[:, j + 1] if j < n_grades - 2 else np.full(n_resamples, width - 1)
-            tried = np.repeat(tables()[:, None], width, axis=1)
-            tried[..., j] = reached[every, :, low][:, None, :] - by_place
-            tried[..., j + 1] = by_place - reached[every, :, high][:, None, :]
-            allowed = (places >= low[:, None]) & (places <= high[:, None])
-            values = np.where(allowed, value(np.maximum(tried, 0.0)), -np.inf)
+            around = ends()
+            low, high = around[:, j, None], around[:, j + 2, None]
+            total = np.zeros((n_resamples, width))
+            for share, both in terms:
+                tried = []
+                for of in both:
+                    moves = of[:, j + 1] - of[:, j]  # of the whole sum, by the place of this cut
+                    tried.append((sums(of)[:, None] - np.take_along_axis(moves, cuts[:, j, None], 1)) + moves)
+                total += share.value(*tried)
+            values = np.where((places >= low) & (places <= high), total, -np.inf)
             top = values.max(axis=1)
             as_good = values >= top[:, None] - 1e-12
             middle = (as_good.cumsum(axis=1) > as_good.sum(axis=1, keepdims=True) // 2).argmax(axis=1)
-            better = top > best + 1e-9
+            better = top > best + SAME
             cuts[better, j] = middle[better]
             best = np.where(better, top, best)
             moved |= bool(better.any())

@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from judgec.compiler.compile import Compiled, PanelFound
-from judgec.compiler.costs import judge_costs
+from judgec.compiler.modes import found_modes
 from judgec.compiler.page_groups import by_group
 from judgec.compiler.promote import shortfalls, standing_above
 from judgec.compiler.replacement import replacement
@@ -24,7 +24,7 @@ from judgec.report.items import BrowsedItem
 from judgec.report.numbers import count, dollars, number, show, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
-from judgec.report.page.confusion import confusion_table
+from judgec.report.page.confusion import CONFIDENCE, CONFUSION, confidence_counts, confusion_counts, count_table
 from judgec.report.page.page import JudgePage
 from judgec.report.page.page import judge_page as rendered
 from judgec.report.page.prompt import prompt_lines
@@ -93,7 +93,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             facts=_facts(compiled, card),
             charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
             groups=by_group(compiled),
-            costs=judge_costs(compiled.scored, compiled.chosen.name),
+            costs=compiled.costs,
             alt_test=replacement(compiled.dataset, compiled.verification.judgments),
             worst=worst_disagreements(test.items, target, judged, labels.scale, by_item),
             unscored=dict(reasons.most_common(MOST_REASONS)),
@@ -102,7 +102,9 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             parent=parent,
             data=_data(compiled, settings, card),
             notes=compiled.notes,
+            next=_next(compiled, card),
             items=items_of(compiled),
+            modes=found_modes(compiled),
         )
     )
 
@@ -147,10 +149,27 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
     if compiled.panel is not None:
         facts.append(_panel_fact(compiled.panel))
+    if compiled.cascade is not None:
+        facts.append(f"Cascade, {compiled.cascade.reason}.")
     objective = compiled.prompt_gain.get(headline(card.objective, compiled.verification.agreements["compiled"]))
     if objective is not None and objective.value is not None:
         facts.append(f"What the prompt alone brought, both calibrated: {show(objective)}.")
     return facts
+
+
+def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
+    """What to do after reading, a sentence each."""
+    name = f"{card.name}@{card.version}"
+    if card.labels == "constructed":
+        return ["Let experts grade items of your own (judgec labels FILE), and compile on their labels."]
+    steps = [f"Judge with it: judgec judge FILE --judge {card.name if card.promoted else name}."]
+    if not card.promoted:
+        steps = [f"Do not rely on it yet. To see what it says of a file: judgec judge FILE --judge {name}."]
+    narrower = compiled.narrower(card.objective).sentence
+    steps += [f"{narrower[0].upper()}{narrower[1:]}."] if narrower else []
+    steps.append(f"Let experts grade the items that it is least sure of: judgec labels FILE --next 50 --judge {name}.")
+    steps.append("Read the worst disagreements below: is the judge wrong, or are the labels?")
+    return [*steps, f"Before others rely on it: judgec audit --judge {name}; what was found is below."]
 
 
 def _panel_fact(panel: PanelFound) -> str:
@@ -172,10 +191,13 @@ def _charts(compiled: Compiled, j: int) -> Markup:
     expert = (experts.accept if only_accepts else experts.grade)[:, j]
     judge = (judged.accept if only_accepts else judged.grade)[:, j]
     grades = [str(grade) for grade in scale.grades]
-    drawings = [(confusion_table(expert, judge, grades), "Confusion: shares of the row are shaded.")]
+    matched = confusion_counts(expert, judge, grades)
+    matrix = matched.drawn(CONFUSION, ("judge", "experts"))
+    drawings = [(matrix, "Confusion: a square's area is its share of the row; frames are the same grade.")]
     chances, happened, words = _stated(compiled, j)
-    reliability = charts.reliability_chart(chances, happened, words=words)
-    drawings.append((reliability, "Reliability: dots on the dashed line are calibrated."))
+    _, query = np.unique([item.query_id for item in compiled.dataset.test.items], return_inverse=True)
+    reliability = charts.reliability_chart(chances, happened, query, words=words)
+    drawings.append((reliability, "Reliability: dots on the dashed line are calibrated; lines are 95 % intervals."))
     measured = compiled.verification.agreements["compiled"]
     limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
     if scale.level == "ordinal":
@@ -184,13 +206,20 @@ def _charts(compiled: Compiled, j: int) -> Markup:
     raters = experts.accept_by if only_accepts else experts.grade_by
     named = [(name, raters[n, :, j]) for n, name in enumerate(experts.annotators[:MOST_RATERS])]
     histogram = charts.histogram_chart([*named, ("judge", judge)], grades)
-    drawings.append((histogram, "Grades by rater: annotators grey, the judge in colour."))
+    order = ", ".join(name for name, _ in named)
+    drawings.append((histogram, f"Grades by rater, from left to right {order} and, framed, the judge."))
+    sure = confidence_counts(judge, judged.confidence[:, j], grades)
+    tables = [count_table(matched, CONFUSION, "experts ↓ judge →")]
+    if sure is not None:
+        confident = sure.drawn(CONFIDENCE, ("confidence from, %", "judge"))
+        drawings.append((confident, "Confidence map: how many items got each grade with each confidence."))
+        tables.append(count_table(sure, CONFIDENCE, "judge ↓ confidence from, % →"))
     if j == 0:
         curve = [(p.coverage, p.agreement.value) for p in compiled.abstention.curve]
         coverage = charts.coverage_chart([(x, y) for x, y in curve if y is not None])
         of = statistic_name(compiled.abstention.of)
         drawings.append((coverage, f"Leaving the least sure items to a human: {of} of the rest."))
-    return charts.figures(drawings)
+    return charts.figures(drawings, tables)
 
 
 def _stated(compiled: Compiled, j: int) -> tuple[FloatArray, IntArray, tuple[str, str]]:

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from judgec.compiler.assemble import Bench, calibration_data, fitted
-from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.dataset import Dataset, Part, ratings_of
 from judgec.compiler.search.candidates import Candidate
-from judgec.compiler.verify import labelled, ratings_of
+from judgec.compiler.verify import labelled
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.report.numbers import number

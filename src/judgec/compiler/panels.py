@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import nnls
 
-from judgec.compiler.assemble import Bench, fitted, learned_part, out_of_fold
+from judgec.compiler.assemble import Bench, fitted, learned_part, rated_out_of_fold
 from judgec.compiler.calibrate import fit_stack
 from judgec.compiler.calibrate_choice import Data, decided_by_cuts, folds_by_query
 from judgec.compiler.choose import ChosenPanel, ChosenPrompt, ScoredCandidate
-from judgec.compiler.dataset import Part
-from judgec.compiler.recorded import UNKNOWN_PROMPT
+from judgec.compiler.dataset import Part, ratings_of
+from judgec.compiler.recorded import UNKNOWN_PROMPT, scored_candidate
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.settings import CompileSettings
 from judgec.judges.calibrator import Calibrator, above_cuts
@@ -24,13 +24,12 @@ from judgec.judges.panel import Panel, PanelKind, column_names, member_columns, 
 from judgec.judges.recorded import RECORDED_KIND, RecordedVerdicts, shortly
 from judgec.lm.watch import Watch
 from judgec.records.estimate import Estimate
-from judgec.records.judgment import UNSCORED, Judgments, concatenate
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.ratings import GradePairs, on_both, pair
+from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.agreement.statistic import WeightedSum
-from judgec.stats.intervals.bootstrap import difference_interval, interval
-from judgec.stats.intervals.resampling import jackknife_se
+from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 from judgec.store.programs import dump_module, load_module
 
 KINDS: tuple[PanelKind, ...] = (
@@ -71,13 +70,12 @@ class Member:
 
 @dataclass(frozen=True)
 class _Tried:
-    """A panel, its verdicts and grades out of fold; its gain on the incumbent and the standard error."""
+    """A panel, its verdicts and grades out of fold, and its gain on the incumbent."""
 
     panel: Panel
     raw: Judgments
     rated: GradePairs
-    gain: float
-    error: float
+    gain: PairedGain
 
 
 @dataclass(frozen=True)
@@ -95,26 +93,16 @@ class _Table:
         assert self.bench.recorded is not None  # panels are of recorded judges
         return self.bench.recorded
 
-    def paired(self, judgments: Judgments) -> GradePairs:
-        """Beside the experts."""
-        labels = self.bench.dataset.labels
-        return pair(self.part.experts, judgments, labels.scale, accept_only=labels.accept_only)
-
     def rated(self, judge: CompiledJudge, raw: Judgments) -> GradePairs:
         """What a judge fitted on these verdicts says out of fold, beside the experts."""
-        said = out_of_fold(judge, self.part)[1]
-        reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
-        return self.paired(replace(said, unscored=reasons))
+        return rated_out_of_fold(self.bench, judge, self.part, raw)
 
-    def gain(self, one: GradePairs, other: GradePairs) -> tuple[float, float]:
-        """By how much ``one`` is better on the items of both, and the standard error, clustered by query."""
+    def gain(self, one: GradePairs, other: GradePairs) -> PairedGain:
+        """By how much ``one`` is better on the items of both; of none it is 0, and not clear."""
         one, other = on_both(one, other)
         if not one.labelled.any():
-            return 0.0, np.inf
-        a, b = self.objective.statistic(one), self.objective.statistic(other)
-        gain = WeightedSum(((1.0, a), (-1.0, b)))
-        error = float(jackknife_se(gain, (a.items > 0)[None].astype(np.float64))[0])
-        return gain.point(), np.inf if np.isnan(error) else error
+            return PairedGain(0.0, None)
+        return paired_gain(self.objective.statistic(one), self.objective.statistic(other))
 
 
 def difference(one: GradePairs, other: GradePairs, objective: Objective, settings: CompileSettings) -> Estimate:
@@ -139,53 +127,40 @@ def choose_panel(
         watch: Told what happens.
     """
     table = _table(bench, [one.candidate.name for one in choice.scored], objective)
-    alone, incumbent = replace(bench, evidence=None), choice.chosen
-    single = fitted(alone, incumbent, table.part, table.said[incumbent.name])
-    start = table.rated(single, table.said[incumbent.name])
-    if settings.panel == ALL:
-        watch.stage("panel", f"of {len(table.said)} judges, by {objective.name}")
-        members = list(table.said)
-    else:
-        watch.stage("panel", f"at most {settings.panel} of {len(table.said)} judges, by {objective.name}")
-        members = _selected(table, incumbent.name, int(settings.panel or 0))
-    found: list[_Tried] = []
-    for kind in KINDS if len(members) > 1 else ():
-        panel, raw = _crossed(table, members, kind)
-        judge = fitted(alone, incumbent, table.part, raw)
-        rated = table.rated(judge, raw)
-        found.append(_Tried(panel, raw, rated, *table.gain(rated, start)))
-    single = single if bench.evidence is None else fitted(bench, incumbent, table.part, table.said[incumbent.name])
-    best = max(found, key=lambda one: one.gain, default=None)
-    scored = (*choice.scored, *(_scored(table, one.panel, one.raw, incumbent, settings) for one in found))
-    if best is None:
-        note = f"panel: no judge gains one standard error beside {incumbent.name}, which ships alone"
-        chosen = ChosenPanel(None, incumbent, single)
-        return replace(choice, fitted=single, panel=chosen, notes=(*choice.notes, note))
-    better = [one for one in found if one.gain > max(one.error, 0.0)]
+    incumbent = choice.chosen
+    most = "" if settings.panel == ALL else f"at most {settings.panel} "
+    watch.stage("panel", f"{most}of {len(table.said)} judges, by {objective.name}")
+    members = list(table.said) if settings.panel == ALL else _selected(table, incumbent.name, int(settings.panel or 0))
+    found = _each_kind(table, members, incumbent)
+    said = table.said[incumbent.name]
+    single = fitted(bench, incumbent, table.part, said)
+    scored = (*choice.scored, *(_scored(table, one, incumbent, settings) for one in found))
+    better = [one for one in found if one.gain.clear]
     if not better:
-        note = (
-            f"panel: the best of {len(members)} members, {best.panel.kind}, gains {best.gain:+.3f} on {incumbent.name} "
-            f"out of fold, not more than one standard error ({best.error:.3f}): the single judge ships"
-        )
-        chosen = ChosenPanel(None, incumbent, single)
-        return replace(choice, fitted=single, panel=chosen, scored=scored, notes=(*choice.notes, note))
-    best = max(better, key=lambda one: one.gain)
+        note = f"no judge gains one standard error beside {incumbent.name}, which ships alone"
+        if found:
+            best = max(found, key=lambda one: one.gain.value)
+            note = (
+                f"the best of {len(members)} members, {best.panel.kind}, gains {best.gain.value:+.3f} on "
+                f"{incumbent.name} out of fold, {_unclear(best.gain)}: the single judge ships"
+            )
+        return _alone(replace(choice, scored=scored), single, note)
+    best = max(better, key=lambda one: one.gain.value)
     ships = next(one for one in better if one is best or _within(table, best.rated, one.rated))
     candidate = _candidate(ships.panel, incumbent)
     judge = replace(fitted(bench, candidate, table.part, ships.raw), panel=ships.panel)
-    gain, error = ships.gain, ships.error
+    gain = ships.gain
     if bench.evidence is not None:
-        gain, error = table.gain(table.rated(judge, ships.raw), table.rated(single, table.said[incumbent.name]))
-        if gain <= max(error, 0.0):
+        gain = table.gain(table.rated(judge, ships.raw), table.rated(single, said))
+        if not gain.clear:
             note = (
-                f"panel: {candidate.name} gains {ships.gain:+.3f} on {incumbent.name} out of fold, but with evidence "
-                f"beside both {gain:+.3f}, not more than one standard error ({error:.3f}): the single judge ships"
+                f"{candidate.name} gains {ships.gain.value:+.3f} on {incumbent.name} out of fold, but with evidence "
+                f"beside both {gain.value:+.3f}, {_unclear(gain)}: the single judge ships"
             )
-            chosen = ChosenPanel(None, incumbent, single)
-            return replace(choice, fitted=single, panel=chosen, scored=scored, notes=(*choice.notes, note))
+            return _alone(replace(choice, scored=scored), single, note)
     note = (
-        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {gain:+.3f} with a standard error of "
-        f"{error:.3f}; {_spoke(table, ships.panel)}"
+        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {gain.value:+.3f} with a standard error of "
+        f"{gain.error:.3f}; {_spoke(table, ships.panel)}"
     )
     return replace(
         choice,
@@ -195,6 +170,33 @@ def choose_panel(
         scored=scored,
         notes=(*choice.notes, note),
     )
+
+
+def _each_kind(table: _Table, members: Sequence[str], incumbent: Candidate) -> list[_Tried]:
+    """Each kind of panel of these members beside the best single judge, on verdicts alone; none of one member."""
+    if len(members) < 2:
+        return []
+    alone = replace(table.bench, evidence=None)
+    said = table.said[incumbent.name]
+    start = table.rated(fitted(alone, incumbent, table.part, said), said)
+    found = []
+    for kind in KINDS:
+        panel, raw = _crossed(table, members, kind)
+        rated = table.rated(fitted(alone, incumbent, table.part, raw), raw)
+        found.append(_Tried(panel, raw, rated, table.gain(rated, start)))
+    return found
+
+
+def _alone(choice: ChosenPrompt, single: CompiledJudge, note: str) -> ChosenPrompt:
+    """The single judge ships."""
+    panel = ChosenPanel(None, choice.chosen, single)
+    return replace(choice, fitted=single, panel=panel, notes=(*choice.notes, f"panel: {note}"))
+
+
+def _unclear(gain: PairedGain) -> str:
+    """Why a gain is not enough."""
+    known = "undefined" if gain.error is None else f"{gain.error:.3f}"
+    return f"not more than one standard error ({known})"
 
 
 def members_of(bench: Bench, choice: ChosenPrompt, settings: CompileSettings, objective: Objective) -> list[Member]:
@@ -265,9 +267,9 @@ def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcom
     if not tried:
         return None
     gains = {name: table.gain(rated, now) for name, rated in tried.items()}
-    joining = {name: gain for name, (gain, error) in gains.items() if gain > max(error, 0.0)}
+    joining = {name: gain.value for name, gain in gains.items() if gain.clear}
     if not joining:
-        best = max(gains, key=lambda name: gains[name][0])
+        best = max(gains, key=lambda name: gains[name].value)
         return _Newcomer(best, tried[best], joins=False)
     best = max(joining, key=lambda name: joining[name])
     near = [name for name in joining if name == best or _within(table, tried[best], tried[name])]
@@ -278,8 +280,7 @@ def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcom
 
 def _within(table: _Table, best: GradePairs, other: GradePairs) -> bool:
     """Whether the other is within one standard error of the best."""
-    ahead, error = table.gain(best, other)
-    return ahead <= error
+    return not table.gain(best, other).clear
 
 
 def _costs(table: _Table, names: Sequence[str]) -> dict[str, float]:
@@ -320,8 +321,12 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
     target = table.bench.target(table.part)[rows]
     if not (target >= 0).any(axis=0).all():
         return Panel(kind="mean", members=tuple(members))
+    by_aspect = [table.bench.shares(table.part, j) for j in range(len(table.bench.aspects))]
+    shares = [None if one is None else one[rows] for one in by_aspect]
     if kind == "weighted":
-        weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal")
+        soft = [one for one in shares if one is not None]
+        truth = np.stack(soft, axis=1) if soft else None
+        weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", shares=truth)
         kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
         shares = weights[kept] / weights[kept].sum()
         return Panel(kind=kind, members=tuple(members[i] for i in kept.tolist()), weights=tuple(map(float, shares)))
@@ -329,11 +334,15 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
     stacks: dict[str, Calibrator] = {}
     for j, aspect in enumerate(table.bench.aspects):
         known = target[:, j] >= 0
-        stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names)
+        share = shares[j]
+        lessons = None if share is None else share[known]
+        stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names, lessons)
     return Panel(kind=kind, members=tuple(members), stacks=stacks)
 
 
-def fit_weights(given: FloatArray, has: np.ndarray, target: IntArray, *, nominal: bool) -> FloatArray:
+def fit_weights(
+    given: FloatArray, has: np.ndarray, target: IntArray, *, nominal: bool, shares: FloatArray | None = None
+) -> FloatArray:
     """Weights of the members' distributions, not negative, summing to 1; equal ones where nothing is learned.
 
     Ridge regression of the experts' P(grade >= j), 0 or 1, on the members', all cuts together and each centered; of
@@ -344,6 +353,7 @@ def fit_weights(given: FloatArray, has: np.ndarray, target: IntArray, *, nominal
         has: Which there are, shape (n_members, n_items); one an item at least.
         target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
         nominal: The grades are classes.
+        shares: The annotators' shares of the grades, shape (n_items, n_aspects, n_grades), in place of 0 and 1.
 
     Source: Breiman (1996), Stacked regressions, Machine Learning 24.
     """
@@ -351,7 +361,7 @@ def fit_weights(given: FloatArray, has: np.ndarray, target: IntArray, *, nominal
     known = (target >= 0).ravel()
     spoke = np.repeat(has[:, :, None], given.shape[2], axis=2).reshape(members, -1)[:, known]
     rows = given.reshape(members, -1, k)[:, known]
-    truth = np.eye(k)[target.ravel()[known]]
+    truth = np.eye(k)[target.ravel()[known]] if shares is None else shares.reshape(-1, k)[known]
     x = np.where(spoke[:, :, None], rows, 1.0 / k)
     if not nominal:
         x = above_cuts(x.reshape(-1, k)).reshape(members, -1, k - 1)
@@ -390,7 +400,7 @@ def _by_cuts(table: _Table, members: Sequence[str], kind: PanelKind) -> GradePai
         found = decided_by_cuts(data, raw.probabilities[known, j], table.objective, bench.seed) if known.size else None
         if found is not None:
             grade[known, j], accept[known, j] = found
-    return table.paired(replace(raw, grade=grade, accept=accept))
+    return ratings_of(bench.dataset, part, replace(raw, grade=grade, accept=accept))
 
 
 def _candidate(panel: Panel, incumbent: Candidate) -> Candidate:
@@ -405,21 +415,12 @@ def _candidate(panel: Panel, incumbent: Candidate) -> Candidate:
     return Candidate(name, module, settings={"kind": RECORDED_KIND, "judge": name, "panel": panel.kind})
 
 
-def _scored(
-    table: _Table, panel: Panel, raw: Judgments, incumbent: Candidate, settings: CompileSettings
-) -> ScoredCandidate:
+def _scored(table: _Table, tried: _Tried, incumbent: Candidate, settings: CompileSettings) -> ScoredCandidate:
     """A panel beside the judges that were compared, as it is: with the grade that its members state together."""
-    rated, objective = table.paired(raw), table.objective
-    candidate, n = _candidate(panel, incumbent), int(rated.labelled.sum())
-    statistic = objective.statistic(rated)
-    found = interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(n)
-    recorded = table.recorded.with_panel(candidate.name, panel)
-    ids = [item.item_id for item in table.part.items]
-    cost, (calls, asked) = recorded.cost_of(candidate.name, ids), recorded.calls_of(candidate.name, ids)
-    unscored = int((rated.labelled & (rated.judge == UNSCORED)).sum())
-    return ScoredCandidate(
-        candidate, statistic.point(), unscored, n, estimate=found, cost_usd=cost, calls=calls, asked=asked
-    )
+    candidate = _candidate(tried.panel, incumbent)
+    recorded = table.recorded.with_panel(candidate.name, tried.panel)
+    ratings = ratings_of(table.bench.dataset, table.part, tried.raw)
+    return scored_candidate(candidate, recorded, tried.raw, ratings, table.objective, settings, tried.rated)
 
 
 def _spoke(table: _Table, panel: Panel) -> str:

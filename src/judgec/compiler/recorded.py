@@ -10,23 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import dspy
-import numpy as np
 
-from judgec.compiler.assemble import Bench, fitted, learned_part, out_of_fold
+from judgec.compiler.assemble import Bench, fitted, learned_part, rated_out_of_fold
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
-from judgec.compiler.dataset import Part
+from judgec.compiler.dataset import Part, ratings_of
 from judgec.compiler.search.candidates import Candidate, with_instructions
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.live import live_prompt
 from judgec.judges.recorded import MIN_COMMON, RECORDED_KIND, RecordedVerdicts, shortly
 from judgec.lm.watch import Watch
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
-from judgec.records.ratings import GradePairs, on_both, pair
+from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import interval
-from judgec.stats.intervals.resampling import jackknife_se
+from judgec.stats.intervals.paired_gain import paired_gain
 
 MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are
 UNKNOWN_PROMPT = "The verdicts of {judge} were recorded; its prompt is not known."
@@ -89,20 +89,31 @@ def choose_recorded(
     tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
     if left := len(gains) - len(tried):
         notes.append(f"{left} judges that are worth least as they are were not calibrated")
-    chosen = _best_calibrated(bench, module, part, rated, tried, alone, objective)
+    chosen, calibrated = _best_calibrated(bench, module, part, rated, tried, alone, objective)
     if chosen != alone:
         notes.append(f"{alone} is best as it is; {chosen} is worth more once both are calibrated")
     if chosen != baseline:
         shared = on_both(usable[chosen].ratings, usable[baseline].ratings)[0].labelled
         notes.append(f"{chosen} and {baseline} were both asked about {int(shared.sum()):,} labels of train and dev")
-    scored = tuple(_scored(module, recorded, name, usable[name], objective, settings) for name in usable)
+    scored = tuple(
+        scored_candidate(
+            candidate_of(recorded, name, module),
+            recorded,
+            one.raw,
+            one.ratings,
+            objective,
+            settings,
+            calibrated.get(name),
+        )
+        for name, one in usable.items()
+    )
     return ChosenPrompt(
-        chosen=_with_prompt(candidate_of(recorded, chosen, module), recorded),
+        chosen=with_prompt(candidate_of(recorded, chosen, module), recorded),
         fitted=None,
         scored=scored,
         notes=tuple(notes),
-        uncompiled=_with_prompt(candidate_of(recorded, baseline, module), recorded),
-        alone=_with_prompt(candidate_of(recorded, alone, module), recorded),
+        uncompiled=with_prompt(candidate_of(recorded, baseline, module), recorded),
+        alone=with_prompt(candidate_of(recorded, alone, module), recorded),
     )
 
 
@@ -114,7 +125,14 @@ def candidate_of(recorded: RecordedVerdicts, name: str, module: dspy.Module) -> 
     return Candidate(name, module, settings=facts)
 
 
-def _with_prompt(candidate: Candidate, recorded: RecordedVerdicts) -> Candidate:
+def with_prompts(judge: CompiledJudge, recorded: RecordedVerdicts, name: str) -> CompiledJudge:
+    """The judge with the prompts of those that it was made of, as far as they are known, so that they can be asked."""
+    about = {member: recorded.judges[member] for member in (judge.joint.members if judge.joint else (name,))}
+    known = {member: live_prompt(one.model, one.messages) for member, one in about.items()}
+    return replace(judge, prompts={member: prompt for member, prompt in known.items() if prompt is not None})
+
+
+def with_prompt(candidate: Candidate, recorded: RecordedVerdicts) -> Candidate:
     """The candidate with its own prompt in place of the task's, for whoever reads the program or the report."""
     prompt = recorded.judges[candidate.name].prompt or UNKNOWN_PROMPT.format(judge=candidate.name)
     return replace(candidate, module=with_instructions(candidate.module, prompt))
@@ -124,12 +142,8 @@ def _rated(bench: Bench, name: str, part: Part, objective: Objective) -> Rated:
     assert bench.recorded is not None  # the caller has looked
     raw = bench.recorded.judgments(name, [item.item_id for item in part.items])
     n_train = len(bench.dataset.train)
-    train = _paired(bench, bench.dataset.train, raw.subset(range(n_train)))
-    return Rated(raw, _paired(bench, part, raw), objective.value(train))
-
-
-def _paired(bench: Bench, part: Part, judgments: Judgments) -> GradePairs:
-    return pair(part.experts, judgments, bench.scale, accept_only=bench.dataset.labels.accept_only)
+    train = ratings_of(bench.dataset, bench.dataset.train, raw.subset(range(n_train)))
+    return Rated(raw, ratings_of(bench.dataset, part, raw), objective.value(train))
 
 
 def _grades(ratings: GradePairs) -> int:
@@ -174,54 +188,73 @@ def _best_calibrated(
     names: Sequence[str],
     incumbent: str,
     objective: Objective,
-) -> str:
+) -> tuple[str, dict[str, GradePairs]]:
     """The judge that ships: the one that is best as it is, or whoever is worth clearly more once all are calibrated.
 
     Clearly is a paired out-of-fold gain of more than one standard error (jackknife over queries) on the items of both;
     of several the largest gain wins. It is the rule by which a decision rule replaces the raw verdict.
+    All of them, calibrated, come with it.
     """
     names = [name for name in names if name != incumbent]
-    if not names:
-        return incumbent
     alone = replace(bench, evidence=None)
 
     def compiled(name: str) -> GradePairs:
         raw = rated[name].raw
-        said = out_of_fold(fitted(alone, Candidate(name, module), part, raw), part)[1]
-        reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
-        return _paired(bench, part, replace(said, unscored=reasons))
+        return rated_out_of_fold(bench, fitted(alone, Candidate(name, module), part, raw), part, raw)
 
-    first, best = compiled(incumbent), (0.0, incumbent)
+    found, best = {incumbent: compiled(incumbent)}, (0.0, incumbent)
     for name in names:
-        one, other = on_both(compiled(name), first)
+        found[name] = compiled(name)
+        one, other = on_both(found[name], found[incumbent])
         if int(one.labelled.sum()) < MIN_COMMON // 2:
             continue
-        gain = WeightedSum(((1.0, objective.statistic(one)), (-1.0, objective.statistic(other))))
-        error = float(jackknife_se(gain, (gain.items > 0)[None].astype(np.float64))[0])
-        if gain.point() > max(best[0], 0.0 if np.isnan(error) else error):
-            best = gain.point(), name
-    return best[1]
+        gain = paired_gain(objective.statistic(one), objective.statistic(other))
+        if gain.clear and gain.value > best[0]:
+            best = gain.value, name
+    return best[1], found
 
 
-def _scored(
-    module: dspy.Module,
+def scored_candidate(
+    candidate: Candidate,
     recorded: RecordedVerdicts,
-    name: str,
-    rated: Rated,
+    raw: Judgments,
+    ratings: GradePairs,
     objective: Objective,
     settings: CompileSettings,
+    calibrated: GradePairs | None,
 ) -> ScoredCandidate:
-    statistic = objective.statistic(rated.ratings)
-    found: Estimate = interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(rated.n)
-    unscored = int((rated.ratings.labelled & (rated.ratings.judge == UNSCORED)).sum())
-    calls, asked = recorded.calls_of(name, rated.raw.item_ids)
+    """What verdicts are worth as they are, and what they cost.
+
+    Args:
+        candidate: Whose they are; ``recorded`` has its name.
+        recorded: All verdicts.
+        raw: The candidate's, on train and dev.
+        ratings: They beside the experts' labels.
+        objective: What they are worth.
+        settings: Of the interval.
+        calibrated: Grades out of fold once they are calibrated, beside the experts' labels; None where nobody fitted.
+    """
+    calls, asked = recorded.calls_of(candidate.name, raw.item_ids)
     return ScoredCandidate(
-        candidate_of(recorded, name, module),
-        statistic.point(),
-        unscored,
-        rated.n,
-        estimate=found,
-        cost_usd=recorded.cost_of(name, rated.raw.item_ids),
+        candidate,
+        objective.value(ratings),
+        int((ratings.labelled & (ratings.judge == UNSCORED)).sum()),
+        int(ratings.labelled.sum()),
+        estimate=worth_of(ratings, objective, settings),
+        cost_usd=recorded.cost_of(candidate.name, raw.item_ids),
         calls=calls,
         asked=asked,
+        worth=None if calibrated is None else worth_of(calibrated, objective, settings),
     )
+
+
+def worth_of(rated: GradePairs, objective: Objective, settings: CompileSettings) -> Estimate:
+    """The objective of a judge with its interval.
+
+    Args:
+        rated: Its grades beside the experts' labels.
+        objective: What they are worth.
+        settings: Of the interval.
+    """
+    found = interval(objective.statistic(rated), resamples=settings.resamples, seed=settings.seed)
+    return found.estimate(int(rated.labelled.sum()))

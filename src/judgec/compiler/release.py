@@ -8,7 +8,8 @@ from typing import Protocol, Self, TypeVar
 
 from judgec.compiler.standing import Standing
 from judgec.errors import UserError
-from judgec.records.card import ProgramCard
+from judgec.lm.usage import Spent
+from judgec.records.card import Cost, ProgramCard
 from judgec.report.items import FILE
 from judgec.store import programs
 from judgec.store.programs import Program
@@ -65,7 +66,7 @@ class Releasable(Protocol):
     def program(self, family: Family) -> Program:
         """What is written."""
 
-    def page(self, card: ProgramCard) -> str | None:
+    def page(self, card: ProgramCard, /) -> str | None:
         """``report.html``, where there is one."""
 
     def items(self) -> Iterable[str]:
@@ -97,7 +98,7 @@ def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> t
     # Looks are counted over all names: two families must not both be told that theirs is the first.
     home, name = made.place.home, made.place.name
     with locked_home(home), locked_family(home, name):
-        check_kind(home, name, made.place.kind)
+        check_place(made.place)
         family = read_family(home, name)
         counted = {look.version for look in family.looks}
         earlier = made.earlier
@@ -130,19 +131,28 @@ def _write_items(page: Path, lines: Iterable[str]) -> None:
             file.writelines(line.encode() for line in chain([first], iterator))
 
 
-def check_kind(home: Path, name: str, kind: str) -> None:
-    """A family holds judges, agents or query generators.
+def check_place(place: Place) -> None:
+    """Refuse a place before anything is done for it: a family holds judges, agents or query generators.
 
     Raises:
-        UserError: When its versions are of another kind.
+        UserError: When its name cannot be a folder's, or its versions are of another kind.
     """
-    versions = programs.versions(home, name)
+    if not programs.NAME.fullmatch(place.name):
+        raise UserError(
+            f"--name {place.name!r}: not a folder name; letters, digits, '-', '_', '.' are valid. Choose another."
+        )
+    versions = programs.versions(place.home, place.name)
     if versions:
-        held = kind_of(programs.load(home, f"{name}@{versions[-1]}").card.task)
-        if held != kind:
+        held = kind_of(programs.load(place.home, f"{place.name}@{versions[-1]}").card.task)
+        if held != place.kind:
             raise UserError(
-                f"--name {name}: that is {NOUNS[held]}; {NOUNS[kind]} needs a name of its own. Give --name."
+                f"--name {place.name}: that is {NOUNS[held]}; {NOUNS[place.kind]} needs a name of its own. Give --name."
             )
+
+
+def cost_of(spent: Spent, seconds: float) -> Cost:
+    """What a compile took, for its card."""
+    return Cost(lm_calls=spent.calls, usd=spent.cost_usd, seconds=round(seconds, 2))
 
 
 def alias_of(card: ProgramCard) -> str:

@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-
 from judgec.compiler.abstain import Abstention, promise_note
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.compile import Compiled, PanelFound
-from judgec.compiler.costs import judge_costs
 from judgec.compiler.learning_curve import LearningCurve
 from judgec.report.cost_table import COLUMNS, TITLE
 from judgec.report.numbers import dollars, number, percent, show, span, statistic_name
+from judgec.report.screen import TextTable
 
 
-def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[Table]:
+def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[TextTable]:
     """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve."""
     tables = _costs_tables(compiled) + ([] if compiled.panel is None else [_panel_table(compiled.panel)])
     tables += [_coverage_table(compiled.abstention)] if abstaining else []
@@ -55,64 +52,42 @@ def panel_sentence(panel: PanelFound) -> str:
     return f"{who}; gain on test over the best single judge, both compiled: {show(panel.gain, 3, sign=True)}"
 
 
-def _costs_tables(compiled: Compiled) -> list[Table]:
+def _costs_tables(compiled: Compiled) -> list[TextTable]:
     """The judges that no other one beats at their price, and the one that ships; none where all cost the same."""
-    costs = judge_costs(compiled.scored, compiled.chosen.name)
-    rows = [row for row in costs if row.pareto or row.chosen]
+    rows = [row for row in compiled.costs if row.pareto or row.chosen]
     if len(rows) < 2:
         return []
-    heads, cells = COLUMNS.screen(rows)
-    table = Table(title=TITLE, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if place else "left", no_wrap=place > 0, overflow="fold")
-    for row in cells:
-        table.add_row(*row)
-    return [table]
+    return [TextTable(f"{TITLE}, on {rows[0].split}", *COLUMNS.screen(rows))]
 
 
-def _panel_table(panel: PanelFound) -> Table:
-    table = Table(
-        title=f"Panel: {panel.kind}",
-        title_justify="left",
-        title_style="bold",
-        box=SIMPLE_HEAD,
-        padding=(0, 1),
-    )
+def _panel_table(panel: PanelFound) -> TextTable:
     weighted = any(one.weight is not None for one in panel.members)
-    table.add_column("member")
-    for column in (*(["weight"] if weighted else []), "adds", "$"):
-        table.add_column(column, justify="right")
-    for one in panel.members:
-        table.add_row(
+    rows = [
+        (
             one.judge,
             *([number(one.weight)] if weighted else []),
             show(one.adds, 3, sign=True),
             dollars(one.cost_usd),
         )
-    return table
+        for one in panel.members
+    ]
+    return TextTable(f"Panel: {panel.kind}", ("member", *(["weight"] if weighted else []), "adds", "$"), rows)
 
 
-def _coverage_table(abstention: Abstention) -> Table:
-    table = _table("Leaving the least sure to a human, on test", "confidence at least", "scored")
-    table.add_column(statistic_name(abstention.of), justify="right")
-    rows = [("", point) for point in abstention.curve]
+def _coverage_table(abstention: Abstention) -> TextTable:
+    points = [("", point) for point in abstention.curve]
     if abstention.chosen is not None:
-        rows.append(("in use: ", abstention.chosen))
-    for prefix, point in rows:
-        table.add_row(f"{prefix}{number(point.below)}", percent(point.coverage), show(point.agreement))
-    return table
+        points.append(("in use: ", abstention.chosen))
+    rows = [
+        (f"{prefix}{number(point.below)}", percent(point.coverage), show(point.agreement)) for prefix, point in points
+    ]
+    heads = ("confidence at least", "scored", statistic_name(abstention.of))
+    return TextTable("Leaving the least sure to a human, on test", heads, rows)
 
 
-def _curve_table(curve: LearningCurve) -> Table:
-    table = _table("Learning curve, on test", "train labels", curve.objective, "range")
-    for point in curve.points:
-        spread = span(point.values) if len(point.values) > 1 else "-"
-        table.add_row(str(point.labels), number(point.mean), spread)
-    return table
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
-    for column in columns:
-        table.add_column(column, justify="right")
-    return table
+def _curve_table(curve: LearningCurve) -> TextTable:
+    rows = [
+        (str(point.labels), number(point.mean), span(point.values) if len(point.values) > 1 else "-")
+        for point in curve.points
+    ]
+    return TextTable("Learning curve, on test", ("train labels", curve.objective, "range"), rows)

@@ -9,20 +9,19 @@ from judgec import __version__
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.choose import ScoredCandidate
 from judgec.compiler.compile import Compiled, card_settings, fields_of
-from judgec.compiler.costs import judge_costs
 from judgec.compiler.judge_page import items_of, page_of, verdict_of
-from judgec.compiler.release import Place, release
+from judgec.compiler.modes import found_modes
+from judgec.compiler.release import Place, cost_of, release
 from judgec.compiler.replacement import replacement
 from judgec.compiler.rivals import judgments_table
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing
-from judgec.errors import UserError
 from judgec.judges.signatures import fingerprint
 from judgec.lm.usage import Spent
 from judgec.records.card import EVIDENCE_ALONE, Cost, ProgramCard
 from judgec.records.estimate import Estimate
+from judgec.records.language import languages_of
 from judgec.report.items import item_lines
-from judgec.store import programs
 from judgec.store.programs import Program, dump_module
 from judgec.store.sides.draw import split_record
 from judgec.store.sides.memory import JUDGE, measured_by
@@ -128,7 +127,7 @@ def save(
         seconds: How long it took.
         track: Logs the saved version elsewhere.
     """
-    cost = Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(seconds, 2))
+    cost = cost_of(spent, seconds)
     found: list[Saved] = []
 
     def saved(card: ProgramCard, made: FinishedJudge) -> None:
@@ -157,8 +156,9 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         signature=fingerprint(compiled.judge.module),
         data_digest=labels.digest,
         split_digest=compiled.dataset.split.digests["test"],
+        languages=languages_of(labels.items),
         labels=labels.source.get("labels", ""),
-        lm=settings.lm.describe(),
+        lm=settings.asked_by(compiled.judge).describe(),
         engine=EVIDENCE_ALONE if not compiled.judge.asks_lm else ENGINE_NOTE if settings.lm.embedded else "",
         evidence_alone=not compiled.judge.asks_lm,
         optimizer=settings.optimizer,
@@ -196,6 +196,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "task": dataset.labels.task,
         "objective": settings.objective,
         "consensus": settings.consensus,
+        "languages": list(languages_of(dataset.labels.items)),
         "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)} | _folds(compiled),
         "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
         "difference": difference,
@@ -206,9 +207,10 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
         "candidates": [_candidate(found, compiled) for found in compiled.scored],
-        "costs": [row.to_json() for row in judge_costs(compiled.scored, compiled.chosen.name)],
+        "costs": [row.to_json() for row in compiled.costs],
         **_baseline(compiled),
         **({} if compiled.panel is None else {"panel": compiled.panel.to_json()}),
+        **({} if compiled.cascade is None else {"cascade": compiled.cascade.to_json()}),
         **({} if (moved := compiled.retargeted) is None else {"retarget": moved.to_json(decision)}),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
@@ -222,10 +224,11 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         },
         "calibration_error": calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"]),
         "abstention": compiled.abstention.to_json(),
+        **({} if (modes := found_modes(compiled)) is None else {"modes": modes.to_json()}),
         **_alt_test(compiled),
         **({} if compiled.curve is None else {"learning_curve": compiled.curve.to_json()}),
         "source": dict(settings.source),
-        "lm": settings.lm.describe(),
+        "lm": settings.asked_by(compiled.judge).describe(),
         "notes": list(compiled.notes),
         "lm_calls": cost.lm_calls,
         "cost_usd": cost.usd,
@@ -269,15 +272,3 @@ def _folds(compiled: Compiled) -> dict[str, int]:
 
 def _short(estimates: Mapping[str, Estimate]) -> dict[str, object]:
     return {name: estimate.to_json() for name, estimate in estimates.items()}
-
-
-def check_name(name: str) -> None:
-    """Refuse a name before anything is done with it.
-
-    Raises:
-        UserError: When it cannot be a folder name.
-    """
-    if not programs.NAME.fullmatch(name):
-        raise UserError(
-            f"--name {name!r}: not a folder name; letters, digits, '-', '_', '.' are valid. Choose another."
-        )

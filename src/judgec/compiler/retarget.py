@@ -84,8 +84,10 @@ def check_carried(program: Program, labels: LabelSet, fields: Sequence[str]) -> 
         raise UserError(f"{where}: its prompt shows {', '.join(missing)}, which no item has. Give its own labels.")
     if card.evidence_alone:
         raise UserError(f"{where}: asks no model, so there is no prompt to carry over. Name a judge with a prompt.")
-    if card.settings.get("panel") is not None:
-        raise UserError(f"{where}: a panel has several prompts; a judge with one is valid. Name one of its members.")
+    if card.settings.get("panel") is not None or card.settings.get("cascade") is not None or "members" in card.lm:
+        raise UserError(
+            f"{where}: a panel or cascade has several prompts; a judge with one is valid. Name one of its members."
+        )
 
 
 def with_the_same_prompt(program: Program, recorded: RecordedVerdicts) -> RecordedVerdicts:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgec.compiler.dataset import Dataset
+from judgec.compiler.dataset import Dataset, ratings_of
 from judgec.compiler.pair_columns import LONGEST
 from judgec.compiler.promote import Decision, decide
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing, standing_of
-from judgec.compiler.verify import BASELINES, BEST_ALONE, COMPILED_SINGLE, Verification, ratings_of
+from judgec.compiler.verify import BASELINES, BEST_ALONE, COMPILED_SINGLE, Verification
 from judgec.errors import JudgecError, ServiceError
 from judgec.held_out import NOT_SAVED, saved_judgments
 from judgec.judges.bulk import SERVICE_ERROR
@@ -134,7 +134,7 @@ class Contest:
             return judge.calibrate(items, None)
         if program.card.settings.get("kind") == RECORDED_KIND and self.settings.recorded is not None:
             name = judge_of(program.card)
-            raw = self.settings.recorded.with_panel(name, judge.panel).judgments(name, [item.item_id for item in items])
+            raw = self.settings.recorded.with_panel(name, judge.joint).judgments(name, [item.item_id for item in items])
             return judge.calibrate(items, raw)
         return judge.judge(items, _own_model(program.card, self.session))
 

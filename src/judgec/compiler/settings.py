@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 from judgec.compiler.consensus import Consensus
+from judgec.judges.judge import CompiledJudge
 from judgec.judges.recorded import RecordedVerdicts
 from judgec.lm.spec import LMSpec
+from judgec.lm.usage import MAX_WAIT
 from judgec.store.programs import Program
 
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
@@ -60,6 +62,7 @@ class CompileSettings:
         seed: Seed of everything random but the split.
         budget: Most LM calls, or None for no cap.
         max_cost: Most US dollars, or None for no cap.
+        max_wait: Seconds that a call waits for a busy endpoint, in all.
         evidence: Whether the calibrator may use evidence features.
         resamples: Bootstrap resamples of each interval.
         reflection: The language model that rewrites prompts, or None.
@@ -74,11 +77,14 @@ class CompileSettings:
         folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
             first version five below forty queries.
         consensus: Of annotators who differ, on what the judge learns from.
+        log_traces: Whether MLflow gets the test items on which judge and experts differ as traces, with their texts.
         source: How the labels were read, for the report: what ``read_labels`` was given.
         recorded: Verdicts of judges that are looked up in place of a model that is asked, or None.
         baseline: The recorded judge to compare with; None for the one with the median objective.
         panel: Look for a panel of ``all`` recorded judges, or of at most so many; None for a single one.
+        cascade: The cheap and the dear recorded judge of a cascade, or None.
         retarget: The compiled judge whose prompt is carried over to this model, or None.
+        jury: Compiled judges that are asked in place of one prompt, each with its model of ``lm.members``.
     """
 
     name: str
@@ -89,6 +95,7 @@ class CompileSettings:
     seed: int = 0
     budget: int | None = None
     max_cost: float | None = None
+    max_wait: float = MAX_WAIT
     evidence: bool = True
     resamples: int = 2000
     reflection: LMSpec | None = None
@@ -102,11 +109,20 @@ class CompileSettings:
     weighs: Weighs = Weighs()
     folds: int | None = None
     consensus: Consensus = "median"
+    log_traces: bool = False
     source: Mapping[str, object] = field(default_factory=dict)
     recorded: RecordedVerdicts | None = field(default=None, repr=False)
     baseline: str | None = None
     panel: Literal["all"] | int | None = None
+    cascade: tuple[str, str] | None = None
     retarget: Retarget | None = None
+    jury: tuple[Program, ...] = ()
+
+    def asked_by(self, judge: CompiledJudge) -> LMSpec:
+        """The model that a compiled judge asks: of a jury those of its own jurors."""
+        if not judge.jurors:
+            return self.lm
+        return LMSpec.jury({name: self.lm.members[name] for name in judge.jurors}, api_base=self.lm.api_base)
 
 
 def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, str]:
@@ -122,6 +138,8 @@ def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, st
     named = None if model is None else LMSpec.parse(model)
     if judge.recorded is not None:
         return None, "recorded verdicts have no prompt to rewrite"
+    if judge.members:
+        return None, "the prompts of jurors are asked as they are"
     if judge.embedded:
         return None, "the embedded engine reads evidence, not instructions"
     named = named or LMSpec.parse(judge.model)

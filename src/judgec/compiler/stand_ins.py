@@ -13,7 +13,7 @@ from judgec.store.rows.columns import renamed
 from judgec.store.rows.graded import JUDGED_BY, StandIns
 from judgec.store.rows.items import collect_items, item_digest
 from judgec.store.stream.judged import GRADED
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 from judgec.tasks.registry import as_task
 
 

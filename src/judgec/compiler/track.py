@@ -1,7 +1,7 @@
 """Logs a compile as an MLflow run: the numbers of the report and the pictures that show them."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,20 +10,56 @@ import numpy as np
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.compile import Compiled
 from judgec.compiler.dataset import Part
+from judgec.compiler.judge_page import items_of
 from judgec.compiler.page_groups import by_group
 from judgec.compiler.report import Saved
 from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import acceptability
 from judgec.records.agreement import Agreement
-from judgec.records.card import EVIDENCE_ALONE
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
+from judgec.records.ratings import GradePairs
 from judgec.report import figures
+from judgec.report.cost_table import logged
 from judgec.report.curves import coverage_figure, learning_curve_figure
+from judgec.report.items import BrowsedItem
+from judgec.stats.agreement.objective import parse_objective, statistics_of
+from judgec.stats.intervals.bootstrap import interval
 from judgec.store import programs
 from judgec.store.splits import SPLITS
-from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
+from judgec.tasks.registry import TASKS
+from judgec.tracking.metrics import headline, of_cost
+from judgec.tracking.runs import (
+    CandidateRun,
+    ColumnKind,
+    CompileRun,
+    DatasetInput,
+    DisagreementTrace,
+    ModelFields,
+    ModelVersion,
+)
 
+MOST_ROWS = 200  # of the table of disagreements
+SHOWN_TEXT = 1000  # characters of a text in it
+AGREED = 2  # the place of an item on which judge and experts agree (``BrowsedItem.worth``)
+HEADLINE = (  # 15 metrics, which fit on MLflow's compare page
+    "test.objective",
+    "test.objective.low",
+    "test.objective.high",
+    "test.tau_b",
+    "test.accept_agreement",
+    "test.kappa",
+    "test.qwk",
+    "test.exact",
+    "test.ceiling",
+    "test.gain",
+    "test.unscored",
+    "test.n",
+    "lm_calls",
+    "cost_usd",
+    "seconds",
+)
 Columns = Mapping[str, Literal["string", "long", "double", "boolean"]]
 
 
@@ -42,6 +78,8 @@ def run_of(
     """
     card = saved.card
     version = f"{card.version:04d}"
+    differing = _differing(compiled)
+    metrics = _metrics(compiled) | _of_the_run(compiled, saved, settings)
     return CompileRun(
         name=f"{card.name} {version}",
         params={
@@ -55,7 +93,8 @@ def run_of(
             "evidence": settings.evidence,
             "prompt": compiled.chosen.name,
         },
-        metrics=_metrics(compiled),
+        metrics=metrics,
+        headline=headline(metrics, HEADLINE),
         candidates=tuple(
             CandidateRun(
                 name=found.candidate.name,
@@ -69,8 +108,13 @@ def run_of(
         ),
         datasets=_datasets(compiled, source),
         figures=_figures(compiled),
+        tables={
+            "disagreements": _disagreement_table(differing),
+            **({"costs": logged(compiled.costs)} if compiled.costs else {}),
+        },
         tags={"judgec.promoted": str(card.promoted).lower(), "judgec.engine": card.engine},
         key=hashlib.sha256(card.model_dump_json().encode()).hexdigest(),
+        disagreements=_disagreements(differing, card) if settings.log_traces else (),
         version=_model_version(compiled, saved, settings.home),
         started=started,
         ended=ended,
@@ -91,7 +135,23 @@ def _model_version(compiled: Compiled, saved: Saved, home: Path) -> ModelVersion
         aliases=tuple(sorted(alias for alias, version in aliases.items() if version == card.version)),
         tags={**tags, "promoted": str(card.promoted).lower(), "labels": card.labels or "experts"},
         description=f"{EVIDENCE_ALONE}; {card.reason}" if card.evidence_alone else card.reason,
+        fields=_fields(card),
     )
+
+
+def _fields(card: ProgramCard) -> ModelFields:
+    """The columns of a loaded judge: the task's inputs, and what a judged row gets."""
+    spec = TASKS[card.task]
+    several = {*spec.lists, *spec.joined}
+    inputs: dict[str, ColumnKind] = {name: "texts" if name in several else "text" for name in spec.inputs}
+    kinds = {type(grade) for grade in card.scale.grades}
+    grade: ColumnKind = "whole" if kinds == {int} else "number" if kinds <= {int, float} else "text"
+    graded: dict[str, ColumnKind] = {"grade": grade, "score": "number", "accept": "truth", "confidence": "number"}
+    ends = [""] if len(card.aspects) == 1 else [f".{aspect}" for aspect in card.aspects]
+    outputs = {f"{name}{end}": kind for name, kind in graded.items() for end in ends}
+    words: dict[str, ColumnKind] = dict.fromkeys(("rationale", "unscored", "probabilities"), "text")
+    outputs["stated_confidence"] = "number"
+    return ModelFields(inputs={**inputs, "item_id": "text"}, required=spec.required, outputs=outputs | words)
 
 
 def _datasets(compiled: Compiled, source: str) -> tuple[DatasetInput, ...]:
@@ -118,6 +178,98 @@ def _metrics(compiled: Compiled) -> dict[str, Estimate | float]:
         metrics["test.abstaining.coverage"] = compiled.abstention.chosen.coverage
         metrics["test.abstaining.agreement"] = compiled.abstention.chosen.agreement
     return metrics
+
+
+def _differing(compiled: Compiled) -> list[BrowsedItem]:
+    """Test items that judge and experts see differently, or that have no grade: the farthest apart first."""
+    found = sorted((item for item in items_of(compiled) if item.worth()[0] < AGREED), key=BrowsedItem.worth)
+    return found[:MOST_ROWS]
+
+
+def _disagreements(differing: Sequence[BrowsedItem], card: ProgramCard) -> tuple[DisagreementTrace, ...]:
+    """As traces: with whole texts."""
+    several = {*TASKS[card.task].lists}
+    return tuple(
+        DisagreementTrace(
+            item_id=item.item_id,
+            inputs={
+                name: parts if name in several or len(parts) != 1 else parts[0] for name, parts in item.texts.items()
+            },
+            graded=TASKS[card.task].graded,
+            expert={aspect: grade for aspect, grade in item.expert.items() if grade is not None},
+            judge=f"{card.name}@{card.version}",
+            verdict=dict(item.judge),
+            reason=item.reason,
+            unscored=item.unscored,
+        )
+        for item in differing
+    )
+
+
+def _disagreement_table(differing: Sequence[BrowsedItem]) -> dict[str, list[object]]:
+    """As ``mlflow.log_table`` has it. Of the item's texts what the page shows of it anyway, cut."""
+    rows: list[object] = [
+        [
+            item.item_id,
+            _one_or_all(item.expert),
+            _one_or_all(item.judge),
+            _one_or_all(item.score),
+            item.confidence,
+            item.unscored,
+            item.reason,
+            *(" | ".join(item.texts.get(name, ()))[:SHOWN_TEXT] for name in ("query", "answer")),
+        ]
+        for item in differing
+    ]
+    columns: list[object] = [
+        "item_id",
+        "experts",
+        "judge",
+        "score",
+        "confidence",
+        "unscored",
+        "reason",
+        "query",
+        "answer",
+    ]
+    return {"columns": columns, "data": rows}
+
+
+def _one_or_all(by_aspect: Mapping[str, object]) -> object:
+    """The grade of the only aspect; of several a text of all."""
+    if len(by_aspect) == 1:
+        return next(iter(by_aspect.values()))
+    return ", ".join(f"{aspect} {value}" for aspect, value in by_aspect.items())
+
+
+def _of_the_run(compiled: Compiled, saved: Saved, settings: CompileSettings) -> dict[str, Estimate | float]:
+    """The objective on test, the best it could be, what was gained, and what it took."""
+    ratings = compiled.verification.ratings["compiled"]
+    statistic = parse_objective(settings.objective).statistic(ratings)
+    found: dict[str, Estimate | float] = {
+        "test.objective": interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(
+            len(ratings.expert)
+        ),
+        "test.gain": compiled.decision.difference,
+        **of_cost(saved.card.cost),
+    }
+    ceiling = compiled.verification.agreements["ceiling"].estimates.get(statistics_of(settings.objective)[0])
+    if ceiling is not None:
+        found["test.ceiling"] = ceiling
+    if TASKS[compiled.dataset.labels.task].pairs:
+        found["test.accept_agreement"] = _decisive(ratings)
+    return found
+
+
+def _decisive(ratings: GradePairs) -> Estimate:
+    """Of the pairs in which the experts prefer one answer, the share in which the judge prefers the same.
+
+    What accept agreement is to grades: who would be taken. A pair without a verdict counts against the judge.
+    """
+    tie = ratings.n_grades - 1
+    decided = (ratings.expert >= 0) & (ratings.expert != tie)
+    value = float((ratings.judge == ratings.expert)[decided].mean()) if decided.any() else None
+    return Estimate(value=value, n=int(decided.sum()), note="where the experts prefer one answer")
 
 
 def _flat(prefix: str, agreement: Agreement) -> dict[str, Estimate | float]:
@@ -176,13 +328,15 @@ def _aspect_figures(compiled: Compiled, j: int) -> dict[str, bytes]:
     judge = (judged.accept if only_accepts else judged.grade)[:, j]
     raters = experts.accept_by if only_accepts else experts.grade_by
     by_name = {name: raters[number, :, j] for number, name in enumerate(experts.annotators)}
-    stated = compiled.verification.judgments["compiled_prompt"]
+    stated = judged.confidence[:, j]  # the calibrated one, where the model says nothing of its own
+    if judged.stated is not None and np.isfinite(judged.stated).any():
+        stated = judged.stated
     chances = np.full(len(expert), np.nan)
     chances[judged.scored] = acceptability(judged.probabilities[judged.scored, j], scale)
     drawn = {
         "confusion": figures.confusion_figure(expert, judge, scale),
         "histogram": figures.histogram_figure(by_name, judge, scale),
-        "confidence": figures.confidence_figure(stated.grade[:, j], stated.confidence[:, j], scale),
+        "confidence": figures.confidence_figure(judged.grade[:, j], stated, scale),
         "reliability": figures.reliability_figure(chances, experts.accept[:, j]),
     }
     measured = compiled.verification.agreements["compiled"]

@@ -7,7 +7,7 @@ import numpy as np
 
 from judgec.compiler.assemble import Bench, calibrated, evidence_only
 from judgec.compiler.choose import ChosenPanel
-from judgec.compiler.dataset import Dataset, Part
+from judgec.compiler.dataset import Dataset, Part, ratings_of
 from judgec.compiler.pair_columns import LONGEST, longest, with_preference_columns
 from judgec.compiler.search.candidates import Candidate
 from judgec.judges.judge import CompiledJudge
@@ -15,10 +15,12 @@ from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, IntArray
-from judgec.records.ratings import GradePairs, pair
+from judgec.records.mode_agreement import ModesAgreement
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling, measure, with_aspects
-from judgec.tasks.registry import compares
+from judgec.stats.agreement.modes import measure_modes
+from judgec.tasks.registry import compares, finds_modes
 
 BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
 JUDGES = (*BASELINES, "compiled")
@@ -36,17 +38,13 @@ class Verification:
             ``compiled_loo`` and ``ceiling``, in the order of the report.
         ratings: By judge, the same rows for all; judges that were not made are absent.
         judgments: By judge, of the test items.
+        modes: How well the compiled judge finds each failure mode; None where the labels are of none.
     """
 
     agreements: Mapping[str, Agreement]
     ratings: Mapping[str, GradePairs]
     judgments: Mapping[str, Judgments]
-
-
-def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int | None = None) -> GradePairs:
-    """A judge beside the experts on a part of the split."""
-    labels = dataset.labels
-    return pair(part.experts, judgments, labels.scale, accept_only=labels.accept_only, aspect=aspect)
+    modes: ModesAgreement | None = None
 
 
 def judge_test(
@@ -115,7 +113,11 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
         panels = {"compiled_loo": judge, "ceiling": experts}
         agreements = with_preference_columns(agreements, dataset, judgments, resampling, panels)
         ratings[LONGEST] = ratings_of(dataset, test, longest(test.items, labels.scale))
-    return Verification(agreements, ratings, judgments)
+    modes = None
+    if finds_modes(labels.task):
+        by_mode = {mode: ratings_of(dataset, test, judgments["compiled"], j) for j, mode in enumerate(labels.aspects)}
+        modes = measure_modes(by_mode, resampling)
+    return Verification(agreements, ratings, judgments, modes)
 
 
 def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:

@@ -2,10 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from math import log1p
 
 from judgec.evidence.overlap import Weight, ratio, support
-from judgec.evidence.text import VERSION, Library, StemmedText, read
+from judgec.evidence.text import VERSION, Library, Reader, StemmedText, read
+from judgec.evidence.tongues import NOTHING, Tongue
+from judgec.records.language import ENGLISH
 
 _NOT = r"(?:do(?:es)?|did|is|are|was|were|has|have|can|could|would)(?: not|n't)"
 _TELL = (
@@ -151,13 +154,16 @@ class JudgedAnswer:
         return ratio(sum(self.refused), len(self.refused))
 
 
-def refuses(sentence: str, definitions: int = VERSION) -> bool:
+def refuses(sentence: str, definitions: int = VERSION, tongue: Tongue = NOTHING) -> bool:
     """True when a lower-case sentence says that the answer is not known or not given.
 
     Args:
         sentence: In lower case.
         definitions: Version of the features' definitions; the first one knew fewer ways to say so.
+        tongue: Of its language; refusals in English are found in every one.
     """
+    if tongue.refusal is not None and tongue.refusal.search(sentence) is not None:
+        return True
     if any(cue in sentence for cue in _REFUSAL_CUES) and _REFUSAL.search(sentence) is not None:
         return True
     if definitions == 1:
@@ -182,12 +188,17 @@ def without_courtesies(text: str) -> str:
 def read_answer(text: str, library: Library) -> JudgedAnswer:
     """``text`` with its refusals and courtesies found."""
     passage = library.read(text)
-    refused = tuple(refuses(line, library.definitions) for line, _ in passage.lines)
+    refused = tuple(refuses(line, library.definitions, library.reader.tongue) for line, _ in passage.lines)
     bare = without_courtesies(text)
-    claims = passage if bare == text else read(bare)
+    claims = passage if bare == text else read(bare, library.reader, units=library.units)
     if bare != text or any(refused):
-        kept = [i for i, (line, _) in enumerate(claims.lines) if not refuses(line, library.definitions)]
-        claims = StemmedText((claims.lines[i] for i in kept), 0, (claims.quotes[i] for i in kept))
+        kept = [
+            i
+            for i, (line, _) in enumerate(claims.lines)
+            if not refuses(line, library.definitions, library.reader.tongue)
+        ]
+        lines, quotes = [claims.lines[i] for i in kept], [claims.quotes[i] for i in kept]
+        claims = StemmedText(lines, 0, quotes, library.reader, units=library.units)
     return JudgedAnswer(text, passage, claims, 1.0 - ratio(len(bare.strip()), len(text.strip()), 1.0), refused)
 
 
@@ -243,11 +254,32 @@ def _gives(reply: StemmedText, question: StemmedText) -> tuple[float, float, flo
     asked = question.vocabulary
     number = any(figure not in asked for figure in reply.numbers)
     name = any(word not in asked for word in reply.names)
-    polar = bool(question.stems) and question.stems[0] in _POLAR
+    wants = _wants(question.reader)
+    polar = bool(question.stems) and question.stems[0] in wants.polar
     return (
-        (1.0 if number else -1.0) if any(word in asked for word in _QUANTITY) else 0.0,
-        (1.0 if name else -1.0) if any(word in asked for word in _PERSON_OR_PLACE) else 0.0,
-        (1.0 if reply.stems[0] in {"yes", "no"} else -1.0) if polar else 0.0,
+        (1.0 if number else -1.0) if any(word in asked for word in wants.number) else 0.0,
+        (1.0 if name else -1.0) if any(word in asked for word in wants.name) else 0.0,
+        (1.0 if reply.stems[0] in wants.says else -1.0) if polar else 0.0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wants:
+    """Stems of questions that want a figure, a name, a yes or no, and the stems of yes and no."""
+
+    number: frozenset[str]
+    name: frozenset[str]
+    polar: frozenset[str]
+    says: frozenset[str]
+
+
+@cache
+def _wants(reader: Reader) -> _Wants:
+    if reader.language == ENGLISH:
+        return _Wants(frozenset(_QUANTITY), frozenset(_PERSON_OR_PLACE), _POLAR, frozenset({"yes", "no"}))
+    tongue, stems_of = reader.tongue, reader.stems_of
+    return _Wants(
+        stems_of(tongue.asks_number), stems_of(tongue.asks_name), stems_of(tongue.polar), stems_of(tongue.says)
     )
 
 

@@ -1,10 +1,11 @@
 """Support of an answer in its contexts: what it adds to the question must stand in the passages."""
 
+from collections.abc import Callable
 from math import log1p
 
 from judgec.evidence.answer_features import JudgedAnswer
 from judgec.evidence.overlap import Weight, fragments, gram_orders, lcs, ratio, soft_support, support
-from judgec.evidence.text import FUNCTION_STEMS, StemmedText
+from judgec.evidence.text import StemmedText
 
 NEUTRAL = 0.5  # a share of nothing: neither supported nor unsupported
 WEAK = 0.5  # a sentence with less of its weight in the contexts is counted as weak
@@ -57,7 +58,7 @@ def context_features(
     ``reference`` may be empty.
     """
     reply, known = answer.passage, contexts.vocabulary
-    stems = reply.stems
+    stems, empty = reply.stems, reply.function_stems
     new = _new(reply, question)
     types = dict.fromkeys(new)
     missing = [stem for stem in new if stem not in known]
@@ -70,8 +71,8 @@ def context_features(
         support_new,
         support(stems, known, weight, NEUTRAL),
         support(types, known, weight, NEUTRAL),
-        support((stem for stem in new if stem not in FUNCTION_STEMS), known, _one, NEUTRAL),
-        support([stem for stem in types if stem not in FUNCTION_STEMS], known, weight, NEUTRAL),
+        support((stem for stem in new if stem not in empty), known, _one, NEUTRAL),
+        support([stem for stem in types if stem not in empty], known, weight, NEUTRAL),
         soft_support(types, contexts, weight, NEUTRAL),
         support(types, known.keys() | reference.vocabulary.keys(), weight, NEUTRAL),
         *grams,
@@ -79,8 +80,8 @@ def context_features(
         *_copied(stems, contexts),
         *by_sentence,
         *best,
-        *_unsupported(reply.names, question, contexts),
-        *_unsupported(reply.numbers, question, contexts),
+        *_unsupported(reply.names, question, known.__contains__),
+        *_unsupported(reply.numbers, question, lambda number: contexts.gives(number, reply)),
         log1p(sum([weight(stem) for stem in types if stem not in known])),
         max((weight(stem) for stem in missing), default=0.0),
         log1p(_longest_gap(stems, contexts)),
@@ -144,17 +145,20 @@ def _best_sentences(reply: StemmedText, contexts: StemmedText, weight: Weight) -
     return sum(best) / len(best), min(best), max(best)
 
 
-def _unsupported(things: dict[str, None], question: StemmedText, contexts: StemmedText) -> tuple[float, float]:
+def _unsupported(
+    things: dict[str, None], question: StemmedText, supported: Callable[[str], bool]
+) -> tuple[float, float]:
     fresh = [thing for thing in things if thing not in question.vocabulary]
-    lost = sum(1 for thing in fresh if thing not in contexts.vocabulary)
+    lost = sum(1 for thing in fresh if not supported(thing))
     return ratio(lost, len(fresh)), log1p(lost)
 
 
 def _longest_gap(stems: list[str], contexts: StemmedText) -> int:
     """The most content words between two that the contexts contain."""
     longest = length = 0
+    empty = contexts.function_stems
     for stem in stems:
-        length = 0 if stem in contexts.vocabulary else length + (stem not in FUNCTION_STEMS)
+        length = 0 if stem in contexts.vocabulary else length + (stem not in empty)
         longest = max(longest, length)
     return longest
 

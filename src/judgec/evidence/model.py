@@ -12,13 +12,23 @@ import numpy as np
 from judgec.errors import ArtifactError
 from judgec.evidence.answer_features import ANSWER_NAMES, JudgedAnswer, answer_features, read_answer
 from judgec.evidence.context_features import CONTEXT_NAMES, context_features
+from judgec.evidence.conversation_features import (
+    CONVERSATION_NAMES,
+    conversation_features,
+    dialogue_features,
+    earlier,
+)
 from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
 from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
-from judgec.evidence.reasons.phrases import Phrases
+from judgec.evidence.reasons.phrases import Phrases, turn_phrases
+from judgec.evidence.reasons.retold import Retold
+from judgec.evidence.reasons.tellings import telling_of
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
 from judgec.evidence.text import VERSION, Library, StemmedText
+from judgec.records.conversation import as_turn, spoken
 from judgec.records.label import FloatArray, Item
+from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages_of
 from judgec.tasks.built_in import BUILT_IN
 from judgec.tasks.registry import TASKS
 from judgec.tasks.spec import FAMILIES, PAIR
@@ -32,6 +42,7 @@ _NAMES = {
     "answer": ANSWER_NAMES,
     "reference": REFERENCE_NAMES,
     "contexts": CONTEXT_NAMES,
+    "conversation": CONVERSATION_NAMES,
 }
 USUAL_READS: Reads = {  # what the tasks of the package read, by family; a field plays one part in all of them
     family: tuple(dict.fromkeys(field for name in BUILT_IN for field in TASKS[name].reads.get(family, ())))
@@ -70,11 +81,13 @@ class EvidenceModel:
 
     Args:
         idf: Weights of stems.
-        families: Which features are computed, of ``document``, ``answer``, ``reference``, ``contexts``.
+        families: Which features are computed, of ``FAMILIES``.
         pairs: True when two answers are compared.
         mean_length: Mean stems of a training document, for BM25.
         version: Of the features' definitions: a saved judge keeps the features that it was calibrated with.
         reads: The input fields that each family reads, the first that an item has.
+        languages: Whose stemmers and function words are used; of several each item's own, the first where it cannot
+            be told.
     """
 
     idf: Idf
@@ -83,33 +96,49 @@ class EvidenceModel:
     mean_length: float = 1.0
     version: int = VERSION
     reads: Reads = field(default_factory=lambda: USUAL_READS)
+    languages: tuple[str, ...] = (ENGLISH,)
 
     @classmethod
-    def fit(cls, items: Sequence[Item], task: str | None = None) -> "EvidenceModel":
+    def fit(
+        cls, items: Sequence[Item], task: str | None = None, languages: tuple[str, ...] | None = None
+    ) -> "EvidenceModel":
         """IDF over every distinct text of the training items, and the families that their fields allow.
 
         Args:
             items: The training items.
             task: Their task; default: one of the package, which the fields tell.
+            languages: Of the label set that they are from; default: theirs.
         """
-        library = Library()
+        languages = languages_of(items) if languages is None else languages
+        libraries = _libraries(languages, VERSION)
         own = None if task is None or task in BUILT_IN else TASKS[task]
         reads, names = (USUAL_READS, _USUAL_TEXTS) if own is None else (own.reads, own.reading)
         filled = {name for item in items for name in names if item.text(name).strip()}
         present = {family for family, fields in reads.items() if filled.intersection(fields)}
-        texts = dict.fromkeys(text for item in items for name in names for text in item.texts(name) if text.strip())
+        texts = dict.fromkeys(
+            (text, language)
+            for item in items
+            for language in [item_language(item, languages)]
+            for name in names
+            for text in item.texts(name)
+            if text.strip()
+        )
         pairs = not filled.isdisjoint(PAIR)
         answers = pairs or "answer" in present or "document" not in present
         families = ["document"] if "document" in present and not pairs else []
-        families += [name for name in ("answer", "reference", "contexts") if answers and name in {"answer", *present}]
-        documents = [text for item in items if (text := _text(item, reads, "document")).strip()]
-        lengths = [len(library.read(text).stems) for text in documents]
+        families += [name for name in FAMILIES[1:] if answers and name in {"answer", *present}]
+        lengths = [
+            len(libraries[item_language(item, languages)].read(text).stems)
+            for item in items
+            if (text := _text(item, reads, "document")).strip()
+        ]
         return cls(
-            idf=Idf.fit(library.read(text).vocabulary for text in texts),
+            idf=Idf.fit(libraries[language].read(text).vocabulary for text, language in texts),
             families=tuple(families),
             pairs=pairs,
             mean_length=max(1.0, sum(lengths) / max(1, len(lengths))),
             reads=reads,
+            languages=languages,
         )
 
     @cached_property
@@ -130,7 +159,7 @@ class EvidenceModel:
         return self._read(items, packed), packed
 
     def _read(self, items: Sequence[Item], packed: list[bytes] | None) -> FloatArray:
-        library = Library(definitions=self.version)
+        libraries = _libraries(self.languages, self.version)
         out = np.zeros((len(items), len(self.names)))
         # Items that share their contexts come one after another: each text is analysed once.
         groups: dict[object, list[int]] = {}
@@ -138,10 +167,12 @@ class EvidenceModel:
             groups.setdefault((self._contexts(item), item.text("query")), []).append(i)
         for i in (i for group in groups.values() for i in group):
             item = items[i]
-            said = [item.text(side) for side in PAIR] if self.pairs else [_text(item, self.reads, "answer")]
+            library = libraries[item_language(item, self.languages)]
+            said = [spoken(item.inputs.get(side, "")) for side in PAIR] if self.pairs else [self._answer(item)]
             answers = [read_answer(text, library) for text in said]
             if self.pairs:
-                one, other = (np.array(self._row(items[i], answer, library)) for answer in answers)
+                rows = (self._row(item, answer, library, side) for answer, side in zip(answers, PAIR, strict=True))
+                one, other = map(np.array, rows)
                 out[i] = one - other
             else:
                 out[i] = self._row(items[i], answers[0], library)
@@ -152,22 +183,37 @@ class EvidenceModel:
     def _phrases(self, item: Item, answers: Sequence[JudgedAnswer], library: Library) -> Phrases:
         question = library.read(item.text("query"))
         phrases: Phrases = {}
+        telling = telling_of(self.languages)
+        retold = None if telling is None else Retold(telling)
         if "document" in self.families:
-            phrases |= document_parts(question, library.read(_text(item, self.reads, "document")))
+            phrases |= document_parts(question, library.read(_text(item, self.reads, "document")), retold)
         if "answer" in self.families:
             contexts = library.read(self._contexts(item))
             reference = _text(item, self.reads, "reference")
             found = [
                 answer_findings(answer, question, reference, contexts, library, own=self.pairs) for answer in answers
             ]
-            phrases |= pair_phrases(*found) if self.pairs else phrases_of(found[0], answers[0], question)
+            if self.pairs:
+                both = pair_phrases(*found)
+                phrases |= both if retold is None else retold.pair(both, *found)
+            else:
+                phrases |= phrases_of(found[0], answers[0], question, retold)
+            if "conversation" in self.families and not self.pairs:
+                said = item.inputs.get("answer", "")
+                turns = tuple(map(as_turn, said if isinstance(said, tuple) else item.texts("conversation")))
+                found_before = earlier(turns, answers[0].passage, library, whole=isinstance(said, tuple))
+                said_before = turn_phrases(*found_before)
+                phrases |= said_before if retold is None else retold.turns(said_before, *found_before)
         return phrases
 
-    def _row(self, item: Item, answer: JudgedAnswer, library: Library) -> list[float]:
+    def _row(self, item: Item, answer: JudgedAnswer, library: Library, side: str = "answer") -> list[float]:
         question = library.read(item.text("query"))
         row: list[float] = []
         for family in self.families:
-            values = self._family(family, item, question, answer, library)
+            if family == "conversation":
+                values = self._conversation(item, question, answer, library, side)
+            else:
+                values = self._family(family, item, question, answer, library)
             row += values or (0.0,) * len(_NAMES[family])
             row.append(0.0 if values else 1.0)
         return row
@@ -193,6 +239,21 @@ class EvidenceModel:
         trusted = library.read(_text(item, self.reads, "reference"))
         return context_features(answer, question, contexts, trusted, weight) if contexts.stems else ()
 
+    def _conversation(
+        self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library, side: str
+    ) -> tuple[float, ...]:
+        """The features of the turns before an answer, or of a whole dialogue; an empty tuple without any."""
+        said = item.inputs.get(side, "")
+        if isinstance(said, tuple):
+            return dialogue_features(tuple(map(as_turn, said)), library, self.idf.__getitem__)
+        before = item.texts(side.replace("answer", "conversation")) or item.texts("conversation")
+        if not before or not answer.passage.stems:
+            return ()
+        return conversation_features(answer, question, tuple(map(as_turn, before)), library, self.idf.__getitem__)
+
+    def _answer(self, item: Item) -> str:
+        return next((spoken(said) for name in self.reads.get("answer", ()) if (said := item.inputs.get(name))), "")
+
     def _contexts(self, item: Item) -> tuple[str, ...]:
         return next((texts for name in self.reads.get("contexts", ()) if (texts := item.texts(name))), ())
 
@@ -212,6 +273,8 @@ class EvidenceModel:
         }
         if self.reads != USUAL_READS:  # a plugin's task
             state["reads"] = self.reads
+        if self.languages != (ENGLISH,):
+            state["languages"] = self.languages
         return json.dumps(state, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -227,19 +290,26 @@ class EvidenceModel:
             idf = Idf((str(stem), float(weight)) for stem, weight in state["idf"].items())
             families = tuple(map(str, state["families"]))
             own = {str(family): tuple(map(str, fields)) for family, fields in state.get("reads", {}).items()}
+            languages = tuple(map(str, state.get("languages", (ENGLISH,))))
             sound = set(families) <= set(_NAMES) and all(0 < weight <= 1 for weight in idf.values())
+            sound = sound and bool(languages) and set(languages) <= LANGUAGES.keys()
             pairs, mean_length = bool(state["pairs"]), float(state["mean_length"])
-            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS)
+            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS, languages)
         except (ValueError, KeyError, TypeError, AttributeError) as fault:
             raise ArtifactError(
                 f"evidence model: {fault!r}; a complete JSON state is needed. Compile again."
             ) from fault
         if not OLDEST <= version <= VERSION or not sound or not model.mean_length >= 1:
             raise ArtifactError(
-                f"evidence model: version {version}, families {list(families)}; version {OLDEST} to {VERSION} of "
-                f"{', '.join(_NAMES)} is needed. Compile the judge again with this release."
+                f"evidence model: version {version}, families {list(families)}, languages {list(languages)}; "
+                f"version {OLDEST} to {VERSION} of {', '.join(_NAMES)} in {', '.join(LANGUAGES)} is needed. "
+                "Compile the judge again with this release."
             )
         return model
+
+
+def _libraries(languages: Sequence[str], definitions: int) -> dict[str, Library]:
+    return {language: Library(definitions=definitions, language=language) for language in languages}
 
 
 def _text(item: Item, reads: Reads, family: str) -> str:

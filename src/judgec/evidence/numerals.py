@@ -4,7 +4,7 @@
 that two texts that name the same number compare equal word by word.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 _CARDINALS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
 sixteen seventeen eighteen nineteen"""
@@ -63,24 +63,25 @@ def fold_number_words(words: Sequence[str]) -> list[str]:
     Returns:
         The words, where ``["two", "hundred", "and", "five", "men"]`` has become ``["205", "men"]``.
     """
-    if _WORDS.isdisjoint(words):
-        return list(words)
-    folded: list[str] = []
+    return list(words) if _WORDS.isdisjoint(words) else [word for word, _ in number_runs(words)]
+
+
+def number_runs(words: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """As ``fold_number_words``, of each word where in ``words`` it ends."""
     position = 0
     while position < len(words):
         word = words[position]
         if word not in _WORDS and not word[:1].isdigit():
-            folded.append(word)
             position += 1
+            yield word, position
             continue
         end, value = _run(words, position)
         if end == position or (end == position + 1 and words[position] in _LONELY):
-            folded.append(words[position])
             position += 1
+            yield word, position
         else:
-            folded.append(value)
             position = end
-    return folded
+            yield value, position
 
 
 def _run(words: Sequence[str], start: int) -> tuple[int, str]:

@@ -97,7 +97,7 @@ def _reference_part(question: StemmedText, reply: StemmedText, reference: str) -
             continue
         new = [stem for stem in wanted.stems if stem not in question.vocabulary] or wanted.stems
         common = lcs(wanted.stems, reply)
-        conflict = wanted.numbers and reply.numbers and not any(n in reply.numbers for n in wanted.numbers)
+        conflict = wanted.numbers and reply.numbers and not any(reply.gives(n, wanted) for n in wanted.numbers)
         best = max(
             best,
             (

@@ -4,7 +4,7 @@ from math import log1p
 
 from judgec.evidence.answer_features import JudgedAnswer, refuses
 from judgec.evidence.overlap import Weight, contains_run, cosine, f1, lcs, ratio, soft_support, support
-from judgec.evidence.text import FUNCTION_STEMS, Library, StemmedText
+from judgec.evidence.text import Library, StemmedText
 
 SEPARATOR = " | "  # between the alternatives of a reference
 MATCHED = 0.9  # soft recall from which an alternative counts as given
@@ -60,7 +60,9 @@ def reference_features(
     reply, asked = answer.passage, question.vocabulary
     wanted = [passage for passage in map(library.read, alternatives(reference)) if passage.stems]
     rows = [_compare(reply, question, passage, weight) for passage in wanted]
-    unknown = any(refuses(line, library.definitions) for passage in wanted for line, _ in passage.lines)
+    unknown = any(
+        refuses(line, library.definitions, library.reader.tongue) for passage in wanted for line, _ in passage.lines
+    )
     best = max(rows, key=lambda row: (row[_SOFT] + row[_LCS_F1] + row[_INSIDE], row))
     means = (sum(row[_ONE.index(name)] for row in rows) / len(rows) for name in _AVERAGED)
     union = {stem: None for passage in wanted for stem in passage.vocabulary}
@@ -86,13 +88,13 @@ def _new(passage: StemmedText, asked: dict[str, int]) -> list[str]:
 
 def _compare(reply: StemmedText, question: StemmedText, wanted: StemmedText, weight: Weight) -> tuple[float, ...]:
     said, asked, given = reply.vocabulary, question.vocabulary, wanted.vocabulary
-    new, told = _new(wanted, asked), _new(reply, asked)
+    new, told, empty = _new(wanted, asked), _new(reply, asked), wanted.function_stems
     recall, precision = support(new, said, weight, 0.0), support(told, given, weight, 0.0)
     common, long, short = lcs(reply.stems, wanted), len(wanted.stems), len(reply.stems)
     return (
         recall,
         soft_support(new, reply, weight, 0.0),
-        support([stem for stem in new if stem not in FUNCTION_STEMS], said, _one, recall),
+        support([stem for stem in new if stem not in empty], said, _one, recall),
         precision,
         soft_support(told, wanted, weight, 0.0),
         f1(precision, recall),
@@ -119,8 +121,8 @@ def _figures(
     """Number conflict and recall, month conflict, share of figures left out, figures added."""
     needed = [number for number in wanted.numbers if number not in asked]
     told = [number for number in reply.numbers if number not in asked]
-    shared = sum(1 for number in needed if number in reply.numbers)
-    extra = sum(1 for number in told if number not in wanted.numbers)
+    shared = sum(1 for number in needed if reply.gives(number, wanted))
+    extra = sum(1 for number in told if not wanted.gives(number, reply))
     months = [month for month in wanted.months if month not in asked]
     same_month = any(month in reply.months for month in months)
     return (

@@ -3,14 +3,17 @@
 import re
 import unicodedata
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
 from threading import Lock
 from typing import Protocol
 
 import snowballstemmer
 
-from judgec.evidence.numerals import MONTH_ORDER, MONTHS, fold_number_words, is_number, roman
+from judgec.evidence.numerals import MONTH_ORDER, MONTHS, fold_number_words, is_number, number_runs, roman
+from judgec.evidence.quantities import Quantity, quantity, ratios, same, same_ratio, unit_after
+from judgec.evidence.tongues import Tongue, tongue_of
+from judgec.records.language import ENGLISH, LANGUAGES
 
 # Scripts written without spaces: each character is a word of its own.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u31ff\u3400-\u9fff\uf900-\ufaff"
@@ -25,6 +28,14 @@ _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _DOTTED = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.){2,}")
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _SIGNS = str.maketrans({"%": " percent ", "&": " and ", "’": "'", "`": " "})
+_OTHER_SIGNS = str.maketrans({"%": " percent ", "&": " ", "’": "'", "`": " "})
+# Where a comma makes decimals, dots group digits and dates begin with the day.
+_POINTED = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
+_NARROW = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")  # spaces that group digits
+_OTHER_SENTENCE_END = re.compile(r"(?<=[!?;])\s+|(?<=[^\d\s]\.)\s+|(?<=\d{4}\.)\s+|\n+")
+_MINUS = re.compile(r"(?:^|(?<![^\s(]))[-−]$")  # before a number, and after nothing else
 _NAMES = (("United States of America", "US"), ("United States", "US"), ("United Kingdom", "UK"))
 _ABBREVIATIONS = {
     "usa": "us",
@@ -70,7 +81,7 @@ down out off again further once not no only own same such too very just also any
 most other some
 s t ll re ve d m"""
 FUNCTION_WORDS = frozenset(_CLOSED_CLASS.split())
-"""The closed-class words of English; in other languages nothing is in the list and every word counts."""
+"""The closed-class words of English; ``records.language`` has those of other languages."""
 
 MAX_WORDS_CACHED = 400_000  # words with their stems; about 60 MB
 
@@ -79,31 +90,55 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the name in the third-party class
 
 
-class _Stems(dict[str, str]):
+class _Folds(dict[str, str]):
     """Word as written -> its folded, normalized form; filled on first sight and emptied when it grows
     too big.
     """
 
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._spelled = tongue_of(language).spelled
+        self._elided = re.compile(LANGUAGES[language].elided) if LANGUAGES[language].elided else None
+        self._fold = _fold if language == ENGLISH else self._fold_other
+
     def __missing__(self, word: str) -> str:
         if len(self) > MAX_WORDS_CACHED:
             self.clear()
-        folded = _fold(word)
+        folded = self._fold(word)
         self[word] = folded
         return folded
 
+    def _fold_other(self, word: str) -> str:
+        numeral = roman(word)
+        if numeral is not None:
+            return numeral
+        folded = word.lower()
+        if is_number(folded):
+            return folded
+        if "'" in folded:
+            bare = folded if self._elided is None else self._elided.sub("", folded, count=1)
+            folded = bare.replace("'", "") or folded
+        return self._spelled.get(folded, folded)
+
 
 class _Stemmed(dict[str, str]):
-    """Folded word -> its stem, kept like ``_Stems``."""
+    """Folded word -> its stem, kept like ``_Folds``; without a stemmer the word itself, without accents."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
         super().__init__()
-        self._stemmer: _Stemmer = snowballstemmer.stemmer("english")
+        self._english = language == ENGLISH
+        stems, self._plural_s = LANGUAGES[language].stems, LANGUAGES[language].plural_s
+        self._stemmer: _Stemmer | None = snowballstemmer.stemmer(language) if stems else None
 
     def __missing__(self, word: str) -> str:
         if len(self) > MAX_WORDS_CACHED:
             self.clear()
-        keep = is_number(word) or word in _MONTH_NAMES or len(word) > 40 or not word.isascii()
-        stem = word if keep else self._stemmer.stemWord(word)
+        keep = is_number(word) or word in _MONTH_NAMES or len(word) > 40 or (self._english and not word.isascii())
+        stem = word if keep or self._stemmer is None else self._stemmer.stemWord(word)
+        if not self._english and not stem.isascii():  # stemmers need accents, people leave them out
+            stem = _unmarked(stem.casefold())
+        if self._plural_s and not keep and len(stem) > 3:
+            stem = stem.removesuffix("s")
         self[word] = stem
         return stem
 
@@ -121,25 +156,105 @@ def _fold(word: str) -> str:
     return _ABBREVIATIONS.get(folded, folded)
 
 
-_folds = _Stems()
-_stems = _Stemmed()
+class Reader:
+    """Reads the texts of one language: its words folded, its stems and function words.
+
+    Args:
+        language: A name of ``records.language``.
+    """
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.tongue: Tongue = tongue_of(language)
+        self.folds = _Folds(language)
+        self.stems = _Stemmed(language)
+        words = FUNCTION_WORDS if language == ENGLISH else LANGUAGES[language].words
+        self.function_stems = self.stems_of(words)
+        """Stems of the words that say nothing by themselves."""
+
+    def stem(self, word: str) -> str:
+        """The normalized stem of one word as written."""
+        return self.stems[self.folds[word]]
+
+    def stems_of(self, words: Iterable[str]) -> frozenset[str]:
+        """The stems of some words."""
+        return frozenset(map(self.stem, words))
+
+    def folded(self, words: Iterable[str]) -> list[str]:
+        """The stems of a sentence's words, numbers in words as figures."""
+        folded = [self.folds[word] for word in words]
+        return [self.stems[word] for word in (fold_number_words(folded) if self.language == ENGLISH else folded)]
+
+    def quantities(self, line: str) -> Iterator[tuple[str, Quantity]]:
+        """The figures of a sentence that a unit follows, with what they amount to, in order."""
+        words = list(_WORD.finditer(line))
+        folded = [self.folds[word.group()] for word in words]
+        runs = number_runs(folded) if self.language == ENGLISH else zip(folded, range(1, len(folded) + 1), strict=True)
+        start = 0
+        for figure, end in runs:
+            first, start = words[start].start(), end
+            if not is_number(figure) or (unit := unit_after(line, words[end - 1].end())) is None:
+                continue
+            one = quantity(figure, unit, negative=_MINUS.search(line, max(0, first - 2), first) is not None)
+            if one is not None:
+                yield figure, one
+
+    def lines(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
+        """Sentences with a word in them, and their words."""
+        ends = _OTHER_SENTENCE_END if self.tongue.ordinal_dot else _SENTENCE_END
+        parts = ends.split(clean(text) if self.language == ENGLISH else self._clean(text))
+        found = ((part, tuple(_WORD.findall(part))) for part in parts)
+        return [line for line in found if line[1]]
+
+    def _clean(self, text: str) -> str:
+        """As ``clean``, with the accents that stemmers need, and figures as this language writes them."""
+        if not text.isascii():
+            text = _NARROW.sub("", text)
+            text = unicodedata.normalize("NFC", _MOJIBAKE.sub(" ", unicodedata.normalize("NFKC", text)))
+        text = text.translate(_OTHER_SIGNS)
+        if LANGUAGES[self.language].comma:
+            text = _DAY_FIRST.sub(_spell_day_first, text)
+            text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), _POINTED.sub("", text))
+        elif "," in text:
+            text = _GROUPED.sub("", text)
+        if "." in text:
+            text = _DOTTED.sub(lambda match: match.group().replace(".", ""), text)
+        if "-" in text:
+            text = _ISO_DATE.sub(_spell_date, text)
+        for pattern, become in self.tongue.phrases:
+            text = pattern.sub(become, text)
+        return text
+
+
+@cache
+def reader_of(language: str) -> Reader:
+    """The one reader of a language: what it has seen is shared."""
+    return Reader(language)
+
+
+_ENGLISH = reader_of(ENGLISH)
 
 
 def stem(word: str) -> str:
-    """The normalized stem of one word as written."""
-    return _stems[_folds[word]]
+    """The normalized stem of one English word as written."""
+    return _ENGLISH.stem(word)
 
 
-FUNCTION_STEMS = frozenset(map(stem, FUNCTION_WORDS))
+FUNCTION_STEMS = _ENGLISH.function_stems
+"""Those of English."""
+
+
+def _unmarked(text: str) -> str:
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
 
 
 def clean(text: str) -> str:
-    """``text`` in one Unicode form, grouped digits, dotted abbreviations and ISO dates rewritten; keeps
+    """English ``text`` in one Unicode form, grouped digits, dotted abbreviations and ISO dates rewritten; keeps
     case.
     """
     if not text.isascii():
         text = _MOJIBAKE.sub(" ", unicodedata.normalize("NFKC", text))
-        text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+        text = _unmarked(text)
     text = text.translate(_SIGNS)
     if "," in text:
         text = _GROUPED.sub("", text)
@@ -156,6 +271,11 @@ def clean(text: str) -> str:
 def _spell_date(match: re.Match[str]) -> str:
     year, month, day = map(int, match.groups())
     return f"{day} {MONTH_ORDER[month - 1].title()} {year}" if 1 <= month <= 12 else match.group()
+
+
+def _spell_day_first(match: re.Match[str]) -> str:
+    day, _, month, year = match.groups()
+    return f"{day} {MONTH_ORDER[int(month) - 1]} {year}" if 1 <= int(month) <= 12 else match.group()
 
 
 class _Masks(dict[str, int]):
@@ -187,15 +307,25 @@ class StemmedText:
         lines: Each sentence with a word in it: its lower-case text, and its words as written.
         size: Characters of the source, for the cache's budget.
         quotes: Each of these sentences as written, for whoever wants to quote one.
+        reader: Of its language.
+        units: Whether numbers with units are read as quantities.
     """
 
-    def __init__(self, lines: Iterable[tuple[str, tuple[str, ...]]], size: int, quotes: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        lines: Iterable[tuple[str, tuple[str, ...]]],
+        size: int,
+        quotes: Iterable[str] = (),
+        reader: Reader = _ENGLISH,
+        *,
+        units: bool = True,
+    ) -> None:
+        self.reader = reader
+        self.units = units
         self.lines = tuple(lines)
         self.size = size
         self.quotes = tuple(quotes)
-        self.sentences: tuple[list[str], ...] = tuple(
-            [_stems[word] for word in fold_number_words([_folds[word] for word in words])] for _, words in self.lines
-        )
+        self.sentences: tuple[list[str], ...] = tuple(reader.folded(words) for _, words in self.lines)
         self.stems: list[str] = [word for sentence in self.sentences for word in sentence]
 
     @cached_property
@@ -203,15 +333,54 @@ class StemmedText:
         """Each stem with its count, in order of first use (a set's order would change between processes)."""
         return dict(Counter(self.stems))
 
+    @property
+    def function_stems(self) -> frozenset[str]:
+        """Stems of its language's function words."""
+        return self.reader.function_stems
+
     @cached_property
     def content(self) -> dict[str, None]:
         """Stems that are not function words, in order of first use."""
-        return {word: None for word in self.vocabulary if word not in FUNCTION_STEMS}
+        empty = self.function_stems
+        return {word: None for word in self.vocabulary if word not in empty}
 
     @cached_property
     def numbers(self) -> dict[str, None]:
         """The figures, in order of first use."""
         return {word: None for word in self.vocabulary if is_number(word)}
+
+    @cached_property
+    def quantities(self) -> dict[str, tuple[Quantity, ...]]:
+        """Of each figure that a unit follows what it amounts to, everywhere that it does."""
+        found: dict[str, tuple[Quantity, ...]] = {}
+        texts = self.quotes or tuple(line for line, _ in self.lines)
+        for text, stems in zip(texts, self.sentences, strict=True) if self.units and self.numbers else ():
+            for figure, one in self.reader.quantities(text) if any(map(is_number, stems)) else ():
+                if one not in found.get(figure, ()):
+                    found[figure] = (*found.get(figure, ()), one)
+        return found
+
+    def gives(self, number: str, of: "StemmedText") -> bool:
+        """Whether a figure of another text is here: the same, or the same quantity in another unit.
+
+        A figure with a unit is not the same figure with a unit of something else, or with another one of the same; one
+        without a unit is whatever has its digits, and the share of a hundred that it is.
+
+        Args:
+            number: One of the other text's ``numbers``.
+            of: The other text.
+        """
+        here, theirs = number in self.numbers, of.quantities.get(number, ())
+        if here and not theirs:
+            return True
+        mine = self.quantities
+        if here and not mine.get(number):
+            return True
+        if any(same(one, other) for one in theirs for found in mine.values() for other in found):
+            return True
+        if theirs:
+            return any(same_ratio(one, figure) for one in theirs for figure in self.numbers if figure not in mine)
+        return any(same_ratio(one, number) for one in ratios(mine))
 
     @cached_property
     def months(self) -> dict[str, None]:
@@ -222,7 +391,8 @@ class StemmedText:
     def names(self) -> dict[str, None]:
         """Stems of words written with a capital, a sentence's first word and function words aside."""
         written = (word for _, words in self.lines for word in words[1:] if word[0].isupper())
-        return {name: None for name in map(stem, written) if name not in FUNCTION_STEMS and not is_number(name)}
+        stems, empty = map(self.reader.stem, written), self.function_stems
+        return {name: None for name in stems if name not in empty and not is_number(name)}
 
     @cached_property
     def written(self) -> dict[str, str]:
@@ -230,7 +400,7 @@ class StemmedText:
         found: dict[str, str] = {}
         for _, words in self.lines:
             for word in words:
-                found.setdefault(_stems[_folds[word]], word)
+                found.setdefault(self.reader.stem(word), word)
         return found
 
     @cached_property
@@ -267,8 +437,10 @@ class StemmedText:
         return dict(Counter(line[start : start + 3] for start in range(len(line) - 2)))
 
 
-VERSION = 2  # of the features' definitions: raised whenever a number changes for the same item
-"""1: refusals that name their writer's papers ("nothing in the pages I was shown") counted as claims."""
+VERSION = 3  # of the features' definitions: raised whenever a number changes for the same item
+"""1: refusals that name their writer's papers ("nothing in the pages I was shown") counted as claims. 2: figures were
+compared without their units."""
+UNITS_SINCE = 3
 
 
 class Library:
@@ -278,11 +450,14 @@ class Library:
     Args:
         budget: Characters of source text kept; a character costs about 150 bytes once analysed.
         definitions: Version of the features' definitions that the texts are read for.
+        language: Of the texts.
     """
 
-    def __init__(self, budget: int = 400_000, *, definitions: int = VERSION) -> None:
+    def __init__(self, budget: int = 400_000, *, definitions: int = VERSION, language: str = ENGLISH) -> None:
         self.budget = budget
         self.definitions = definitions
+        self.reader = reader_of(language)
+        self.units = definitions >= UNITS_SINCE
         self._kept: OrderedDict[str | tuple[str, ...], StemmedText] = OrderedDict()
         self._size = 0
         self._lock = Lock()
@@ -294,7 +469,7 @@ class Library:
             if known is not None:
                 self._kept.move_to_end(text)
                 return known
-        passage = read(text) if isinstance(text, str) else self._join(text)
+        passage = read(text, self.reader, units=self.units) if isinstance(text, str) else self._join(text)
         with self._lock:
             replaced = self._kept.pop(text, None)
             self._size += passage.size - (0 if replaced is None else replaced.size)
@@ -308,11 +483,12 @@ class Library:
         if len(parts) == 1:
             return parts[0]
         quotes = (quote for part in parts for quote in part.quotes)
-        return StemmedText((line for part in parts for line in part.lines), sum(part.size for part in parts), quotes)
+        lines = (line for part in parts for line in part.lines)
+        return StemmedText(lines, sum(part.size for part in parts), quotes, self.reader, units=self.units)
 
 
-def read(text: str) -> StemmedText:
+def read(text: str, reader: Reader = _ENGLISH, *, units: bool = True) -> StemmedText:
     """``text`` analysed, without keeping it."""
-    lines = ((part, tuple(_WORD.findall(part))) for part in _SENTENCE_END.split(clean(text)))
-    known = [line for line in lines if line[1]]
-    return StemmedText(((part.lower(), words) for part, words in known), len(text) + 1, (part for part, _ in known))
+    known = reader.lines(text)
+    lines = ((part.lower(), words) for part, words in known)
+    return StemmedText(lines, len(text) + 1, (part for part, _ in known), reader, units=units)

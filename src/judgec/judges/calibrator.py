@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from judgec.judges.decision import DecisionRule, RuleName, Sureness
 from judgec.judges.forest import Forest
+from judgec.records.judgment import expected
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.record import FiniteRecord
 
@@ -63,7 +64,7 @@ class CalibratorChoice(FiniteRecord):
             scale).
         value: The objective out of fold; None in programs that were written before rules were compiled.
         gain: How much higher its objective is than the incumbent's; 0 for the incumbent itself.
-        gain_error: Standard error of ``gain``, clustered by query.
+        gain_error: Standard error of ``gain``, clustered by query; None where undefined: it may not ship then.
         guarded: True when kappa or QWK fall too far below the incumbent's, or the loss is higher: it may not ship.
         incumbent: True for the one that had to be beaten.
         chosen: True for the one in use.
@@ -76,7 +77,7 @@ class CalibratorChoice(FiniteRecord):
     grade_error: float
     value: float | None = None
     gain: float = 0.0
-    gain_error: float = 0.0
+    gain_error: float | None = 0.0
     guarded: bool = False
     incumbent: bool = False
     chosen: bool = False
@@ -212,7 +213,7 @@ class Calibrator(FiniteRecord):
             values: What each grade stands for, shape (n_grades,).
         """
         alone = self.source == "lm" and not self.rule.legacy and verdicts is not None
-        return np.asarray((verdicts if alone and verdicts is not None else spread) @ values)
+        return expected(verdicts if alone and verdicts is not None else spread, values)
 
     def sure(self, probability: FloatArray) -> FloatArray:
         """How likely the shipped grade is right, from its calibrated probability, same shape."""
@@ -290,7 +291,10 @@ def linear_probabilities(linear: Linear, scaled: FloatArray, n_grades: int, *, o
     """Probabilities from logistic scores; grades that training never saw get 0 here and their mass by
     smoothing.
     """
-    scores = scaled @ np.array(linear.coefficients).T + np.array(linear.intercepts)
+    scores = np.zeros((len(scaled), len(linear.intercepts)))
+    for column, weights in zip(scaled.T, np.array(linear.coefficients).T, strict=True):
+        scores += column[:, None] * weights  # term by term: a matrix product would round a row by the rows beside it
+    scores += np.array(linear.intercepts)
     out = np.zeros((len(scaled), n_grades))
     if not ordinal:
         scores -= scores.max(axis=1, keepdims=True)

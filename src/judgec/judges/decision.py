@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from judgec.records.judgment import Judgments
+from judgec.records.judgment import Judgments, expected
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.record import FiniteRecord
 from judgec.records.scale import Scale
@@ -55,9 +55,9 @@ class DecisionRule(FiniteRecord):
             assert verdicts is not None  # the calibrator of such a rule reads the LM
             if self.name == "raw":
                 return stated_grades(verdicts, scale) if stated is None else stated
-            return above(self.cuts, verdicts @ np.array(scale.values))
+            return above(self.cuts, expected(verdicts, scale.values))
         if self.name == "cuts":
-            return above(self.cuts, spread @ np.array(scale.values))
+            return above(self.cuts, expected(spread, scale.values))
         if self.name == "median":
             return np.asarray((spread.cumsum(axis=1) >= 0.5 - EVEN).argmax(axis=1), dtype=np.int64)
         if self.name == "likeliest" or scale.level == "nominal":
@@ -97,7 +97,7 @@ def nearest_grade(probabilities: FloatArray, scale: Scale) -> IntArray:
     if scale.level == "nominal":
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
     values = np.array(scale.values)
-    return np.asarray(np.abs((probabilities @ values)[:, None] - values).argmin(axis=1), dtype=np.int64)
+    return np.asarray(np.abs(expected(probabilities, values)[:, None] - values).argmin(axis=1), dtype=np.int64)
 
 
 def stated_grades(verdicts: FloatArray, scale: Scale) -> IntArray:

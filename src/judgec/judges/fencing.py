@@ -11,10 +11,20 @@ The format, which a reader of the rendered prompt can undo exactly::
 Every line of the text, whatever character ended the line before it, begins with ``> ``. So the block ends at
 the first line that does not, and no text can write such a line. Inside a line, DSPy's field marker
 ``[[ ## name ## ]]`` is written ``[\[ ## name ## ]]``; a text that already holds the written form gets one
-more backslash. Likewise the tokens with which chat templates begin and end turns (``<|im_end|>``, ``[INST]``,
-``</s>``, ``<end_of_turn>``) are written with a backslash after their first character, because servers read them as
-what they are even inside a message. Characters that show nothing or reorder what is shown (Unicode tags, bidirectional
-controls) are written ``[u+e0041]``.
+more backslash. Likewise the tokens with which chat templates begin and end turns, thoughts and calls of tools
+(``<|im_end|>``, ``[INST]``, ``</s>``, ``<end_of_turn>``, ``<think>``, ``[TOOL_RESULTS]``) are written with a backslash
+after their first character, because servers read them as what they are even inside a message. Characters that show
+nothing or reorder what is shown are written ``[u+200b]`` where the script that they stand in does not use them: a
+joiner in a Persian word or a family of emoji is text, one between Latin letters is not.
+
+The turns of a conversation are several texts, each of which begins with its role. Those of a long one that are left
+out of the middle leave their numbers out and one line that no quoted text can look like::
+
+    [3]
+    > user: first text
+    (turns 4 to 17 left out, about 5200 tokens)
+    [18]
+    > assistant: second text
 
 Marking every line, rather than the two ends, is the stronger defence: Hines et al. (2024), "Defending against
 indirect prompt injection attacks with spotlighting", arXiv:2403.14720.
@@ -28,13 +38,39 @@ QUOTE = "> "
 LINE_END = re.compile(r"(\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029])")  # what str.splitlines() splits at
 MARKER = re.compile(r"\[(\\*)(?=\[\s*##)")
 ESCAPED_MARKER = re.compile(r"\[(\\*)\\(?=\[\s*##)")
-TURN = r"(?=[|｜]|/?s>|/?INST\]|/?SYS>|/?(?:start|end)_of_turn>)"
+# Control tokens of ChatML, Llama, Mistral (v1 to v13), Gemma, Qwen and DeepSeek, behind their first character.
+TURN = (
+    r"(?=[|｜]|\w{1,40}[|｜]>"
+    r"|/?(?:s|SYS|bos|eos|pad|unk|mask|unused\d+|think|tools|tool_call|tool_response|(?:start|end)_of_(?:turn|image))>"
+    r"|/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|ARGS|CALL_ID|THINK|PREFIX|MIDDLE|SUFFIX"
+    r"|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|TRANSCRIBE)\])"
+)
 TURN_TOKEN = re.compile(rf"([<\[])(\\*){TURN}")
 ESCAPED_TURN = re.compile(rf"([<\[])(\\*)\\{TURN}")
-UNSEEN = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]")
+SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # which form of the character before
+UNSEEN = re.compile(  # what Unicode calls default ignorable, and the marks of annotations
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+    f"\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff{SELECTORS}]"
+)
+_EMOJI = "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_SOUTHERN = "\u0900-\u109f\u1780-\u18af\u1900-\u1cff\ua800-\uabff\U00010a00-\U00011fff"  # India, South-East Asia, Tibet
+_RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+ORDINARY = re.compile(  # an unseen character where its script uses it: it is text
+    f"(?<=[{_SOUTHERN}{_RIGHT_TO_LEFT}])[\u200c\u200d]"
+    f"|(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])"
+    f"|(?<=[{_SOUTHERN}])[\u200b\u17b4\u17b5\u180b-\u180f]"
+    f"|(?<=[0-9#*\xa9\xae\u2018-\u201d\u203c\u2049\u2100-\u2bff\u3000-\u30ff\u3297\u3299\u3400-\u9fff\uf900-\ufaff"
+    f"{_EMOJI}{_SOUTHERN}\U00020000-\U0003ffff])[{SELECTORS}]"
+    r"|(?<=\w)\xad|(?<=[\u1100-\u115f])\u1160|\u115f(?=[\u1160-\u11a7])"
+)
+MARK = re.compile("(?<![\u061c\u200e\u200f])[\u061c\u200e\u200f]")  # of direction: text beside letters that have one
+RIGHT_TO_LEFT = re.compile(f"[{_RIGHT_TO_LEFT}]")
 SPELLED = re.compile(r"\[(\\*)(?=u\+[0-9a-f]{4,5}\])")
 SPELLED_UNSEEN = re.compile(r"\[u\+([0-9a-f]{4,5})\]")
 ESCAPED_SPELLED = re.compile(r"\[(\\*)\\(?=u\+[0-9a-f]{4,5}\])")
+MOST_TOKENS = 6_000  # of a conversation in a prompt: fits, with the rest, where windows are smallest (8,192)
+BYTES_A_TOKEN = 4  # as prices are estimated
+BEGINNING = 1 / 3  # of what is kept: a conversation's end tells more of its last answer than its beginning
 HEADING = re.compile(r"\[\d+\]")
 
 
@@ -52,7 +88,50 @@ def fence(name: str, value: Text) -> str:
         return f"(the {name} {'are' if name.endswith('s') else 'is'} empty)"
     if isinstance(value, str):
         return _quote(disarmed(value))
+    if name != "contexts":
+        return _fenced_turns(value)
     return "\n".join(f"[{number}]\n{_quote(disarmed(text))}" for number, text in enumerate(value, 1))
+
+
+def _fenced_turns(turns: tuple[str, ...]) -> str:
+    """The turns, numbered; what exceeds ``MOST_TOKENS`` is left out of the middle, with a mark.
+
+    Of a single turn that is longer than its part, the middle is left out too.
+    """
+    sizes = [_tokens(turn) for turn in turns]
+    if sum(sizes) <= MOST_TOKENS:
+        return "\n".join(f"[{number}]\n{_quote(disarmed(turn))}" for number, turn in enumerate(turns, 1))
+    first = last = 0
+    begin, end = int(MOST_TOKENS * BEGINNING), MOST_TOKENS - int(MOST_TOKENS * BEGINNING)
+    while first < len(turns) and sum(sizes[: first + 1]) <= begin:
+        first += 1
+    while last < len(turns) - first and sum(sizes[len(turns) - last - 1 :]) <= end:
+        last += 1
+    last = max(last, 1)  # the turn before the answer is always there, if not all of it
+    left = range(first, len(turns) - last)
+    shown = [f"[{number}]\n{_cut(turn, begin)}" for number, turn in enumerate(turns[:first], 1)]
+    if left:
+        which = f"turns {left[0] + 1} to {left[-1] + 1}" if len(left) > 1 else f"turn {left[0] + 1}"
+        shown.append(f"({which} left out, about {sum(sizes[at] for at in left)} tokens)")
+    start = len(turns) - last
+    return "\n".join(
+        [*shown, *(f"[{number}]\n{_cut(turn, end)}" for number, turn in enumerate(turns[start:], start + 1))]
+    )
+
+
+def _cut(turn: str, most: int) -> str:
+    """One turn, quoted; what exceeds ``most`` tokens is left out of its middle."""
+    if _tokens(turn) <= most:
+        return _quote(disarmed(turn))
+    half = most * BYTES_A_TOKEN // 2
+    data = turn.encode("utf-8", "replace")
+    begin, end = data[:half].decode("utf-8", "ignore"), data[-half:].decode("utf-8", "ignore")
+    mark = f"({_tokens(turn) - most} tokens of this turn left out)"
+    return f"{_quote(disarmed(begin))}\n{mark}\n{_quote(disarmed(end))}"
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 def unfence(fenced: str) -> Text:
@@ -86,7 +165,18 @@ def disarmed(text: str) -> str:
     if "<" not in text and "[" not in text and text.isascii():  # most texts
         return text
     text = TURN_TOKEN.sub(r"\1\2\\", SPELLED.sub(r"[\1\\", text))
-    return UNSEEN.sub(lambda match: f"[u+{ord(match[0]):04x}]", text)
+    return text if UNSEEN.search(text) is None else _spelled(text)
+
+
+def _spelled(text: str) -> str:
+    marked = RIGHT_TO_LEFT.search(text) is not None
+
+    def spell(match: re.Match[str]) -> str:
+        at = match.start()
+        ordinary = ORDINARY.match(text, at) or (marked and MARK.match(text, at))
+        return match[0] if ordinary else f"[u+{ord(match[0]):04x}]"
+
+    return UNSEEN.sub(spell, text)
 
 
 def _armed(text: str) -> str:

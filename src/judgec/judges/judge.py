@@ -1,36 +1,45 @@
 """A judge as a whole: prompt, evidence, calibration and accept threshold."""
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias, TypeVar
 
 import dspy
 import numpy as np
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator, Trace
+from judgec.judges.cascade import Cascade, merged
 from judgec.judges.explain.reasons import Reasons, SeenScores
+from judgec.judges.live import LiveInterview, LivePrompt
 from judgec.judges.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
 from judgec.judges.panel import Panel
 from judgec.judges.recorded import RecordedInterview
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
 from judgec.judges.stream.interview import Interview, OnVerdict
+from judgec.judges.stream.jurors import JuryInterview
 from judgec.judges.stream.recall import Recall
 from judgec.lm.executor import Ask
+from judgec.lm.switchboard import asking
 from judgec.records.card import ProgramCard
-from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
+from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
-from judgec.store.programs import Json, Program, load_module
+from judgec.store.programs import Json, Program, dump_module, load_module
 from judgec.store.stream.pieces import Piece
 
 _Observe = Callable[[IntArray, bool], tuple[FloatArray, list[bytes]]]
 """Features and parts of the items in these rows, or of their mirror images."""
 
+AnyInterview: TypeAlias = Interview | JuryInterview | RecordedInterview | LiveInterview
+Model = TypeVar("Model", bound=BaseModel)
 EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 
 
@@ -46,6 +55,9 @@ class CompiledJudge:
         calibrators: One an aspect; an aspect without one keeps the LM's verdict as it is.
         tie_band: Scores that differ by at most this are a tie, in scale units; None when none was fitted.
         panel: How its verdicts follow from those of several recorded judges; None where one judge or prompt gives them.
+        cascade: Whose judgment stands where it is sure enough, before this one is asked; None without one.
+        prompts: Of recorded judges, their own prompts by name, so that they can be asked again.
+        jurors: Of a jury, the prompts of the compiled judges that are asked, each with its own model; else empty.
         out_of_fold: What it would have said of the items it was fitted on, each from folds without its query; known
             to the compile that made it alone.
         half_way: How many of the verdicts that it was fitted on lay half way between two grades; likewise.
@@ -58,6 +70,9 @@ class CompiledJudge:
     calibrators: Mapping[str, Calibrator] = field(default_factory=dict)
     tie_band: float | None = None
     panel: Panel | None = None
+    cascade: Cascade | None = None
+    prompts: Mapping[str, LivePrompt] = field(default_factory=dict)
+    jurors: Mapping[str, dspy.Module] = field(default_factory=dict)
     out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
     half_way: int = field(default=0, repr=False, compare=False)
 
@@ -68,6 +83,24 @@ class CompiledJudge:
             aspect not in self.calibrators or self.calibrators[aspect].source != "evidence" for aspect in self.aspects
         )
 
+    @property
+    def joint(self) -> Panel | Cascade | None:
+        """How several recorded judges make it; None where one judge or prompt does."""
+        return self.cascade or self.panel
+
+    @property
+    def cheap(self) -> "CompiledJudge":
+        """The judge that a cascade begins with."""
+        assert self.cascade is not None  # the caller has looked
+        return replace(self, calibrators=self.cascade.calibrators, cascade=None, panel=None, out_of_fold=None)
+
+    @property
+    def dear(self) -> "CompiledJudge":
+        """The judge that a cascade asks where the cheap one does not decide."""
+        assert self.cascade is not None  # the caller has looked
+        own = {name: module for name, module in self.jurors.items() if name == self.cascade.dear}
+        return replace(self, cascade=None, jurors=own)
+
     def judge(self, items: Sequence[Item], ask: Ask) -> Judgments:
         """Judge items; one that the LM gave no verdict on stays unscored, whatever the evidence says.
 
@@ -77,7 +110,21 @@ class CompiledJudge:
         """
         if not self.asks_lm:
             return self.calibrate(items, None)
-        return self.calibrate(items, verdicts(self.module, items, ask=ask, scale=self.scale, aspects=self.aspects))
+        if self.cascade is not None:
+            cheap = self.cascade.cheap
+            first = self.cheap.calibrate(items, self._said(cheap, items, ask) if cheap in self.jurors else None)
+            rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
+            return merged(first, self.dear.judge([items[i] for i in rows.tolist()], ask), rows)
+        if self.panel is not None and self.jurors:
+            said = [self._said(name, items, ask) for name in self.panel.members]
+            return self.calibrate(items, self.panel.verdict(said, self.scale))
+        return self.calibrate(items, self._said(next(iter(self.jurors), ""), items, ask))
+
+    def _said(self, juror: str, items: Sequence[Item], ask: Ask) -> Judgments:
+        """Raw verdicts of a juror, or of the judge's own prompt where there are none."""
+        module = self.jurors.get(juror, self.module)
+        to = asking(ask, juror) if juror in self.jurors else ask
+        return verdicts(module, items, ask=to, scale=self.scale, aspects=self.aspects)
 
     def interview(
         self,
@@ -88,7 +135,7 @@ class CompiledJudge:
         recall: Recall | None = None,
         on_verdict: OnVerdict | None = None,
     ) -> Interview | None:
-        """The judge's prompt, ready for a stream of items; None when it asks no LM.
+        """The judge's prompt, ready for a stream of items; None when it asks no LM. Of a jury, see ``jury``.
 
         Args:
             ask: Sends requests to the LM.
@@ -111,8 +158,39 @@ class CompiledJudge:
             on_verdict=on_verdict,
         )
 
+    def jury(
+        self,
+        ask: Ask,
+        recall: Callable[[str], Recall],
+        *,
+        structured: bool = False,
+        on_verdict: OnVerdict | None = None,
+    ) -> JuryInterview:
+        """The jurors' prompts, ready for a stream of items.
+
+        Args:
+            ask: Sends requests to the jurors' models, a ``Switchboard``'s.
+            recall: Where a juror's verdicts are looked up, by its name.
+            structured: Ask for JSON under a schema at the first attempt already.
+            on_verdict: Told of progress.
+        """
+        interviews = {
+            name: Interview(
+                module,
+                ask=asking(ask, name),
+                scale=self.scale,
+                aspects=self.aspects,
+                structured=structured,
+                anew=True,
+                recall=recall(name),
+                on_verdict=on_verdict,
+            )
+            for name, module in self.jurors.items()
+        }
+        return JuryInterview(interviews, self.panel, self.scale, pairs=is_pairwise(self.module))
+
     def stream(
-        self, pieces: Iterable[Piece], interview: Interview | RecordedInterview | None, recall: Recall
+        self, pieces: Iterable[Piece], interview: AnyInterview | None, recall: Recall
     ) -> Iterator[list[Judgments]]:
         """Judge items piece by piece, in order; of each piece one calibrated judgment a sample.
 
@@ -121,6 +199,9 @@ class CompiledJudge:
             interview: From ``interview``, or recorded verdicts, which have both orders of a pair together already.
             recall: Where features are looked up.
         """
+        if self.cascade is not None and isinstance(interview, Interview | JuryInterview):
+            yield from self._stream_cascade(pieces, interview, recall)
+            return
         pairwise, evidence = is_pairwise(self.module), self.evidence
         asked: Iterable[Piece] = map(both_orders, pieces) if pairwise else pieces
         held = interview.hold(asked) if interview else ((piece, [None]) for piece in asked)
@@ -133,9 +214,39 @@ class CompiledJudge:
                 assert evidence is not None  # asked only then
                 return recall.observed(evidence, piece, (rows + n * turned).tolist())
 
-            apart = pairwise and not isinstance(interview, RecordedInterview)
+            apart = pairwise and isinstance(interview, Interview)
             raws = [joined(raw, self.scale) if raw and apart else raw for raw in samples]
             yield [self._judgments(piece.item_ids[:n], raw, observe) for raw in raws]
+
+    def _stream_cascade(
+        self, pieces: Iterable[Piece], interview: Interview | JuryInterview, recall: Recall
+    ) -> Iterator[list[Judgments]]:
+        """The cheap judge first; the dear one is asked about what needs it, and pieces are handed over in order."""
+        assert self.cascade is not None  # the caller has looked
+        cascade, waiting = self.cascade, deque[tuple[Judgments, IntArray]]()
+        before = interview.of(cascade.cheap) if isinstance(interview, JuryInterview) else None
+        after = interview.of(cascade.dear) if isinstance(interview, JuryInterview) else interview
+
+        def needed() -> Iterator[Piece]:
+            for piece in pieces:
+                (first,) = next(self.cheap.stream([piece], before, recall))
+                rows = np.flatnonzero(cascade.escalates(first, self.scale))
+                waiting.append((first, rows))
+                orders = 1 + is_pairwise(self.module)
+                after.on_verdict(orders * (len(piece.item_ids) - len(rows)), 0)
+                if len(rows):
+                    yield piece.only(rows.tolist())
+
+        def settled() -> Iterator[list[Judgments]]:
+            while waiting and not len(waiting[0][1]):
+                first, rows = waiting.popleft()
+                yield [merged(first, first.subset([]), rows)] * after.samples
+
+        for samples in self.dear.stream(needed(), after, recall):
+            yield from settled()
+            first, rows = waiting.popleft()
+            yield [merged(first, second, rows) for second in samples]
+        yield from settled()
 
     def calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
         """The judgments that follow from raw verdicts, or from evidence alone where ``raw`` is None.
@@ -155,9 +266,25 @@ class CompiledJudge:
 
     @cached_property
     def _reasons(self) -> Reasons:
-        return Reasons(self.calibrators, self.scale, pairs=is_pairwise(self.module))
+        languages = (ENGLISH,) if self.evidence is None else self.evidence.languages
+        return Reasons(self.calibrators, self.scale, pairs=is_pairwise(self.module), languages=languages)
+
+    def _cascaded(self, item_ids: tuple[str, ...], raw: Judgments, observe: _Observe) -> Judgments:
+        """The cheap judge's judgments; where the expected loss says so, this one's."""
+        assert self.cascade is not None  # the caller has looked
+        first = self.cheap._judgments(item_ids, raw.first, observe)  # noqa: SLF001 - its own class
+        rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
+
+        def observe_rows(these: IntArray, turned: bool) -> tuple[FloatArray, list[bytes]]:
+            return observe(rows[these], turned)
+
+        dear = replace(self, cascade=None)
+        second = dear._judgments(tuple(item_ids[i] for i in rows), raw.subset(rows.tolist()), observe_rows)  # noqa: SLF001 - its own class
+        return merged(first, second, rows)
 
     def _judgments(self, item_ids: tuple[str, ...], raw: Judgments | None, observe: _Observe) -> Judgments:
+        if self.cascade is not None and raw is not None:
+            return self._cascaded(item_ids, raw, observe)
         reads = self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
         rows: IntArray = np.arange(len(item_ids)) if raw is None else np.flatnonzero(raw.scored)
         features, parts = observe(rows, False) if reads else (None, None)
@@ -195,6 +322,7 @@ class CompiledJudge:
             confidence=np.full(shape, np.nan),
             rationale=("",) * len(item_ids) if raw is None else raw.rationale,
             unscored=(None,) * len(item_ids) if raw is None else raw.unscored,
+            stated=None if raw is None else raw.confidence[:, 0],
         )
         for j, aspect in enumerate(self.aspects):
             calibrator = self.calibrators.get(aspect)
@@ -220,6 +348,13 @@ class CompiledJudge:
                 aspect: calibrator.model_dump(mode="json") for aspect, calibrator in self.calibrators.items()
             },
             **({} if self.panel is None else {"panel": self.panel.model_dump(mode="json")}),
+            **({} if self.cascade is None else {"cascade": self.cascade.model_dump(mode="json")}),
+            **({"jurors": {name: dump_module(module) for name, module in self.jurors.items()}} if self.jurors else {}),
+            **(
+                {"prompts": {name: one.model_dump(mode="json") for name, one in self.prompts.items()}}
+                if self.prompts
+                else {}
+            ),
         }
 
 
@@ -232,7 +367,7 @@ def load_judge(program: Program) -> CompiledJudge:
     """
     card = program.card
     where = f"{card.name}@{card.version}"
-    module = judge_module(card.task, card.scale, card.aspects, card.fields)
+    module = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages)
     here = fingerprint(module)
     if here != card.signature:
         saved_only = ", ".join(line for line in card.signature if line not in here) or "the same fields"
@@ -244,20 +379,61 @@ def load_judge(program: Program) -> CompiledJudge:
     load_module(module, program.program, f"{where}: program.json")
     evidence, calibrators = _read_calibration(program.calibration, card, f"{where}: calibration.json")
     panel = _read_panel(program.calibration.get("panel"), card, f"{where}: calibration.json")
-    return CompiledJudge(module, card.scale, card.aspects, evidence, calibrators, card.tie_band, panel)
+    cascade = _read_cascade(program.calibration.get("cascade"), evidence, card, f"{where}: calibration.json")
+    prompts = _read_prompts(program.calibration.get("prompts"), f"{where}: calibration.json")
+    jurors = _read_jurors(program.calibration.get("jurors"), card, f"{where}: calibration.json")
+    about = card.scale, card.aspects
+    return CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
+
+
+def _read_jurors(saved: object, card: ProgramCard, where: str) -> dict[str, dspy.Module]:
+    if saved is None:
+        return {}
+    if not isinstance(saved, dict):
+        raise ArtifactError(
+            f"{where}: jurors is {type(saved).__name__}; prompts by name were expected. Compile it again."
+        )
+    found = {}
+    for name, state in saved.items():
+        found[str(name)] = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages)
+        load_module(found[str(name)], state, f"{where}: jurors: {name}")
+    return found
+
+
+def _read_prompts(saved: object, where: str) -> dict[str, LivePrompt]:
+    if saved is None:
+        return {}
+    if not isinstance(saved, dict):
+        raise ArtifactError(
+            f"{where}: prompts is {type(saved).__name__}; prompts by name were expected. Compile it again."
+        )
+    return {str(name): _read_model(LivePrompt, one, f"{where}: prompts", "a prompt") for name, one in saved.items()}
+
+
+def _read_cascade(saved: object, evidence: EvidenceModel | None, card: ProgramCard, where: str) -> Cascade | None:
+    if saved is None:
+        return None
+    cascade = _read_model(Cascade, saved, f"{where}: cascade", "a cascade")
+    for aspect, calibrator in cascade.calibrators.items():
+        _check_calibrator(aspect, calibrator, evidence, card, f"{where}: cascade")
+    return cascade
+
+
+def _read_model(kind: type[Model], saved: object, where: str, expected: str) -> Model:
+    """A record of ``calibration.json``; one that does not fit is damaged."""
+    try:
+        return kind.model_validate_json(json.dumps(saved))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise ArtifactError(
+            f"{where}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}; {expected} was expected. Compile it again."
+        ) from error
 
 
 def _read_panel(saved: object, card: ProgramCard, where: str) -> Panel | None:
     if saved is None:
         return None
-    try:
-        panel = Panel.model_validate_json(json.dumps(saved))
-    except ValidationError as error:
-        fault = error.errors()[0]
-        raise ArtifactError(
-            f"{where}: panel: {'.'.join(map(str, fault['loc']))}: {fault['msg']}; a panel was expected. "
-            "Compile it again."
-        ) from error
+    panel = _read_model(Panel, saved, f"{where}: panel", "a panel")
     if panel.stacks and (
         set(panel.stacks) != set(card.aspects)
         or any(one.n_grades != len(card.scale.grades) for one in panel.stacks.values())
@@ -270,29 +446,30 @@ def _read_panel(saved: object, card: ProgramCard, where: str) -> Panel | None:
 
 
 def _read_calibration(state: Json, card: ProgramCard, where: str) -> tuple[EvidenceModel | None, dict[str, Calibrator]]:
-    if state.keys() - {"panel"} != {"evidence", "calibrators"} or not isinstance(state["calibrators"], dict):
+    if state.keys() - {"panel", "cascade", "prompts", "jurors"} != {"evidence", "calibrators"} or not isinstance(
+        state["calibrators"], dict
+    ):
         raise ArtifactError(f"{where}: {', '.join(state)}; evidence and calibrators were expected. Compile again.")
     evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
     calibrators = {}
     for aspect, saved in state["calibrators"].items():
-        try:
-            calibrator = Calibrator.model_validate_json(json.dumps(saved))
-        except ValidationError as error:
-            fault = error.errors()[0]
-            raise ArtifactError(
-                f"{where}: {aspect}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}; "
-                "a calibrator was expected. Compile it again."
-            ) from error
-        names = () if calibrator.source == "lm" else calibrator.feature_names
-        fits = not names or (evidence is not None and evidence.names == names)
-        if aspect not in card.aspects or calibrator.n_grades != len(card.scale.grades) or not fits:
-            raise ArtifactError(
-                f"{where}: {aspect} with {calibrator.n_grades} grades and {len(names)} features; "
-                f"{', '.join(card.aspects)} with {len(card.scale.grades)} grades and the features of the "
-                "evidence beside them were expected. Compile it again."
-            )
+        calibrator = _read_model(Calibrator, saved, f"{where}: {aspect}", "a calibrator")
+        _check_calibrator(aspect, calibrator, evidence, card, where)
         calibrators[aspect] = calibrator
     return evidence, calibrators
+
+
+def _check_calibrator(
+    aspect: str, calibrator: Calibrator, evidence: EvidenceModel | None, card: ProgramCard, where: str
+) -> None:
+    names = () if calibrator.source == "lm" else calibrator.feature_names
+    fits = not names or (evidence is not None and evidence.names == names)
+    if aspect not in card.aspects or calibrator.n_grades != len(card.scale.grades) or not fits:
+        raise ArtifactError(
+            f"{where}: {aspect} with {calibrator.n_grades} grades and {len(names)} features; "
+            f"{', '.join(card.aspects)} with {len(card.scale.grades)} grades and the features of the "
+            "evidence beside them were expected. Compile it again."
+        )
 
 
 def accepted(probabilities: FloatArray, scale: Scale, threshold: float | None = None) -> IntArray:
@@ -337,7 +514,7 @@ def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
     if scale.accept_index is not None:
         return np.asarray(probabilities[:, scale.accept_index :].sum(axis=1))
     values = np.array(scale.values)
-    return np.asarray((probabilities @ values - values[0]) / (values[-1] - values[0]))
+    return np.asarray((expected(probabilities, values) - values[0]) / (values[-1] - values[0]))
 
 
 def disagreements(judgments: Judgments, scale: Scale) -> int:

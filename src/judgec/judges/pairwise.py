@@ -13,12 +13,16 @@ import numpy as np
 
 from judgec.judges.bulk import judge_items
 from judgec.lm.executor import Ask
-from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
 from judgec.store.stream.pieces import DIGEST_BYTES, Piece
 
-SIDES = {"answer_a": "answer_b", "answer_b": "answer_a", "agent_a": "agent_b", "agent_b": "agent_a"}
+SIDES = {
+    f"{what}_{side}": f"{what}_{other}"
+    for what in ("answer", "agent", "conversation")
+    for side, other in (("a", "b"), ("b", "a"))
+}
 TIE = "tie"
 MIRRORED = b"mirrored "  # before the digest of a pair: that of its mirror image
 
@@ -86,7 +90,7 @@ def mirror(judgments: Judgments, scale: Scale) -> Judgments:
         judgments,
         probabilities=judgments.probabilities[..., places],
         grade=np.where(judgments.grade == UNSCORED, UNSCORED, places[judgments.grade]),
-        score=judgments.probabilities[..., places] @ np.array(scale.values),
+        score=expected(judgments.probabilities[..., places], scale.values),
     )
 
 
@@ -115,7 +119,7 @@ def symmetric(
         forward,
         probabilities=spread,
         grade=np.where(scored, grade, UNSCORED),
-        score=spread @ np.array(scale.values),
+        score=expected(spread, scale.values),
         confidence=np.where(scored, confidence, np.nan),
         flipped=flipped,
     )
@@ -150,7 +154,7 @@ def _joined(one: Judgments, other: Judgments, scale: Scale) -> Judgments:
         one,
         probabilities=spread,
         grade=np.where(scored[:, None], grade, UNSCORED),
-        score=spread @ np.array(scale.values),
+        score=expected(spread, scale.values),
         accept=np.full_like(one.accept, UNSCORED),
         confidence=np.where(scored[:, None], (one.confidence + other.confidence) / 2.0, np.nan),
         rationale=tuple(f"{first} [answers exchanged:] {second}" if second else first for first, second in reasons),

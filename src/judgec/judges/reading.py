@@ -2,7 +2,8 @@
 
 Formatting is forgiven (``" 4 "``, ``"4.0"``, ``"**4**"``, ``"4 (good)"``). ``4.5`` lies half way between two grades of
 the scale 1-5: each gets half of the probability, and the stated grade is the even one. Else a grade is never guessed:
-``4.3``, ``4-5``, ``8/10`` and ``4 out of 5`` are off the scale.
+``4.3``, ``4-5``, ``8/10`` and ``4 out of 5`` are off the scale, and so is a grade that its comment takes back
+(``refusals.TABLE``). Whatever a reply holds, reading it takes time in proportion to its length.
 """
 
 import json
@@ -10,11 +11,13 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
 
 from judgec.judges.decision import stated_grades
+from judgec.judges.refusals import refuses, takes_back
 from judgec.judges.signatures import CONFIDENCE, REASON
 from judgec.records.label import FloatArray
 from judgec.records.scale import Scale
@@ -23,11 +26,13 @@ HEADER = re.compile(r"^[ \t]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
 PROSE = {REASON, "completed"}  # what stands there is no verdict
 WRAPPING = " \t\r\n\"'`*_"
 # "4 (good)", "4: good", "4 - good": a comment holds no digit, so that no second grade hides in it.
-COMMENT = re.compile(r"(?P<grade>.+?)\s*(?:\(|:\s|[-–—]\s)\s*[^\W\d][^\d]*")
-REFUSAL = re.compile(
-    r"\b(?:i(?:['’]m| am) (?:sorry|unable|not able)|i (?:can(?:no|['’])t|won['’]t|must decline)|as an ai)\b",
-    re.IGNORECASE,
-)
+COMMENT = re.compile(r"(?P<grade>.+?)\s*(?:\(|:\s|[-–—]\s)\s*(?P<comment>[^\W\d][^\d]*)")
+NUMBER = re.compile(r"[-+]?\d{1,30}(\.\d{0,30})?")
+# A JSON object on lines of its own, in a fence or not, with nothing beside it that could be another one.
+OBJECT_START = re.compile(r"^[ \t]*(?=\{)", re.MULTILINE)
+# A string of JSON, closed or not (so that no part of a text is gone through twice), or a comma before a bracket.
+STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z|\\\Z)|,(?=\s*[}\]])', re.DOTALL)
+WHOLE = "stop"  # why a reply ended that says all that it was to say
 LONGEST = 200  # characters of a grade with a comment; more is an essay
 SHOWN = 60  # characters of a bad reply in the reason
 
@@ -53,50 +58,86 @@ class Verdict:
     reason: str
 
 
-def read_fields(text: str, parse: Callable[[str], Mapping[str, object]]) -> Mapping[str, object]:
-    """The output fields of a reply: as the adapter parses them, or as they stand where it gives up.
+def read_fields(text: str, parse: Callable[[str], Mapping[str, object]], finish: str = WHOLE) -> Mapping[str, object]:
+    """The output fields of a reply: as the prompt's own reader has them, or as they stand where it gives up.
 
     Args:
         text: The reply.
-        parse: The adapter's parser; raises when any field is missing or of another type.
+        parse: Reads the usual form; raises when a reply has another one.
+        finish: Why the reply ended. In one that was cut, a field that nothing follows may lack its end.
 
     Raises:
-        UnreadableReplyError: When there is no field in the reply at all, or a field has two different values.
+        UnreadableReplyError: When there is no field in the reply at all, or a field has two different values, or the
+            reply was cut within a field that is no prose.
     """
-    _require_one_verdict(text)
+    pieces = HEADER.split(text)
+    stated = [(name, value.strip()) for name, value in zip(pieces[1::2], pieces[2::2], strict=True)]
+    fields = _once(stated)
+    if finish != WHOLE and stated:
+        last = stated[-1][0]
+        if last == CONFIDENCE:
+            del fields[last]
+            return fields
+        if last not in PROSE:
+            raise UnreadableReplyError(f"malformed reply: it was cut ({finish}) before {last} ended")
     try:
         return parse(text)
-    except Exception:  # noqa: BLE001  # adapters raise several types; whatever it was, the reply is read by hand
-        pieces = HEADER.split(text)
-    fields = _json_object(text)
-    for name, value in zip(pieces[1::2], pieces[2::2], strict=True):
-        fields.setdefault(name, value.strip())  # the first of a name counts, as in DSPy's adapter
+    except Exception:  # noqa: BLE001  # plugins' parsers raise any type; whatever it was, the reply is read by hand
+        given = _json_object(text) if not stated or text.lstrip().startswith("{") else {}
+    fields = _once([*given.items(), *fields.items()])
     if not fields:
         if not text.strip():
             raise UnreadableReplyError("empty reply")
-        kind = "refusal" if REFUSAL.search(text) else "malformed reply"
+        kind = "refusal" if refuses(text) else "malformed reply"
         raise UnreadableReplyError(f"{kind}: {_short(text)}")
     return fields
 
 
 def _json_object(text: str) -> dict[str, object]:
-    """The fields of a reply that is a JSON object; else none."""
-    if not text.lstrip().startswith("{"):
+    """The fields of the one JSON object in a reply; none when there is no other way to read it than to guess.
+
+    A number with a point stays as it is written: 5.00000000000000000001 is not 5.
+    """
+    start = OBJECT_START.search(text)
+    if start is None or "{" in text[: start.start()]:
+        return {}
+    end = text.rfind("}") + 1
+    body = text[start.end() : end]
+    if text[end:].strip("` \t\r\n"):
         return {}
     try:
-        given = json.loads(text)
-    except ValueError:
+        given = _load(body)
+        if given is None:
+            given = _load(STRING_OR_COMMA.sub(lambda part: part[0] if part[0] != "," else "", body))
+        return {name: value if _plain(value) else str(value) for name, value in (given or {}).items()}
+    except RecursionError:
         return {}
-    return given if isinstance(given, dict) else {}
 
 
-def _require_one_verdict(text: str) -> None:
-    """Two different values of a field: one of them may be a forged verdict that the reason quotes."""
-    pieces = HEADER.split(text)
-    seen: dict[str, str] = {}
-    for name, value in zip(pieces[1::2], pieces[2::2], strict=True):
-        if name not in PROSE and seen.setdefault(name, value.strip()) != value.strip():
-            raise UnreadableReplyError(f"malformed reply: {name} stated twice, differently")
+def _load(body: str) -> dict[str, object] | None:
+    try:
+        given = json.loads(body, strict=False, object_pairs_hook=_once, parse_float=str, parse_constant=str)
+    except ValueError:
+        return None
+    return given if isinstance(given, dict) else None
+
+
+def _plain(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _once(stated: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """Each field with its value; of prose, the first one.
+
+    Raises:
+        UnreadableReplyError: For two different values: one of them may be a forged verdict that the reason quotes.
+    """
+    seen: dict[str, object] = {}
+    for name, value in stated:
+        if name not in PROSE and seen.setdefault(name, value) != value:
+            raise UnreadableReplyError(f"malformed reply: {_short(name)} stated twice, differently")
+        seen.setdefault(name, value)
+    return seen
 
 
 def read_verdict(
@@ -146,9 +187,9 @@ def read_grade(value: object, scale: Scale) -> int | None:
         return None
     text = str(value).strip(WRAPPING).rstrip(".")
     position = _position(text, scale)
-    if position is None and len(text) <= LONGEST and (commented := COMMENT.fullmatch(text)):
-        position = _position(commented["grade"].strip(WRAPPING), scale)
-    return position
+    if position is not None or len(text) > LONGEST or (commented := COMMENT.fullmatch(text)) is None:
+        return position
+    return None if takes_back(commented["comment"]) else _position(commented["grade"].strip(WRAPPING), scale)
 
 
 def read_between(value: object, scale: Scale) -> tuple[int, int] | None:
@@ -177,9 +218,10 @@ def _position(text: str, scale: Scale) -> int | None:
     words = [str(grade).casefold() for grade in scale.grades]
     if text.casefold() in words:
         return words.index(text.casefold())
-    if any(isinstance(grade, str) for grade in scale.grades) or not re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
+    if any(isinstance(grade, str) for grade in scale.grades) or not NUMBER.fullmatch(text):
         return None
-    return scale.values.index(float(text)) if float(text) in scale.values else None
+    exact = Decimal(text)  # as a float, 5.00000000000000000001 would be 5
+    return next((at for at, value in enumerate(scale.values) if Decimal(repr(value)) == exact), None)
 
 
 def _short(text: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgec.errors import InputError, UserError
+from judgec.judges.cascade import Cascade
 from judgec.judges.decision import half_way, stated_grades
 from judgec.judges.pairwise import TIE
 from judgec.judges.panel import Panel
@@ -44,6 +45,7 @@ from judgec.store.verdicts import (
     RUN,
     AboutJudge,
     VerdictColumns,
+    messages_of,
     read_verdicts,
 )
 from judgec.tasks.registry import compares
@@ -100,13 +102,13 @@ class RecordedVerdicts:
         grade: The stated positions, shape (n_rows, n_aspects), -1 where there is no verdict.
         fault: 0 for a verdict, else ``FAILED`` or ``OFF``, shape (n_rows,).
         flipped: The two orders of the pair disagree, shape (n_rows,).
-        both_orders: Any pair was shown in both orders.
+        paired: The pair was shown in both orders, shape (n_rows,).
         reply: Position of each row's reply in ``replies``, -1 without one, shape (n_rows,).
         replies: The different replies.
         cost: US dollars of each row, NaN where unknown, shape (n_rows,).
         calls: How often the judge was asked for each row: runs times orders, shape (n_rows,).
         notes: What reading assumed, left out or counted, one sentence each.
-        panels: Judges that are several of these together, by name.
+        panels: Judges that are several of these, together or one after the other, by name.
     """
 
     path: str
@@ -119,13 +121,13 @@ class RecordedVerdicts:
     grade: IntArray = field(repr=False)
     fault: IntArray = field(repr=False)
     flipped: BoolArray = field(repr=False)
-    both_orders: bool
+    paired: BoolArray = field(repr=False)
     reply: IntArray = field(repr=False)
     replies: Sequence[str] = field(repr=False)
     cost: FloatArray = field(repr=False)
     calls: FloatArray = field(repr=False)
     notes: tuple[str, ...] = ()
-    panels: Mapping[str, Panel] = field(default_factory=dict)
+    panels: Mapping[str, Panel | Cascade] = field(default_factory=dict)
 
     @cached_property
     def _code(self) -> dict[str, int]:
@@ -207,7 +209,7 @@ class RecordedVerdicts:
             confidence=np.full(shape, np.nan),
             rationale=tuple("" if code == NO_CELL else self.replies[code] for code in said),
             unscored=tuple(why[code] for code in fault),
-            flipped=flipped if self.both_orders else None,
+            flipped=flipped if self.paired[rows[asked]].any() else None,
         )
 
     def cost_of(self, judge: str, item_ids: Sequence[str]) -> float | None:
@@ -225,8 +227,8 @@ class RecordedVerdicts:
         rows = np.array([self.rows_of(member, item_ids) for member in members])
         return float(self.calls[rows[rows != NO_CELL]].sum()), int((rows != NO_CELL).any(axis=0).sum())
 
-    def with_panel(self, name: str, panel: Panel | None) -> "RecordedVerdicts":
-        """The same with a panel that answers under this name; without one, as it is."""
+    def with_panel(self, name: str, panel: Panel | Cascade | None) -> "RecordedVerdicts":
+        """The same with a panel or cascade that answers under this name; without one, as it is."""
         return self if panel is None else replace(self, panels={**self.panels, name: panel})
 
     def of(self, names: Sequence[str]) -> "RecordedVerdicts":
@@ -325,7 +327,7 @@ def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
         grade=found.grade,
         fault=found.fault,
         flipped=found.flipped,
-        both_orders=bool(merged.both_orders),
+        paired=found.paired,
         reply=reply[row_of],
         replies=replies,
         cost=np.asarray(total, dtype=np.float64),
@@ -336,7 +338,7 @@ def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
     if keep.all():
         return result
     changed = {name: getattr(result, name)[keep] for name in ("judge", "item", "probabilities", "grade", "fault")}
-    changed |= {name: getattr(result, name)[keep] for name in ("flipped", "reply", "cost", "calls")}
+    changed |= {name: getattr(result, name)[keep] for name in ("flipped", "paired", "reply", "cost", "calls")}
     return replace(result, **changed)
 
 
@@ -382,9 +384,10 @@ def _orders(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> IntArra
     column = columns.coded.get(ORDER)
     codes = np.full(columns.n_rows, NO_CELL, dtype=np.int64) if column is None else column.as_ids()[0]
     if missing := int((codes == NO_CELL).sum()):
+        first = int(np.flatnonzero(codes == NO_CELL)[0])
         notes.append(
-            f"{columns.path}: {missing:,} preferences without an order: read as they stand, whether they flip with the "
-            "order of the answers is not known"
+            f"{columns.where(first)}{_below(missing)}: {missing:,} preferences without an order: read as they "
+            "stand, whether they flip with the order of the answers is not known"
         )
     return codes + 1
 
@@ -442,8 +445,13 @@ def _verdicts(
         strange = [value for value, one in zip(column.values, read, strict=True) if one is None]
         row = int(np.flatnonzero(fault == OFF)[0])
         notes.append(
-            f"{columns.where(row) if off <= SHOWN else columns.path}: {off:,} grades off the scale "
+            f"{columns.where(row)}{_below(off)}: {off:,} grades off the scale "
             f"({shortly([str(value)[:40] for value in strange])}; valid are {listed(scale.grades)}): unscored"
+        )
+    if empty := int((fault == FAILED).sum()):
+        row = int(np.flatnonzero(fault == FAILED)[0])
+        notes.append(
+            f"{columns.where(row)}{_below(empty)}: {empty:,} rows without a {verdict}: asked and failed, unscored"
         )
     chances = [columns.numbers.get(f"{CHANCE}{grade}") for grade in scale.grades]
     if any(one is not None for one in chances):
@@ -485,7 +493,7 @@ class _Merged:
     grade: IntArray
     fault: IntArray
     flipped: BoolArray
-    both_orders: bool = False
+    paired: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
     key: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     partial: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
 
@@ -500,7 +508,8 @@ def _merge(
     second = np.minimum(first + 1, len(once.cell) - 1)
     two = count == 2
     grade, kind = once.grade[first], once.fault[first]
-    merged = _Merged(whole, once.row[first], once.spread[first], grade, kind, np.zeros(len(whole), dtype=bool))
+    none = np.zeros(len(whole), dtype=bool)
+    merged = _Merged(whole, once.row[first], once.spread[first], grade, kind, none, two)
     if not two.any():
         return merged
     a, b = first[two], second[two]
@@ -511,7 +520,7 @@ def _merge(
     merged.grade[two] = np.where(scored, agreed, UNSCORED)
     merged.spread[two] = np.where(scored[:, None], (once.spread[a] + once.spread[b]) / 2.0, np.nan)
     merged.fault[two] = np.where(scored, 0, np.maximum(once.fault[a], once.fault[b]))
-    return replace(merged, both_orders=True)
+    return merged
 
 
 def _runs(key: IntArray, spread: FloatArray, stated: IntArray, fault: IntArray) -> _Merged:
@@ -548,10 +557,10 @@ def _by_item(merged: _Merged, about: OnWhat, notes: list[str]) -> _Merged:
             f"{int(partial.sum()):,} times a judge was asked about some of the {aspects} aspects of an item only: "
             "taken as not asked"
         )
-    flipped = np.logical_or.reduceat(merged.flipped, first) if len(first) else merged.flipped
-    return _Merged(
-        merged.cell, merged.row[first], spread, grade, fault, flipped, merged.both_orders, key=key, partial=partial
+    flipped, paired = (
+        np.logical_or.reduceat(mask, first) if len(first) else mask for mask in (merged.flipped, merged.paired)
     )
+    return _Merged(merged.cell, merged.row[first], spread, grade, fault, flipped, paired, key=key, partial=partial)
 
 
 def _replies(columns: VerdictColumns) -> tuple[IntArray, list[str]]:
@@ -561,12 +570,21 @@ def _replies(columns: VerdictColumns) -> tuple[IntArray, list[str]]:
 
 def _say_costs(columns: VerdictColumns, cost: FloatArray, notes: list[str]) -> None:
     if COST in columns.numbers and (unknown := int(np.isnan(cost).sum())):
-        unread = columns.unread.get(COST, 0)
-        odd = f", {unread:,} of them negative, infinite or no number" if unread else ""
-        notes.append(f"{columns.path}: {unknown:,} of {columns.n_rows:,} rows without a {COST}{odd}: unknown, not 0")
-    for name, count in columns.unread.items():
+        unread = columns.unread.get(COST)
+        what = "" if unread is None else f", {unread.count:,} of them negative, infinite or no number"
+        odd = "" if unread is None else f"{what} (the first is {columns.where(unread.first)})"
+        place = columns.where(int(np.flatnonzero(np.isnan(cost))[0]))
+        of = f"{unknown:,} of {columns.n_rows:,} rows"
+        notes.append(f"{place}{_below(unknown)}: {of} without a {COST}{odd}: unknown, not 0")
+    for name, cells in columns.unread.items():
         if name.startswith(CHANCE):
-            notes.append(f"{columns.path}: {count:,} cells of {name} that are no probability: left out")
+            place = columns.where(cells.first)
+            notes.append(f"{place}{_below(cells.count)}: {cells.count:,} cells of {name} are no probability: left out")
+
+
+def _below(count: int) -> str:
+    """Behind the place of the first of so many."""
+    return " and below" if count > 1 else ""
 
 
 def _described(columns: VerdictColumns, names: Sequence[str]) -> dict[str, AboutJudge]:
@@ -582,7 +600,9 @@ def _described(columns: VerdictColumns, names: Sequence[str]) -> dict[str, About
             for what in (MODEL, PROMPT)
             if (column := columns.coded.get(what)) is not None and column.codes[row] != NO_CELL
         }
-        found[name] = columns.about.get(name) or AboutJudge(cells.get(MODEL), cells.get(PROMPT))
+        found[name] = columns.about.get(name) or AboutJudge(
+            cells.get(MODEL), cells.get(PROMPT), messages=messages_of(cells.get(PROMPT))
+        )
     return found
 
 
@@ -654,7 +674,7 @@ def _only(recorded: RecordedVerdicts, kept: Sequence[str]) -> RecordedVerdicts:
     rows = np.flatnonzero(places[recorded.judge] != NO_CELL)
     changed = {
         name: getattr(recorded, name)[rows]
-        for name in ("item", "probabilities", "grade", "fault", "flipped", "reply", "cost", "calls")
+        for name in ("item", "probabilities", "grade", "fault", "flipped", "paired", "reply", "cost", "calls")
     }
     return replace(
         recorded,

@@ -8,9 +8,11 @@ import dspy
 
 from judgec.errors import UserError
 from judgec.judges.signatures import CONFIDENCE, REASON, build, description
+from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
 from judgec.tasks.registry import TASKS, loaded, plugin_names
 from judgec.tasks.spec import TaskSpec
+from judgec.tasks.translations import translated
 
 
 class JudgeBuilder(Protocol):
@@ -25,7 +27,13 @@ class JudgeBuilder(Protocol):
         ...
 
 
-def judge_module(task: str, scale: Scale, aspects: tuple[str, ...], fields: Collection[str]) -> dspy.Module:
+def judge_module(
+    task: str,
+    scale: Scale,
+    aspects: tuple[str, ...],
+    fields: Collection[str],
+    languages: tuple[str, ...] = (ENGLISH,),
+) -> dspy.Module:
     """An uncompiled judge for a task.
 
     Args:
@@ -34,6 +42,8 @@ def judge_module(task: str, scale: Scale, aspects: tuple[str, ...], fields: Coll
         scale: The grades and what they mean.
         aspects: ``("grade",)`` for tasks with one grade.
         fields: The input fields that at least one item has.
+        languages: Of the labels: reasons are asked for in it, and what the package says of grades is translated. A
+            plugin that builds its judge is not told.
 
     Raises:
         UserError: When no judge has this name, or its Signature cannot be imported.
@@ -48,7 +58,11 @@ def judge_module(task: str, scale: Scale, aspects: tuple[str, ...], fields: Coll
     found = _imported(spec)
     if not isinstance(found, type):
         return found(scale, aspects, fields)
-    return build(found, scale, _asked(spec, found, aspects), fields, meanings=spec.meanings_of(scale))
+    meanings = {aspect: spec.meanings_of(scale, aspect) for aspect in aspects}
+    if len(languages) == 1:
+        meanings = {aspect: translated(said, languages[0]) for aspect, said in meanings.items()}
+    asked = _asked(spec, found, aspects, scale)
+    return build(found, scale, asked, fields, meanings=meanings, languages=languages)
 
 
 def _imported(spec: TaskSpec) -> Callable[..., dspy.Module]:
@@ -66,7 +80,7 @@ def _imported(spec: TaskSpec) -> Callable[..., dspy.Module]:
     return found
 
 
-def _asked(spec: TaskSpec, signature: type[dspy.Signature], aspects: tuple[str, ...]) -> dict[str, str]:
+def _asked(spec: TaskSpec, signature: type[dspy.Signature], aspects: tuple[str, ...], scale: Scale) -> dict[str, str]:
     """What the grade of each aspect says."""
     grades = [field for name, field in signature.output_fields.items() if name not in {REASON, CONFIDENCE}]
     if len(grades) != 1:
@@ -77,5 +91,5 @@ def _asked(spec: TaskSpec, signature: type[dspy.Signature], aspects: tuple[str, 
     said = description(grades[0])
     if not spec.by_aspect:
         return dict.fromkeys(aspects, said)
-    asked = {aspect: spec.question(aspect) for aspect in aspects}
+    asked = {aspect: spec.question(aspect, scale) for aspect in aspects}
     return {aspect: f"{aspect}: {text}; {said}" if text else f"{aspect}; {said}" for aspect, text in asked.items()}

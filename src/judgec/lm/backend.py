@@ -17,9 +17,11 @@ from dspy.lm15 import AsyncLMRouter, LMRouter, Request, Response, RouterConfig, 
 
 from judgec.errors import BudgetError, ServiceError
 from judgec.lm.endpoint.exchange import Completion, Plain
+from judgec.lm.redirects import stay_on_host
 from judgec.lm.spec import LMSpec
 
 CONNECT_SECONDS = 10.0
+WHOLE_REPLY = 5.0  # an attempt may take this many times the seconds without a byte: a drip is no reply
 # What looks like a key: known prefixes, and whatever follows "Bearer", "api key" and their like.
 SECRET = re.compile(
     r"\b(?:(?:sk|pk|rk|gsk|xai|hf|ghp|r8)[-_]|AIza|AKIA)[-_A-Za-z0-9]{8,}"
@@ -131,7 +133,11 @@ class ClientBackend:
             routed = self._route is not None
             client = AsyncLMRouter(self._config) if routed else AsyncLiteLLMEngine(**self._clients())
             self._async[loop] = client
-        return await client.complete(self._routed(request))
+        try:
+            async with asyncio.timeout(whole_seconds(self._spec)):
+                return await client.complete(self._routed(request))
+        except TimeoutError as error:
+            raise lm15.TimeoutError(f"no whole reply in {whole_seconds(self._spec):g} s") from error
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
@@ -141,6 +147,7 @@ class ClientBackend:
 
     def _routed(self, request: Request) -> Request:
         if self._route is None:
+            stay_on_host()
             return request
         return Request(
             model=self._route,
@@ -157,17 +164,23 @@ class ClientBackend:
         return clients
 
 
+def whole_seconds(spec: LMSpec) -> float:
+    """How long an attempt may take from its first byte to its last."""
+    return WHOLE_REPLY * spec.timeout
+
+
 def native_route(spec: LMSpec, environ: Mapping[str, str] | None) -> tuple[str | None, RouterConfig]:
     """The native client's name for the model and its settings; None when LiteLLM must serve it."""
     timeouts = Timeouts(connect=CONNECT_SECONDS, read=spec.timeout, write=spec.timeout, pool=spec.timeout)
     try:
-        found = LMRouter(RouterConfig(env={})).resolve_openai_chat(spec.model)
+        # A colon would make it the client's own way of naming; Ollama's tags and fine-tuned models have one.
+        found = LMRouter(RouterConfig(env={})).resolve_openai_chat(spec.model.replace(":", "-"))
     except (lm15.UnknownModelError, lm15.UnsupportedFeatureError):
         return None, RouterConfig()
     if spec.api_base is not None and found.provider.startswith("azure"):
         return None, RouterConfig()  # the native client wants the resource, not a URL
     urls = None if spec.api_base is None else {found.provider: spec.api_base}
-    route = f"{found.provider}:{found.model}"
+    route = f"{found.provider}:{spec.model.partition('/')[2]}"
     config = RouterConfig(env=environ, base_urls=urls, timeouts=timeouts)
     if spec.api_base is not None:
         try:

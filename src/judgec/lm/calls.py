@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar, cast
 from dspy import lm15
 from dspy.lm15 import Request, Response
 
-from judgec.errors import BudgetError
+from judgec.errors import ArtifactError, BudgetError
 from judgec.lm.backend import (
     Backend,
     LMBudgetError,
@@ -23,6 +23,7 @@ from judgec.lm.backend import (
     Remedy,
     Retries,
     Speaks,
+    first_line,
     may_have_been_billed,
     remedy,
     service_error,
@@ -30,12 +31,15 @@ from judgec.lm.backend import (
 )
 from judgec.lm.endpoint.exchange import Bill, Completion, Plain
 from judgec.lm.endpoint.features import Features
+from judgec.lm.patience import ImpatientError, Patience
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal, JournaledReply
+from judgec.store.journal.leases import Leases
 from judgec.store.journal.lookups import Lookups
 from judgec.store.journal.together import Together
 
+LEASE_POLL_SECONDS = 0.25  # how often a call that another process makes is looked for
 POLL_SECONDS = 0.005  # how often a call asks again for room that calls in flight hold
 MOST_FAILURES = 20  # calls in a row that fail in spite of retries before the endpoint counts as down
 PROBE_ATTEMPTS = 2  # of the first call of a run: the user is waiting
@@ -88,6 +92,7 @@ class Calls:
         budget: The caps; several models may share one.
         usage: What was spent; several models may share one.
         retries: How failed attempts are repeated.
+        patience: How long a call waits for an endpoint that asks for time.
         clock: Seconds since the epoch, for the journal.
     """
 
@@ -100,6 +105,7 @@ class Calls:
         budget: Budget,
         usage: Usage,
         retries: Retries,
+        patience: Patience | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.backend = backend
@@ -110,8 +116,10 @@ class Calls:
         self._journal = journal
         self._together = None if journal is None else Together(journal)
         self._lookups = None if journal is None else Lookups(journal)
+        self._leases = None if journal is None or backend.local else Leases(journal, clock)
         self._budget = budget
         self._retries = retries
+        self._patience = patience or Patience()
         self._clock = clock
         self._bill = Bill(spec)
         self._features = Features()
@@ -171,6 +179,31 @@ class Calls:
     def journaled_many(self, digests: list[bytes]) -> dict[bytes, JournaledReply]:
         """Every reply that the journal has; each is to be passed to ``charge`` before it is used."""
         return {} if self._lookups is None else self._lookups.many(digests)
+
+    def take(self, digests: list[bytes]) -> tuple[set[bytes], dict[bytes, JournaledReply]]:
+        """Take calls before they are made, so that no other process makes them, too.
+
+        Returns: Those that are ours to make, and the replies to others that have come in since they were looked up,
+            each to be passed to ``charge``. Another process makes the rest.
+        """
+        if self._leases is None or self._journal is None or not digests:
+            return set(digests), {}
+        known = self._journal.get_many(list(taken := self._leases.take(digests)))
+        theirs = [digest for digest in digests if digest not in taken]
+        self._leases.release(known)
+        known |= self._journal.get_many(theirs)
+        for digest in known:
+            self._known(digest)
+        return taken - known.keys(), known
+
+    def give_back(self, digests: list[bytes]) -> None:
+        """Calls that were taken and will not be made."""
+        if self._leases is not None:
+            self._leases.release(digests)
+
+    def _known(self, digest: bytes) -> None:
+        if self._lookups is not None:
+            self._lookups.ended(digest)
 
     def charge(self, digest: bytes, reply: JournaledReply) -> Answered:
         """Count a reply from the journal.
@@ -254,6 +287,10 @@ class Calls:
         answered: Answered | None = None
         try:
             answered = self.journaled(digest)
+            while answered is None and not self._ours(digest):
+                self._known(digest)  # it may be there by now
+                if (answered := self.journaled(digest)) is None:
+                    yield _Wait(LEASE_POLL_SECONDS)
             if answered is None:
                 paid = yield from self._paid(request, digest, on_throttled, self._retries.attempts)
                 answered = Answered(paid, cached=False)
@@ -263,8 +300,8 @@ class Calls:
         else:
             return answered
         finally:
-            if self._lookups is not None:
-                self._lookups.ended(digest)  # before anybody else may make the call
+            self._known(digest)  # before anybody else may make the call
+            self._let_go(digest, paid=answered is not None)
             with self._lock:
                 waited_for = self._flights.pop(digest)
             if waited_for is not None and fault is not None:
@@ -272,12 +309,27 @@ class Calls:
             elif waited_for is not None and answered is not None:
                 waited_for.set_result(answered.reply)
 
+    def _ours(self, digest: bytes) -> bool:
+        """Whether this process holds a call now, and nobody has made it meanwhile."""
+        return self._leases is None or digest in self._leases.held or bool(self.take([digest])[0])
+
+    def _let_go(self, digest: bytes, *, paid: bool) -> None:
+        if self._leases is None:
+            return
+        if paid:
+            self._leases.held.discard(digest)  # the commit of its reply has given it back
+            return
+        try:
+            self._leases.release([digest])
+        except ArtifactError:  # the fault of the call says more
+            self._leases.held.discard(digest)
+
     def _paid(
         self, request: Request | Plain, digest: bytes | None, on_throttled: Callable[[], None], attempts: int
     ) -> Generator[_Ask, _Answer, JournaledReply]:
         """Pay for a call; without a digest it is not journaled."""
         most = self._bill.most(request)
-        failed = 0
+        failed, waited = 0, 0.0
         while True:
             if isinstance(self.stopped, LMServiceError):
                 raise LMServiceError(str(self.stopped))
@@ -297,9 +349,13 @@ class Calls:
                 failed += 1
                 if isinstance(error, lm15.RateLimitError):
                     on_throttled()
-                if not self._again(error, failed, attempts):
-                    raise
-                yield _Wait(self._retries.wait(error, failed))
+                wait, why = self._retries.wait(error, failed), first_line(error)
+                judged = self._patience.check(error, waited, wait, why)
+                if not self._again(judged, failed, attempts):
+                    raise judged  # noqa: B904 - it says what the other one said
+                self._patience.tell(wait, self._clock(), why)
+                waited += wait
+                yield _Wait(wait)
             except BaseException:
                 self._budget.settle(digest, most, None)  # interrupted in flight: it may be billed
                 raise
@@ -324,7 +380,8 @@ class Calls:
         if what is Remedy.STOP:
             raise self._stop(service_error(error, self._spec)) from error
         nobody = unreachable(error)
-        if what is Remedy.RETRY and failed < (min(attempts, UNREACHABLE_ATTEMPTS) if nobody else attempts):
+        most = min(attempts, UNREACHABLE_ATTEMPTS) if nobody else attempts
+        if what is Remedy.RETRY and failed < most and not isinstance(error, ImpatientError):
             return True
         if what is Remedy.GIVE_UP and (self._answered or self.backend.local):
             return False  # the endpoint is well: it is this call, however many follow that are like it

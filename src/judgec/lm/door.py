@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, replace
-from typing import Self
+from typing import Self, get_args
 
 import dspy
 from dspy import lm15
@@ -29,12 +29,14 @@ from judgec.lm.backend import Backend, Retries, service_error
 from judgec.lm.calls import Answered, Calls
 from judgec.lm.endpoint.exchange import Chat, Plain, system_text
 from judgec.lm.endpoint.pool import open_endpoint
+from judgec.lm.patience import Patience
 from judgec.lm.prices import price
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal
 
 PREFLIGHT_TOKENS = 16
+FINISHES = frozenset(get_args(lm15.FinishReason))
 _rollout: ContextVar[int | None] = ContextVar("judgec_rollout", default=None)
 
 
@@ -142,6 +144,7 @@ def open_lm(
     embedded_engine: Backend | None = None,
     backend: Backend | None = None,
     retries: Retries | None = None,
+    patience: Patience | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> dspy.LM:
     """The model behind ``spec`` as a ``dspy.LM`` that never pays a finished call twice and never passes a
@@ -155,6 +158,7 @@ def open_lm(
         embedded_engine: The engine for ``embedded``; by default judgec's own.
         backend: Who makes the attempts, whatever the model; by default ``open_backend`` decides.
         retries: How failed attempts are repeated.
+        patience: How long a call waits for an endpoint that asks for time; share it between the models of a run.
         environ: Where keys are looked up; by default the process's environment.
 
     Returns:
@@ -170,7 +174,10 @@ def open_lm(
         )
     if backend is None:
         backend = embedded_engine if spec.embedded and embedded_engine else open_backend(spec, environ)
-    door = Door(spec, Calls(spec, backend, journal=journal, budget=budget, usage=usage, retries=retries or Retries()))
+    calls = Calls(
+        spec, backend, journal=journal, budget=budget, usage=usage, retries=retries or Retries(), patience=patience
+    )
+    door = Door(spec, calls)
     # No cache and no retries of DSPy's own: the door has both, and DSPy's cache ignores the endpoint.
     return dspy.LM(
         spec.model,
@@ -252,7 +259,7 @@ def _response(answered: Answered, spec: LMSpec) -> Response:
         id=None,
         model=reply.served_by or spec.model,
         message=Message.assistant([TextPart(reply.text)]),
-        finish_reason=reply.finish,
+        finish_reason=reply.finish if reply.finish in FINISHES else "error",
         usage=usage,
         logprobs=logprobs.to_tokens(logprobs.load(reply.logprobs)),
         logprobs_complete=True,

@@ -1,6 +1,8 @@
 """Many calls at once, in bounded memory: requests stream in, replies stream out as they finish."""
 
 import asyncio
+import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
@@ -8,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from types import FrameType
 from typing import Protocol
 
 import dspy
 from dspy import lm15
 
 from judgec.lm.backend import first_line
-from judgec.lm.calls import Answered
+from judgec.lm.calls import LEASE_POLL_SECONDS, Answered, Calls
 from judgec.lm.door import Door, door_of
 from judgec.lm.endpoint.exchange import Chat
 from judgec.lm.logprobs import Logprobs, load
@@ -39,12 +42,14 @@ class Request:
         messages: The rendered prompt, ``role`` and ``content`` each.
         rollout: Tells repeated asking of the same prompt apart: 0, 1, 2, ...; None for the only one.
         schema: JSON schema that the reply must meet where the endpoint can see to that, or None.
+        to: The juror whose model is asked, of a jury (``lm.switchboard``); empty where there is one model.
     """
 
     key: str | int
     messages: Chat
     rollout: int | None = None
     schema: str | None = None
+    to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ class Reply:
         output_tokens: Reply tokens.
         usd: What it cost when it was paid, or None when its price is unknown.
         cached: True when it cost nothing now.
+        finish: Why the text ended: ``stop``, ``length``, or one of ``untrusted.FAULTS``.
     """
 
     key: str | int
@@ -70,6 +76,7 @@ class Reply:
     output_tokens: int = 0
     usd: float | None = None
     cached: bool = False
+    finish: str = "stop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,20 +175,32 @@ class Executor:
         flight = _Flight(self._door, self._window)
         source = iter(requests)
         waiting: deque[tuple[Request, bytes]] = deque()
+        elsewhere = _Elsewhere(self._door.calls, self._window.clock)
         with _loop() as run:
             try:
                 while True:
                     while len(waiting) < self._window.most and (chunk := list(islice(source, CHUNK))):
                         hits, misses = self._look_up(chunk)
-                        waiting.extend(misses)
+                        hits += elsewhere.sort(misses, waiting)
                         if hits:
                             yield hits
+                    if hits := elsewhere.look(waiting):
+                        yield hits
                     if not waiting and not flight.busy:
-                        return
-                    if group := run(flight.advance(waiting)):
+                        if not elsewhere.calls:
+                            return
+                        time.sleep(LEASE_POLL_SECONDS)
+                        continue
+                    with _at_interrupt(flight.interrupt):
+                        group = run(flight.advance(waiting))
+                    if flight.interrupted:
+                        raise KeyboardInterrupt
+                    if group:
                         yield group
             finally:
-                run(flight.land())
+                with _at_interrupt(flight.hurry):
+                    run(flight.land())
+                self._door.calls.give_back([digest for _, digest in waiting])
 
     def _look_up(self, chunk: list[Request]) -> tuple[list[Reply], list[tuple[Request, bytes]]]:
         digests = [self._door.digest(request.messages, request.rollout, request.schema) for request in chunk]
@@ -195,6 +214,37 @@ class Executor:
         return hits, misses
 
 
+class _Elsewhere:
+    """Calls that other processes are making: their replies are looked for now and then.
+
+    Args:
+        door: Of all calls of the model.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(self, door: Calls, clock: Callable[[], float]) -> None:
+        self.calls: list[tuple[Request, bytes]] = []
+        self._door = door
+        self._clock = clock
+        self._looked = float("-inf")
+
+    def sort(self, misses: list[tuple[Request, bytes]], waiting: deque[tuple[Request, bytes]]) -> list[Reply]:
+        """Put calls that are ours to those that wait, and keep the others; returns what has come meanwhile."""
+        ours, known = self._door.take([digest for _, digest in misses])
+        waiting.extend(one for one in misses if one[1] in ours)
+        hits = [_reply(request, self._door.charge(one, known[one])) for request, one in misses if one in known]
+        self.calls += [one for one in misses if one[1] not in ours and one[1] not in known]
+        return hits
+
+    def look(self, waiting: deque[tuple[Request, bytes]]) -> list[Reply]:
+        """As ``sort``, of those that are kept, once in a while."""
+        if not self.calls or self._clock() < self._looked + LEASE_POLL_SECONDS:
+            return []
+        self._looked = self._clock()
+        calls, self.calls = self.calls, []
+        return self.sort(calls, waiting)
+
+
 class _Window:
     """How many calls may be in flight: halved when the endpoint throttles, regained one by one.
 
@@ -204,7 +254,7 @@ class _Window:
     def __init__(self, most: int, clock: Callable[[], float]) -> None:
         self.most = most
         self._size = float(most)
-        self._clock = clock
+        self.clock = clock
         self._calm_until = float("-inf")
 
     @property
@@ -212,7 +262,7 @@ class _Window:
         return max(1, int(self._size))
 
     def throttled(self) -> None:
-        now = self._clock()
+        now = self.clock()
         if now >= self._calm_until:
             self._size = max(1.0, self._size / 2)
             self._calm_until = now + CALM_SECONDS
@@ -233,6 +283,9 @@ class _Flight:
         self._due = False
         self._landing = False
         self._landed: asyncio.Event = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._hurried = False
+        self.interrupted = False
 
     @property
     def busy(self) -> bool:
@@ -246,9 +299,9 @@ class _Flight:
         is never waited for longer than ``LINGER_SECONDS``, nor past the last of the ``waiting`` calls.
         """
         self._start(waiting)
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         linger: asyncio.TimerHandle | None = None
-        while self._tasks and not self._due and len(self._finished) < HAND_OVER:
+        while self._tasks and not (self._due or self.interrupted) and len(self._finished) < HAND_OVER:
             if linger is None and self._finished:
                 linger = loop.call_later(LINGER_SECONDS, self._hand_over)
             if self._finished and not waiting:
@@ -268,6 +321,16 @@ class _Flight:
         self._due = True
         self._landed.set()
 
+    def interrupt(self) -> None:
+        """End ``advance`` soon; called by a signal's handler, in the main thread."""
+        self._hurried, self.interrupted = self.interrupted, True
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._landed.set)  # the loop may be waiting for a reply
+
+    def hurry(self) -> None:
+        """End ``land`` soon, whatever is in flight; called by a signal's handler."""
+        self._hurried = True
+
     async def land(self) -> list[Reply]:
         """Wait for the calls in flight; what they return is journaled, if nobody reads it now.
 
@@ -276,7 +339,7 @@ class _Flight:
         self._landing = True
         loop = asyncio.get_running_loop()
         until = loop.time() + GRACE_SECONDS
-        while self._tasks and loop.time() < until:
+        while self._tasks and loop.time() < until and not self._hurried:
             for task in self._tasks & self._door.calls.pausing:
                 task.cancel()
             await asyncio.wait(self._tasks, timeout=LANDING_SECONDS)
@@ -316,17 +379,66 @@ class _Flight:
 
 
 @contextmanager
+def _at_interrupt(act: Callable[[], None]) -> Iterator[None]:
+    """Do this at Ctrl-C, in place of an exception in the middle of a loop, which asyncio would print.
+
+    A handler that somebody else has put there stays.
+    """
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not usual or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: act())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
 def _loop() -> Iterator[Callable[[Coroutine[None, None, list[Reply]]], list[Reply]]]:
     """Runs coroutines on a loop of their own; in another thread where one runs already (a notebook)."""
     with asyncio.Runner() as runner:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            yield runner.run
+            yield lambda step: _interruptible(runner, step)
         else:
             with ThreadPoolExecutor(1) as pool:
                 yield lambda step: pool.submit(runner.run, step).result()
                 pool.submit(runner.close).result()
+
+
+def _interruptible(runner: asyncio.Runner, step: Coroutine[None, None, list[Reply]]) -> list[Reply]:
+    """Run a step; Ctrl-C cancels it, and is raised when the loop has come to rest.
+
+    asyncio's own handler raises KeyboardInterrupt in the middle of whatever callback runs when the step itself is done
+    already, which leaves the calls in flight broken, and CancelledError in place of it when the signal comes while the
+    loop is about to start.
+    """
+    own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not own or threading.current_thread() is not threading.main_thread():
+        return runner.run(step)
+    loop = runner.get_loop()
+    task, interrupted = loop.create_task(step), False
+
+    def interrupt(_signum: int, _frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        loop.call_soon_threadsafe(task.cancel)  # not here: this runs in the middle of any callback
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        found = loop.run_until_complete(task)
+    except asyncio.CancelledError:
+        if interrupted:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if interrupted:
+        raise KeyboardInterrupt  # as the step ended: what it returned is in the journal
+    return found
 
 
 def _reply(request: Request, answered: Answered) -> Reply:
@@ -339,6 +451,7 @@ def _reply(request: Request, answered: Answered) -> Reply:
         output_tokens=reply.output_tokens,
         usd=reply.usd,
         cached=answered.cached,
+        finish=reply.finish,
     )
 
 

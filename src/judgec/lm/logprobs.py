@@ -9,10 +9,13 @@ bytes.
 import json
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dspy.lm15 import TokenLogprob, TopLogprob
+
+from judgec.lm.endpoint import untrusted
 
 LOWEST = -9999.0  # what OpenAI reports for "impossible"; JSON has no minus infinity
 LEAST_MASS = 0.5  # share of the alternatives that must be grades before they count as a verdict
@@ -47,11 +50,14 @@ def condense(tokens: Iterable[TokenLogprob] | None) -> Logprobs | None:
 
 
 def condense_entries(entries: Sequence[Mapping[str, Any]]) -> Logprobs | None:
-    """The same from OpenAI's JSON, ``choices[0].logprobs.content``."""
-    return _condense(
-        [(entry["token"], entry["logprob"]) for entry in entries],
-        lambda i: [(t["token"], t["logprob"]) for t in entries[i].get("top_logprobs") or ()],
-    )
+    """The same from OpenAI's JSON, ``choices[0].logprobs.content``; None, too, when it is not of that form."""
+    try:
+        return _condense(
+            [(entry["token"], entry["logprob"]) for entry in entries],
+            lambda i: [(t["token"], t["logprob"]) for t in entries[i].get("top_logprobs") or ()],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def from_prediction(logprobs: Mapping[str, Any] | None) -> Logprobs | None:
@@ -62,19 +68,46 @@ def from_prediction(logprobs: Mapping[str, Any] | None) -> Logprobs | None:
 def _condense(
     tokens: Sequence[tuple[str, float]], alternatives: Callable[[int], Iterable[tuple[str, float]]]
 ) -> Logprobs | None:
+    """None when a token is no text or a log-probability is none."""
+    try:
+        return _spans([(_text(spelled), untrusted.logprob(own, LOWEST)) for spelled, own in tokens], alternatives)
+    except ValueError:
+        return None
+
+
+def _spans(
+    tokens: Sequence[tuple[str, float]], alternatives: Callable[[int], Iterable[tuple[str, float]]]
+) -> Logprobs | None:
     starts = [match.end() for match in _VALUE.finditer("".join(text for text, _ in tokens))]
     kept: list[Span] = []
-    position = 0
+    run: list[str] = []  # of tokens without alternatives
+    run_logprob = 0.0
+    position = following = 0  # in the text; in ``starts``
     for number, (text, own) in enumerate(tokens):
-        end, logprob = position + len(text), max(own, LOWEST)
-        if any(position <= start < end for start in starts):
-            kept.append(Span(text, logprob, tuple((said, max(p, LOWEST)) for said, p in alternatives(number))))
-        elif kept and not kept[-1].top:
-            kept[-1] = Span(kept[-1].text + text, kept[-1].logprob + logprob)
-        else:
-            kept.append(Span(text, logprob))
-        position = end
+        position += len(text)
+        before, following = following, bisect_left(starts, position, lo=following)
+        top = (
+            ()
+            if following == before
+            else tuple((_text(t), untrusted.logprob(p, LOWEST)) for t, p in alternatives(number))
+        )
+        if following == before or not top:
+            run.append(text)
+            run_logprob += own
+            continue
+        if run:
+            kept.append(Span("".join(run), run_logprob))
+            run, run_logprob = [], 0.0
+        kept.append(Span(text, own, top))
+    if run:
+        kept.append(Span("".join(run), run_logprob))
     return tuple(kept) if any(span.top for span in kept) else None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("no token")  # noqa: TRY004 - read as data, not as an argument
+    return untrusted.text(value)
 
 
 def label_probabilities(logprobs: Logprobs | None, field: str, labels: Sequence[str]) -> tuple[float, ...] | None:

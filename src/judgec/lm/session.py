@@ -14,7 +14,9 @@ from judgec.lm.cluster import ray
 from judgec.lm.cluster.ray import Cluster
 from judgec.lm.door import open_lm, preflight
 from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
+from judgec.lm.patience import Patience
 from judgec.lm.spec import REFUSED, LMSpec
+from judgec.lm.switchboard import Switchboard
 from judgec.lm.usage import Budget, Spent, Usage
 from judgec.store.journal.journal import Journal
 
@@ -33,6 +35,7 @@ class Session:
         spread: Workers on a Ray cluster make the calls, in place of this process.
         ray_address: Of that cluster; None starts one here, which ends with the session.
         on_done: Told of progress.
+        patience: How long a call waits for an endpoint that asks for time, and who is told of it.
         environ: Where keys are looked up.
     """
 
@@ -49,9 +52,11 @@ class Session:
         spread: bool = False,
         ray_address: str | None = None,
         on_done: OnDone | None = None,
+        patience: Patience | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self._environ = environ
+        self._patience = patience or Patience()
         self._in_flight = in_flight or (ray.IN_FLIGHT if spread else IN_FLIGHT)
         self.usage = Usage()
         self.journal = Journal(home / ".judgec" / "journal.db")
@@ -59,8 +64,8 @@ class Session:
         self._cluster = Cluster(ray_address) if spread else None
         self._executors: dict[str, Executor] = {}
         self._spec = spec
-        if spec is not None and spec.recorded is None:
-            self.executor(spec)
+        for one in () if spec is None or spec.recorded is not None else spec.members.values() or (spec,):
+            self.executor(one)
         self.reflection = None if reflection is None else self._open(reflection)
         self._on_done = on_done
 
@@ -82,7 +87,7 @@ class Session:
         Raises:
             BudgetError: When one does not fit the caps.
         """
-        return self.executor(self.spec).run(requests, total=total, on_done=self._on_done)
+        return self.runner(self.spec).run(requests, total=total, on_done=self._on_done)
 
     def other(self, spec: LMSpec) -> Ask:
         """The way to another model, with the same journal, caps and meter.
@@ -90,7 +95,17 @@ class Session:
         Raises:
             UserError: When dollars are capped and the model has no list price.
         """
-        return partial(self.executor(spec).run, on_done=self._on_done)
+        return partial(self.runner(spec).run, on_done=self._on_done)
+
+    def runner(self, spec: LMSpec) -> Executor | Switchboard:
+        """What makes the calls to a model, or to the models of a jury.
+
+        Raises:
+            UserError: As ``executor``.
+        """
+        if spec.members:
+            return Switchboard({name: self.executor(one) for name, one in spec.members.items()})
+        return self.executor(spec)
 
     def executor(self, spec: LMSpec) -> Executor:
         """What makes the calls to a model; who asks the same model shares it, so that equal calls are one call.
@@ -113,6 +128,7 @@ class Session:
             budget=self._caps,
             usage=self.usage,
             backend=workers,
+            patience=self._patience,
             environ=self._environ,
         )
 
@@ -137,9 +153,10 @@ class Session:
         Raises:
             ServiceError: When a model cannot be reached, with what to do.
         """
-        for lm in (self.lm, self.reflection if reflects else None):
-            if lm is not None:
-                preflight(lm, keep=True)
+        for spec in self.spec.members.values() or (self.spec,):
+            preflight(self.executor(spec).lm, keep=True)
+        if reflects and self.reflection is not None:
+            preflight(self.reflection, keep=True)
 
     def price(self, calls: int) -> float:
         """Dollars that so many calls may take, by what a call has taken so far; 0 before the first."""

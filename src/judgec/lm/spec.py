@@ -1,5 +1,6 @@
 """Names a language model and how it is asked; never how it is paid for: no key is held here."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Literal, Self
@@ -11,6 +12,7 @@ from judgec.errors import UserError
 
 EMBEDDED = "embedded"
 RECORDED = "recorded:"  # before the file of verdicts that are looked up in place of a model that is asked
+JURY = "jury:"  # before the names of compiled judges that are asked together, each with its own model
 REFUSED = (
     "{model}: recorded verdicts, which answer for the items of their file alone; this asks about other texts. Name a "
     "language model with --lm, or judge the recorded items with judgec judge --lm recorded:FILE."
@@ -36,7 +38,7 @@ class LMSpec(BaseModel):
     """One model and its settings, as named on the command line and recorded on the card.
 
     Args:
-        model: ``embedded``, ``recorded:FILE``, or ``provider/name`` as DSPy and LiteLLM write it
+        model: ``embedded``, ``recorded:FILE``, ``jury:NAME,NAME``, or ``provider/name`` as DSPy and LiteLLM write it
             (``openai/gpt-4o-mini``, ``anthropic/...``, ``ollama_chat/...``, ``hosted_vllm/...``).
         api_base: URL of an OpenAI-compatible endpoint, without credentials, or None for the provider's own.
         temperature: None means 0 where the model takes a temperature and the model's default where it does
@@ -46,6 +48,7 @@ class LMSpec(BaseModel):
         top_logprobs: Alternatives to ask for at each token, 0 for none; None asks where the provider is known
             to give them.
         extra: Further sampling parameters sent as they are (``top_p``, ``seed``, ``reasoning_effort``).
+        members: Of a jury each juror's model, by the juror's name; else empty.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -57,6 +60,7 @@ class LMSpec(BaseModel):
     timeout: float = Field(default=TIMEOUT, gt=0)
     top_logprobs: int | None = Field(default=None, ge=0, le=20)
     extra: Mapping[str, Scalar] = Field(default_factory=dict)
+    members: Mapping[str, "LMSpec"] = Field(default_factory=dict)
 
     @field_validator("model")
     @classmethod
@@ -64,6 +68,8 @@ class LMSpec(BaseModel):
         if model.startswith(RECORDED):
             if not model.removeprefix(RECORDED).strip():
                 raise ValueError(f"--lm {model}: names no file; recorded:VERDICTS.parquet is valid. Name the file.")
+            return model
+        if model.startswith(JURY):
             return model
         provider, slash, name = model.partition("/")
         if model != EMBEDDED and not (provider and slash and name and not re.search(r"\s", model)):
@@ -99,6 +105,22 @@ class LMSpec(BaseModel):
         if self.reasoning and self.temperature is not None:
             raise ValueError(f"--lm: {self.model} is a reasoning model and takes no temperature. Leave it out.")
         return self
+
+    @model_validator(mode="after")
+    def _has_members(self) -> Self:
+        if self.model.startswith(JURY) != bool(self.members):
+            raise ValueError(f"--lm {self.model}: no model; compile-judge --jury NAME,NAME asks several judges.")
+        return self
+
+    @classmethod
+    def jury(cls, members: Mapping[str, "LMSpec"], *, api_base: str | None = None) -> Self:
+        """Several models that are asked together.
+
+        Args:
+            members: Each juror's model, by the juror's name.
+            api_base: The endpoint that all of them were given, or None.
+        """
+        return cls(model=f"{JURY}{','.join(members)}", members=dict(members), api_base=api_base)
 
     @classmethod
     def parse(
@@ -148,6 +170,19 @@ class LMSpec(BaseModel):
             UserError: When the card names no model.
         """
         recorded = str(card.get("model", ""))
+        if recorded.startswith(JURY):
+            if model is not None:
+                raise UserError(
+                    f"--lm {model}: the judge is a jury, {recorded.removeprefix(JURY)}, each with its own model; they "
+                    "are valid. Leave --lm out."
+                )
+            return cls.jury(
+                {
+                    name: LMSpec.from_card(one, api_base=api_base)
+                    for name, one in json.loads(str(card["members"])).items()
+                },
+                api_base=api_base,
+            )
         if model is not None and recorded.startswith(RECORDED) != model.startswith(RECORDED):
             raise UserError(
                 f"--lm {model}: the judge was compiled for {recorded or 'no model'}; "
@@ -170,8 +205,8 @@ class LMSpec(BaseModel):
 
     @property
     def embedded(self) -> bool:
-        """True for the evidence engine that ships with judgec."""
-        return self.model == EMBEDDED
+        """True for the evidence engine that ships with judgec, and for a jury that asks nothing else."""
+        return self.model == EMBEDDED or (bool(self.members) and all(one.embedded for one in self.members.values()))
 
     @property
     def recorded(self) -> str | None:
@@ -213,5 +248,9 @@ class LMSpec(BaseModel):
         """What the card records: the model, the endpoint and every sampling setting, in JSON-ready form."""
         if self.recorded is not None:
             return {"model": self.model}
+        if self.members:
+            described = {name: one.describe() for name, one in self.members.items()}
+            members = json.dumps(described, sort_keys=True)
+            return {"model": self.model, "api_base": self.api_base, "members": members}
         temperature: Scalar | Literal["model default"] = self.sampling.get("temperature", "model default")
         return {"model": self.model, "api_base": self.api_base, **self.sampling, "temperature": temperature}

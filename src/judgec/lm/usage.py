@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from judgec.errors import BudgetError
 
+MAX_WAIT = 300.0  # seconds that a call waits for an endpoint that asks for time, in all
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
@@ -32,6 +34,11 @@ class Spent:
     def tokens(self) -> int:
         """Tokens billed in this run."""
         return self.input_tokens + self.output_tokens
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the run cost, or None where the price of any call is unknown."""
+        return None if self.unpriced else self.usd
 
 
 class Usage:

@@ -14,6 +14,9 @@ class Watch(Protocol):
     def note(self, text: str) -> None:
         """Something that the user should know."""
 
+    def waiting(self, text: str) -> None:
+        """Calls wait for an endpoint, and until when."""
+
     def progress(self, progress: Progress) -> None:
         """Calls finished so far."""
 
@@ -37,6 +40,10 @@ class Noting:
         """Kept."""
         self.said.append(text)
 
+    def waiting(self, text: str) -> None:
+        """Shown."""
+        self._watch.waiting(text)
+
     def progress(self, progress: Progress) -> None:
         """Shown."""
         self._watch.progress(progress)
@@ -49,6 +56,9 @@ class Silent:
         """Nothing is shown."""
 
     def note(self, text: str) -> None:
+        """Nothing is shown."""
+
+    def waiting(self, text: str) -> None:
         """Nothing is shown."""
 
     def progress(self, progress: Progress) -> None:

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from pydantic import ValidationError
@@ -17,10 +18,11 @@ from judgec.report.numbers import number
 from judgec.stats.agreement.statistic import mean
 from judgec.stats.intervals.bootstrap import difference_interval
 from judgec.stats.intervals.proportion import McNemar, mcnemar
-from judgec.stats.intervals.significance import PairedTest, wilcoxon
+from judgec.stats.intervals.significance import PairedTest, holm, wilcoxon
 
 RESULTS = "results.jsonl"
 ALL = "all"
+BY: tuple[Literal["data_set", "system"], ...] = ("data_set", "system")
 ALPHA = 0.05
 
 
@@ -35,6 +37,8 @@ class Compared:
         difference: First minus second, with an interval over source documents.
         mcnemar: On the same questions; None for two generators.
         wilcoxon: Of the failure rates by document, on the documents that both asked about; None for two systems.
+        system: Whose both are, where several systems are compared with their own other versions; empty of all together.
+        p_holm: McNemar's p of all scenarios, adjusted for as many tests as there are systems; None elsewhere.
     """
 
     scenario: str
@@ -43,11 +47,14 @@ class Compared:
     difference: Estimate
     mcnemar: McNemar | None
     wilcoxon: PairedTest | None
+    system: str = ""
+    p_holm: float | None = None
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
         found: dict[str, object] = {
             "scenario": self.scenario,
+            **({"system": self.system} if self.system else {}),
             "a": self.a.to_json(),
             "b": self.b.to_json(),
             "difference": self.difference.to_json(),
@@ -61,10 +68,41 @@ class Compared:
                 "b_only_failed": test.b_only,
                 "n": test.n,
             }
+            if self.p_holm is not None:
+                found["p_holm"] = self.p_holm
         if self.wilcoxon is not None:
             paired = self.wilcoxon
             found["wilcoxon"] = {"p": paired.p, "smallest_p": paired.smallest_p, "n": paired.n}
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class PairedRates:
+    """Two generators by data set, or by system: the failure rates that their questions bring out, and a test of these.
+
+    Args:
+        by: ``data_set`` or ``system``.
+        rates: Of each that both asked: name, failure rate with the first's questions, and with the second's.
+        wilcoxon: Of these rates, one pair each (RAGProbe: 3 data sets, 5 systems).
+    """
+
+    by: Literal["data_set", "system"]
+    rates: tuple[tuple[str, Estimate, Estimate], ...]
+    wilcoxon: PairedTest
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return f"by {self.by.replace('_', ' ')}"
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        test = self.wilcoxon
+        return {
+            "by": self.by,
+            "rates": [{"name": name, "a": a.to_json(), "b": b.to_json()} for name, a, b in self.rates],
+            "wilcoxon": {"p": test.p, "smallest_p": test.smallest_p, "n": test.n},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +112,16 @@ class ProbeComparison:
     Args:
         kind: ``systems`` on the same questions, or ``generators``.
         names: Of both.
-        rows: All scenarios together, then each.
+        rows: All scenarios together, then each that both asked.
         notes: What the reader should know.
+        paired: Generators by data set and by system.
     """
 
     kind: str
     names: tuple[str, str]
     rows: tuple[Compared, ...]
     notes: tuple[str, ...]
+    paired: tuple[PairedRates, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """The contract of ``--compare --json``."""
@@ -90,21 +130,22 @@ class ProbeComparison:
             "a": self.names[0],
             "b": self.names[1],
             "results": [row.to_json() for row in self.rows],
+            "paired": [one.to_json() for one in self.paired],
             "notes": list(self.notes),
         }
 
 
 def read_side(reference: str) -> tuple[str, list[Probed]]:
-    """The results of one system of a probe.
+    """The results of a probe, or of one system of it.
 
     Args:
-        reference: The folder of a probe, or its ``results.jsonl``; with ``:SYSTEM`` where it holds several.
+        reference: The folder of a probe, or its ``results.jsonl``; with ``:SYSTEM`` for one of several systems.
 
     Returns:
-        A name, and the results.
+        A name, and the results: of all systems where none is named.
 
     Raises:
-        UserError: When there are none, or of several systems.
+        UserError: When there are none.
         InputError: When a line is damaged.
     """
     folder, _, system = (reference, "", "") if Path(reference).exists() else reference.rpartition(":")
@@ -124,21 +165,20 @@ def read_side(reference: str) -> tuple[str, list[Probed]]:
     systems = list(dict.fromkeys(one.verdict.system for one in found))
     if not system and len(systems) == 1:
         system = systems[0]
-    chosen = [one for one in found if one.verdict.system == system]
+    chosen = [one for one in found if system in {"", one.verdict.system}]
     if not chosen:
-        raise UserError(
-            f"--compare {reference}: it holds {', '.join(systems) or 'no results'}; one system is compared. "
-            f"Name it, for example --compare {folder}:{systems[0] if systems else 'SYSTEM'}."
-        )
-    return f"{folder}:{system}", chosen
+        raise UserError(f"--compare {reference}: it holds {', '.join(systems) or 'no results'}. Name one of these.")
+    return f"{folder}:{system}" if system else folder, chosen
 
 
 def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *, seed: int = 0) -> ProbeComparison:
     """Compare two probes.
 
-    Where both asked the same questions they are two versions of a system: questions that either gave no answer to, or
-    that could not be judged, are left out of both and counted. Else they are two generators of questions, compared by
-    how often the questions of each make a system fail.
+    Where both asked the same questions they are two versions of a system, or of several, each compared with its
+    namesake row by row, and all together: questions that either gave no answer to, or that could not be judged, are
+    left out of both and counted. Else they are two generators of questions, compared by
+    how often the questions of each make systems fail: on the documents that both asked about, and, as RAGProbe does,
+    on each data set and each system that both asked.
 
     Args:
         a: Name and results.
@@ -146,50 +186,118 @@ def compare(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], *,
         seed: Of the resampling.
 
     Raises:
-        UserError: When they share neither questions nor scenarios.
+        UserError: When they share neither questions nor scenarios nor a data set; when they share questions, one has
+            several systems, and no name of these is among the other's.
     """
-    first = {_key(one): one for one in a[1]}
-    second = {_key(one): one for one in b[1]}
-    shared = [key for key in first if key in second]
+    sets = [{one.verdict.data_set for one in side} for side in (a[1], b[1])]
+    if sets[0] == sets[1] and len(sets[0]) > 1:  # else documents of one name in two of them would count as one
+        a, b = (a[0], _placed(a[1])), (b[0], _placed(b[1]))
     names = (a[0], b[0])
-    if shared:
-        pairs = [(first[key], second[key]) for key in shared]
-        judged = [(x, y) for x, y in pairs if _judged(x) and _judged(y)]
-        notes = [f"{len(pairs) - len(judged)} shared questions have no verdict on one side: left out of both"]
-        alone = len(first) + len(second) - 2 * len(shared)
-        notes = (notes if len(judged) < len(pairs) else []) + (
-            [f"{alone} questions were asked on one side only: left out"] if alone else []
-        )
-        groups = _by_scenario(judged)
-        rows = tuple(
-            _systems(name, [x for x, _ in group], [y for _, y in group], seed) for name, group in groups.items()
-        )
-        return ProbeComparison("systems", names, rows, tuple(notes))
+    if {_key(one) for one in a[1]} & {_key(one) for one in b[1]}:
+        return _versions(a, b, seed)
     left, right = [one for one in a[1] if _judged(one)], [one for one in b[1] if _judged(one)]
     scenarios = [name for name in dict.fromkeys(map(_scenario, left)) if name in set(map(_scenario, right))]
-    if not scenarios:
+    if not scenarios and not {one.verdict.data_set for one in left} & {one.verdict.data_set for one in right}:
         raise UserError(
-            f"--compare: {a[0]} and {b[0]} share no question and no scenario; one of both is needed. Probe again with "
-            "the same --questions, or the same --scenarios."
+            f"--compare: {a[0]} and {b[0]} share no question, no scenario and no data set; one of these is needed. "
+            "Probe again with the same --questions, --scenarios or --index."
         )
+    if scenarios:  # like with like, where there is any
+        left, right = ([one for one in side if _scenario(one) in scenarios] for side in (left, right))
     rows = tuple(
         _generators(
             name,
-            [one for one in left if name in {ALL, _scenario(one)} and _scenario(one) in scenarios],
-            [one for one in right if name in {ALL, _scenario(one)} and _scenario(one) in scenarios],
+            [one for one in left if name in {ALL, _scenario(one)}],
+            [one for one in right if name in {ALL, _scenario(one)}],
             seed,
         )
         for name in (ALL, *scenarios)
     )
-    return ProbeComparison("generators", names, rows, _small_samples(rows))
+    paired = tuple(_paired(by, left, right) for by in BY)
+    return ProbeComparison("generators", names, rows, _small_samples(rows, paired), paired)
 
 
-def _small_samples(rows: Sequence[Compared]) -> tuple[str, ...]:
+def _placed(results: Sequence[Probed]) -> list[Probed]:
+    """The results with their data set in the names of their sources."""
+    return [
+        one.model_copy(
+            update={
+                "verdict": one.verdict.model_copy(update={"source": f"{one.verdict.data_set}: {one.verdict.source}"})
+            }
+        )
+        for one in results
+    ]
+
+
+def _versions(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], seed: int) -> ProbeComparison:
+    """Systems on the same questions: one with one, whatever their names, or each of several with its namesake."""
+    first, second = (_by_system(results) for _, results in (a, b))
+    several = len(first) > 1 or len(second) > 1
+    both = [name for name in first if name in second]
+    if several and not both:
+        raise UserError(
+            f"--compare {a[0]} {b[0]}: one holds {', '.join(first)}, the other {', '.join(second)}; systems of one "
+            f"name are compared on the same questions, or one with one. Name two, such as {a[0]}:{next(iter(first))}."
+        )
+    pairs, alone, gone = [], 0, 0
+    for one, other in (
+        [(first[name], second[name]) for name in both] if several else zip(first.values(), second.values(), strict=True)
+    ):
+        shared = [key for key in one if key in other]
+        judged = [(one[key], other[key]) for key in shared if _judged(one[key]) and _judged(other[key])]
+        gone += len(shared) - len(judged)
+        alone += len(one) + len(other) - 2 * len(shared)
+        pairs.append(judged)
+    notes = [f"{gone} shared questions have no verdict on one side: left out of both"] if gone else []
+    notes += [f"{alone} questions were asked on one side only: left out"] if alone else []
+    notes += [f"{name} is on one side only: left out" for name in [*first, *second] if several and name not in both]
+    if not several:
+        return ProbeComparison("systems", (a[0], b[0]), tuple(_rows(pairs[0], seed)), tuple(notes))
+    by_system = [_rows(judged, seed, name) for name, judged in zip(both, pairs, strict=True)]
+    p = holm(np.array([np.nan if rows[0].mcnemar is None else rows[0].mcnemar.p for rows in by_system]))
+    for rows, adjusted in zip(by_system, p.tolist(), strict=True):
+        rows[0] = replace(rows[0], p_holm=adjusted)
+    together = [replace(row, mcnemar=None) for row in _rows([pair for judged in pairs for pair in judged], seed)]
+    notes.append(
+        "of all systems together a question counts once for each, and no test is given: intervals are over documents"
+    )
+    return ProbeComparison(
+        "systems", (a[0], b[0]), (*together, *(row for rows in by_system for row in rows)), tuple(notes)
+    )
+
+
+def _by_system(results: Sequence[Probed]) -> dict[str, dict[str, Probed]]:
+    found: dict[str, dict[str, Probed]] = {}
+    for one in results:
+        found.setdefault(one.verdict.system, {})[_key(one)] = one
+    return found
+
+
+def _rows(pairs: Sequence[tuple[Probed, Probed]], seed: int, system: str = "") -> list[Compared]:
+    groups = _by_scenario(pairs)
+    rows = [_systems(name, [x for x, _ in group], [y for _, y in group], seed) for name, group in groups.items()]
+    return [replace(row, system=system) for row in rows]
+
+
+def _paired(by: Literal["data_set", "system"], a: Sequence[Probed], b: Sequence[Probed]) -> PairedRates:
+    def rates(group: Sequence[Probed]) -> dict[str, Estimate]:
+        names = dict.fromkeys(getattr(one.verdict, by) for one in group)
+        return {name: failure_rate([one for one in group if getattr(one.verdict, by) == name]) for name in names}
+
+    first, second = rates(a), rates(b)
+    both = [name for name in first if name in second]
+    test = wilcoxon(*(np.array([side[name].value for name in both], dtype=np.float64) for side in (first, second)))
+    return PairedRates(by, tuple((name, first[name], second[name]) for name in both), test)
+
+
+def _small_samples(rows: Sequence[Compared], paired: Sequence[PairedRates]) -> tuple[str, ...]:
+    tests = [(row.scenario, "differing documents", row.wilcoxon) for row in rows]
+    tests += [(one.title, f"differing {one.by.replace('_', ' ')}s", one.wilcoxon) for one in paired]
     return tuple(
-        f"{row.scenario}: the smallest p that Wilcoxon's test could reach with {row.wilcoxon.n} differing documents is "
-        f"{number(row.wilcoxon.smallest_p, 3)}, above {ALPHA:g}: it can show nothing"
-        for row in rows
-        if row.wilcoxon is not None and row.wilcoxon.smallest_p > ALPHA
+        f"{name}: the smallest p that Wilcoxon's test could reach with {test.n} {of} is "
+        f"{number(test.smallest_p, 3)}, above {ALPHA:g}: it can show nothing"
+        for name, of, test in tests
+        if test is not None and test.smallest_p > ALPHA
     )
 
 

@@ -2,8 +2,8 @@
 
 import hashlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -12,18 +12,19 @@ from pydantic import Field
 
 from judgec.agents.answer import Answer
 from judgec.agents.bulk import answer_queries
-from judgec.agents.external import PYTHON, PythonSystem, System
+from judgec.agents.external import PythonSystem, System
 from judgec.agents.http import HttpSettings, HttpSystem
 from judgec.agents.rag import AgentSettings
 from judgec.agents.registry import open_agent
 from judgec.errors import UserError
-from judgec.lm.executor import Ask
+from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.spec import LMSpec
 from judgec.probes.broken import BROKEN, BrokenSystem, index_digest
 from judgec.probes.runner import Limits, Running, run_system
 from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import Question
 from judgec.retrieval.index import Index
+from judgec.store.functions import PYTHON
 
 HTTP_FILES = (".yaml", ".yml", ".toml")
 TURN = {"user": "User", "assistant": "Assistant"}
@@ -91,10 +92,15 @@ class Agent:
     """One of judgec's agents on an index; its calls are journaled."""
 
     name: str
-    identity: str
+    model: LMSpec
     index: Index
     settings: AgentSettings
     ask: Ask
+
+    @property
+    def identity(self) -> str:
+        """Its settings, its model and what it searches."""
+        return f"{self.name} {self.settings} {self.model.model} {self.model.api_base} {index_digest(self.index)}"
 
     def replies(self, questions: Sequence[Question], keep: Callable[[SystemReply], None]) -> list[SystemReply]:
         """Its replies in order."""
@@ -104,6 +110,49 @@ class Agent:
         for reply in replies:
             keep(reply)
         return replies
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A system that is asked once more: with the same settings, and nothing taken from an earlier time.
+
+    Args:
+        subject: The system.
+        take: Which time it is: 2, 3, ...
+    """
+
+    subject: ProbedSystem
+    take: int
+
+    @property
+    def name(self) -> str:
+        """The system's."""
+        return self.subject.name
+
+    @property
+    def identity(self) -> str:
+        """The system's, and which time it is."""
+        return f"{self.subject.identity} take {self.take}"
+
+    def replies(self, questions: Sequence[Question], keep: Callable[[SystemReply], None]) -> list[SystemReply]:
+        """Its replies in order."""
+        return self._fresh().replies(questions, keep)
+
+    def _fresh(self) -> ProbedSystem:
+        if not isinstance(self.subject, Agent):
+            return self.subject
+        return replace(self.subject, ask=_Rollout(self.subject.ask, self.take))
+
+
+@dataclass(frozen=True)
+class _Rollout:
+    """Sends requests as others than those of an earlier time, whose replies are in the journal."""
+
+    ask: Ask
+    rollout: int
+
+    def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        return self.ask((replace(one, rollout=self.rollout) for one in requests), total=total)
 
 
 def asked(question: Question) -> str:
@@ -153,8 +202,7 @@ def open_system(
             "or give an HTTP system's YAML file or python:module:function."
         )
     open_agent(name, index, settings)  # an unknown name shows before anything is asked
-    identity = f"{name} {settings} {model.model} {model.api_base} {index_digest(index)}"
-    return Agent(name, identity, index, settings, ask)
+    return Agent(name, model, index, settings, ask)
 
 
 def _source(reference: str) -> str:

@@ -1,14 +1,15 @@
-"""Samples the chunks that questions are made from: seeded, without replacement, spread over documents."""
+"""Samples the chunks that questions are made from: by strategies, without replacement, spread over documents."""
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 
 from judgec.queries.chunking import chunks_of
 from judgec.queries.filters import passing
+from judgec.queries.strategies import arranged, folders, places
 from judgec.records.scenario.schema import PassageCut, Scenario
 from judgec.retrieval.passages import Passage
 
@@ -57,9 +58,9 @@ def seeded(*parts: object) -> random.Random:
 def draws(documents: Sequence[SampledDocument], scenario: Scenario, seed: int, usable: Usable = bool) -> Iterator[Draw]:
     """Sets of chunks to make questions from.
 
-    Documents come in seeded order, ``questions_per_document`` from each; when all are used, further rounds take the
-    chunks that are left, and at last chunks again, with another seed for another question. Questions of several
-    documents take one chunk from each of as many. A document is cut when its turn comes.
+    Documents come in the order of the scenario's strategy, ``questions_per_document`` from each; when all are used,
+    further rounds take the chunks that are left, and at last chunks again, with another seed for another question.
+    Questions of several documents take one chunk from each of as many. A document is cut when its turn comes.
 
     Args:
         documents: The corpus.
@@ -76,9 +77,12 @@ def draws(documents: Sequence[SampledDocument], scenario: Scenario, seed: int, u
         return known[doc_id]
 
     several = scenario.chunk_sampling.documents == "several"
+    strategy = scenario.document_sampling.strategy
+    seeded_alone = strategy in {"random", "stratified"}  # then the corpus's own order decides nothing
+    given = sorted(documents, key=lambda one: one.doc_id) if seeded_alone else documents
     for turn in count():
-        order = sorted(by_id)
-        seeded(seed, scenario.id, "documents", turn if several else "").shuffle(order)
+        rng = seeded(seed, scenario.id, "documents", turn if several else "")
+        order = [one.doc_id for one in arranged(strategy, given, rng, _folders)]
         number = -1
         for number, drawn in enumerate((_across if several else _within)(order, chunks, scenario, turn)):
             key = f"{scenario.id}-{seed}-{turn}-{number}"
@@ -95,8 +99,12 @@ def _shuffled(document: SampledDocument, scenario: Scenario, seed: int, usable: 
         # A short document still holds several facts: cut it finer rather than leave it out.
         size = max(1, sum(len(chunk.text) for chunk in chunks) // wanted)
         chunks = _passing(document, PassageCut(separator=how.separator, size=size, overlap=0), scenario, usable)
-    seeded(seed, scenario.id, document.doc_id).shuffle(chunks)
-    return chunks
+    rng = seeded(seed, scenario.id, document.doc_id)
+    return arranged(scenario.chunk_sampling.strategy, chunks, rng, lambda found: places(len(found)))
+
+
+def _folders(documents: Sequence[SampledDocument]) -> Sequence[Hashable]:
+    return folders([one.doc_id for one in documents], [len(one.text) for one in documents])
 
 
 def _passing(document: SampledDocument, how: PassageCut, scenario: Scenario, usable: Usable) -> list[Passage]:

@@ -1,6 +1,7 @@
 """The record of the Alternative Annotator Test: may a judge replace an annotator."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from judgec.records.estimate import Estimate
 
@@ -66,6 +67,7 @@ class AltTest:
         note: Why nothing was tested, or who was left out, in words; or empty.
         majority_omega: The winning rate of the most frequent grade, given to everything; None where nobody asked.
         majority_rho: Its average advantage probability.
+        aspects: The same test of each aspect alone, where there are several; this one is of all their labels together.
     """
 
     omega: float | None
@@ -81,6 +83,7 @@ class AltTest:
     note: str = ""
     majority_omega: float | None = None
     majority_rho: float | None = None
+    aspects: Mapping[str, "AltTest"] = field(default_factory=dict)
 
     @property
     def passes(self) -> bool | None:
@@ -105,4 +108,6 @@ class AltTest:
         }
         if self.majority_omega is not None:
             report["majority"] = {"omega": self.majority_omega, "rho": self.majority_rho}
+        if self.aspects:
+            report["aspects"] = {aspect: found.to_json() for aspect, found in self.aspects.items()}
         return report | {"note": self.note} if self.note else report

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from judgec.records.audit import AuditReport
 from judgec.records.estimate import Estimate
+from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
 
 Setting = bool | int | float | str | None
@@ -37,6 +38,7 @@ class ProgramCard(BaseModel):
         signature: Name, direction and type of every field, in order; a saved state fits this signature alone.
         data_digest: SHA-256 of the label set.
         split_digest: SHA-256 of the assignment of queries to train, dev and test.
+        languages: Of the labels, the commonest first: the prompt asks for reasons in it, evidence uses its stemmer.
         labels: ``constructed`` when no expert gave the labels, else empty.
         lm: The language model it was compiled for and its sampling settings (``LMSpec.describe``).
         engine: What stands behind the model when it is not a language model, else empty.
@@ -69,6 +71,7 @@ class ProgramCard(BaseModel):
     signature: tuple[str, ...]
     data_digest: str
     split_digest: str
+    languages: tuple[str, ...] = (ENGLISH,)
     labels: str = ""
     lm: Mapping[str, Setting]
     engine: str = ""

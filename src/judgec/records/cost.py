@@ -5,7 +5,7 @@ from typing import Literal
 
 from judgec.records.estimate import Estimate
 
-JudgeKind = Literal["recorded", "panel"]
+JudgeKind = Literal["recorded", "panel", "cascade", "evidence", "prompt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +14,13 @@ class JudgeCost:
 
     Args:
         judge: Its name.
-        kind: One recorded judge, or several together.
+        kind: One recorded judge, several together, two one after the other, evidence alone, or a prompt of a search.
         calls_per_item: How often it is asked about an item: runs and orders, of a panel over all members.
-        usd_per_1000: US dollars for a thousand items; None where the cost of any verdict is unknown, never 0 for that.
-        dev: The objective of its verdicts as they are, on train and dev.
+        usd_per_1000: US dollars for a thousand items, as recorded or by the price list; None where nobody knows, not 0.
+        dev: The objective once it is calibrated, out of fold; of a prompt as it is.
         pareto: No other judge is at least as good and cheaper, or better and no dearer.
         chosen: It ships.
+        split: The items that ``dev`` is of.
     """
 
     judge: str
@@ -29,6 +30,7 @@ class JudgeCost:
     dev: Estimate
     pareto: bool
     chosen: bool
+    split: str = "train+dev"
 
     def to_json(self) -> dict[str, object]:
         """A row of the report's ``costs``."""
@@ -38,7 +40,7 @@ class JudgeCost:
             "calls_per_item": self.calls_per_item,
             "usd_per_1000": self.usd_per_1000,
             "dev": self.dev.to_json(),
-            "split": "train+dev",
+            "split": self.split,
             "pareto": self.pareto,
             "chosen": self.chosen,
         }

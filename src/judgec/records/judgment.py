@@ -33,6 +33,10 @@ class Judgments:
         unscored: Why an item has no grade, or None, one an item.
         flipped: True where the verdict changed with the order of the two answers, shape (n_items,); None for
             judges of single items and where only one order was asked.
+        first: Of raw verdicts for a cascade, those of its cheap judge, which is asked first.
+        escalated: Of a cascade's judgments, True where its dear judge was asked, shape (n_items,).
+        stated: Of calibrated judgments the confidence that the LM stated, 0-1, shape (n_items,), NaN where it stated
+            none; None where no LM was asked.
     """
 
     item_ids: tuple[str, ...]
@@ -45,6 +49,9 @@ class Judgments:
     rationale: tuple[str, ...]
     unscored: tuple[str | None, ...]
     flipped: NDArray[np.bool_] | None = None
+    first: "Judgments | None" = None
+    escalated: NDArray[np.bool_] | None = None
+    stated: FloatArray | None = None
 
     @property
     def scored(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -70,14 +77,19 @@ class Judgments:
             rationale=tuple(self.rationale[i] for i in rows),
             unscored=tuple(self.unscored[i] for i in rows),
             flipped=None if self.flipped is None else self.flipped[at],
+            first=None if self.first is None else self.first.subset(rows),
+            escalated=None if self.escalated is None else self.escalated[at],
+            stated=None if self.stated is None else self.stated[at],
         )
 
     def rows(self, scale: Scale) -> Iterator[dict[str, object]]:
         """The judgments as JSON-ready rows, in item order.
 
         One aspect gives ``grade``, ``score``, ``accept``, ``probabilities``, ``confidence``; several give
-        ``grades``, ``scores``, ``accepts``, ``probabilities``, ``confidences`` keyed by aspect.
+        ``grades``, ``scores``, ``accepts``, ``probabilities``, ``confidences`` keyed by aspect. ``stated_confidence``
+        is one an item.
         """
+        stated = np.full(len(self.item_ids), np.nan) if self.stated is None else self.stated
         labels = [str(grade) for grade in scale.grades]
         columns = zip(
             self.item_ids,
@@ -86,11 +98,12 @@ class Judgments:
             self.accept.tolist(),
             self.probabilities.tolist(),
             self.confidence.tolist(),
+            stated.tolist(),
             self.rationale,
             self.unscored,
             strict=True,
         )
-        for item_id, grades, scores, accepts, probabilities, confidences, rationale, unscored in columns:
+        for item_id, grades, scores, accepts, probabilities, confidences, said, rationale, unscored in columns:
             cells: list[dict[str, object]] = [
                 {
                     "grade": scale.grades[grade],
@@ -105,7 +118,12 @@ class Judgments:
                     grades, scores, accepts, probabilities, confidences, strict=True
                 )
             ]
-            yield {"item_id": item_id, **self._values(cells), "rationale": rationale, "unscored": unscored}
+            whole = {
+                "rationale": rationale,
+                "unscored": unscored,
+                "stated_confidence": None if math.isnan(said) else said,
+            }
+            yield {"item_id": item_id, **self._values(cells), **whole}
 
     def _values(self, cells: list[dict[str, object]]) -> dict[str, object]:
         if len(cells) == 1:
@@ -114,10 +132,22 @@ class Judgments:
         return {plural: {aspect: cell[name] for aspect, cell in keyed.items()} for name, plural in _PLURALS.items()}
 
 
+def expected(probabilities: FloatArray, values: FloatArray | Sequence[float]) -> FloatArray:
+    """Expected value of each row, shape ``probabilities.shape[:-1]``; a row's does not depend on the rows beside it.
+
+    A matrix product would round a single row otherwise than the same row among others.
+    """
+    terms = [probabilities[..., k] * value for k, value in enumerate(values)]
+    return np.asarray(sum(terms[1:], start=terms[0]))
+
+
 def concatenate(pieces: Sequence[Judgments]) -> Judgments:
     """Several judgments of the same judge as one, rows in order."""
     first = pieces[0]
     flips = [piece.flipped for piece in pieces if piece.flipped is not None]
+    firsts = [piece.first for piece in pieces if piece.first is not None]
+    asked = [piece.escalated for piece in pieces if piece.escalated is not None]
+    stated = [np.full(len(piece.item_ids), np.nan) if piece.stated is None else piece.stated for piece in pieces]
     return Judgments(
         item_ids=tuple(i for piece in pieces for i in piece.item_ids),
         aspects=first.aspects,
@@ -129,6 +159,9 @@ def concatenate(pieces: Sequence[Judgments]) -> Judgments:
         rationale=tuple(text for piece in pieces for text in piece.rationale),
         unscored=tuple(reason for piece in pieces for reason in piece.unscored),
         flipped=np.concatenate(flips) if len(flips) == len(pieces) else None,
+        first=concatenate(firsts) if len(firsts) == len(pieces) else None,
+        escalated=np.concatenate(asked) if len(asked) == len(pieces) else None,
+        stated=None if all(piece.stated is None for piece in pieces) else np.concatenate(stated),
     )
 
 

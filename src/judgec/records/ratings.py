@@ -1,5 +1,6 @@
 """The grades of two graders side by side: what every agreement statistic is computed from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -103,6 +104,20 @@ def pair(
     ratings = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)
     asked = np.repeat(judgments.asked[:, None], experts.grade[:, columns].shape[1], axis=1).ravel()
     return ratings.where(labelled).masked(asked[labelled])
+
+
+def stacked(parts: Sequence[GradePairs]) -> GradePairs:
+    """The rows of several ratings on one scale, with the same codes of queries, below each other."""
+    return GradePairs(
+        np.concatenate([part.expert for part in parts]),
+        np.concatenate([part.judge for part in parts]),
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.expert_accept for part in parts]),
+        np.concatenate([part.judge_accept for part in parts]),
+        np.concatenate([part.cluster for part in parts]),
+        parts[0].values,
+        max(part.n_clusters for part in parts),
+    )
 
 
 def on_both(one: GradePairs, other: GradePairs) -> tuple[GradePairs, GradePairs]:

@@ -1,10 +1,25 @@
 """The ordered grades of a task, their meanings and where "accept" begins."""
 
+from collections.abc import Mapping
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 Grade = int | float | str
+
+
+class Aspect(BaseModel):
+    """What somebody says of one aspect: what is asked, and what each grade means there.
+
+    Args:
+        asks: What the judge is asked about it; empty for the task's own words.
+        meanings: One sentence a grade of the scale, worst first, or empty.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    asks: str = ""
+    meanings: tuple[str, ...] = ()
 
 
 class Scale(BaseModel):
@@ -15,6 +30,7 @@ class Scale(BaseModel):
         level: ``ordinal`` (order matters) or ``nominal`` (classes such as a / b / tie).
         grades: At least two distinct grades, worst first; numbers or words.
         meanings: One sentence a grade, or empty.
+        aspects: What is said of single aspects, by name; it goes before ``meanings``.
         accept_at: The lowest grade that counts as accepted, or None when nobody said.
     """
 
@@ -24,6 +40,7 @@ class Scale(BaseModel):
     level: Literal["ordinal", "nominal"] = "ordinal"
     grades: tuple[Grade, ...]
     meanings: tuple[str, ...] = ()
+    aspects: Mapping[str, Aspect] = {}
     accept_at: Grade | None = None
 
     @model_validator(mode="after")
@@ -37,6 +54,12 @@ class Scale(BaseModel):
                 f"scale {self.name}: {len(self.meanings)} meanings for {len(self.grades)} grades; "
                 "give one meaning a grade, or none."
             )
+        for name, aspect in self.aspects.items():
+            if aspect.meanings and len(aspect.meanings) != len(self.grades):
+                raise ValueError(
+                    f"aspects.{name}: {len(aspect.meanings)} meanings for the {len(self.grades)} grades of scale "
+                    f"{self.name}; give one meaning a grade, or none."
+                )
         numbers = [grade for grade in self.grades if not isinstance(grade, str)]
         if self.level == "ordinal" and len(numbers) == len(self.grades) and numbers != sorted(numbers):
             raise ValueError(f"scale {self.name}: grades {numbers} are not in rising order; list the worst first.")
@@ -60,6 +83,11 @@ class Scale(BaseModel):
         """Position of the lowest accepted grade, or None when no threshold is known."""
         return None if self.accept_at is None else self.grades.index(self.accept_at)
 
+    def aspect(self, name: str) -> Aspect:
+        """What somebody said of an aspect, in whatever case its name is written; an empty one where nobody did."""
+        said = {each.casefold(): aspect for each, aspect in self.aspects.items()}
+        return said.get(name.casefold(), Aspect())
+
     def position(self, grade: Grade) -> int:
         """Position of ``grade`` in ``grades``.
 
@@ -76,3 +104,10 @@ ACCEPT_SCALE = Scale(
     accept_at=1,
 )
 """The scale of tasks labelled with accept / reject only: position 1 is accept."""
+
+PRESENCE_SCALE = Scale(
+    name="failure mode",
+    grades=(0, 1),
+    meanings=("absent: the answer does not show it", "present: the answer shows it"),
+)
+"""The scale of failure modes: position 1 is present. Nothing says which of the two is accepted."""

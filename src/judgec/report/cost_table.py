@@ -1,11 +1,13 @@
 """Cost beside worth for people: columns that the screen and the judge's page share."""
 
+from collections.abc import Sequence
+
 from judgec.records.cost import JudgeCost
 from judgec.report.columns import Column, TableColumns
 from judgec.report.kit import shown
 from judgec.report.numbers import dollars, number, show
 
-TITLE = "Cost and objective, on train and dev"
+TITLE = "Cost and objective"
 COLUMNS: TableColumns[JudgeCost] = TableColumns(
     (
         Column("judge", lambda one: one.judge),
@@ -16,3 +18,38 @@ COLUMNS: TableColumns[JudgeCost] = TableColumns(
         Column("", lambda one: "ships" if one.chosen else ""),
     )
 )
+FRONT = "On the front: no other judge is at least as good and cheaper, or better and no dearer."
+RECORDED = (
+    "Each judge is calibrated on its verdicts alone and measured out of fold, on the items of train and dev that it "
+    "was asked about; a cascade is measured as it ships."
+)
+ASKED = (
+    "Each prompt is measured as it is, on the items of dev that it ran on, at list price; one that left the race early "
+    "is not on the front. Evidence alone is calibrated, out of fold."
+)
+
+
+def caption(rows: Sequence[JudgeCost]) -> str:
+    """What the numbers are of."""
+    return f"{FRONT} {ASKED if any(row.kind == 'prompt' for row in rows) else RECORDED}"
+
+
+def logged(rows: Sequence[JudgeCost]) -> dict[str, list[object]]:
+    """The table in the form of ``mlflow.log_table``."""
+    columns: list[object] = ["judge", "kind", "calls_per_item", "usd_per_1000", "dev", "dev.low", "dev.high"]
+    data: list[object] = [
+        [
+            row.judge,
+            row.kind,
+            row.calls_per_item,
+            row.usd_per_1000,
+            row.dev.value,
+            row.dev.low,
+            row.dev.high,
+            row.split,
+            row.pareto,
+            row.chosen,
+        ]
+        for row in rows
+    ]
+    return {"columns": [*columns, "split", "pareto", "chosen"], "data": data}

@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from judgec.evidence.overlap import gram_orders
 from judgec.evidence.text import FUNCTION_STEMS, StemmedText, read, stem
+from judgec.records.conversation import as_turn, holds_turns, speaker
 from judgec.report.kit import script_data
 from judgec.report.numbers import percent
 
@@ -15,7 +17,32 @@ MOST_BYTES = 1_500_000  # of embedded items: half of what a page may be
 MOST_CHARACTERS = 4000  # of one text on the page
 MOST_ROWS = 50  # of the table that stands where no script runs
 TITLE = 160  # characters of an item's line
+WORDS = {  # what the browser calls things; a page may have others
+    "intro": "The items most worth reading: unscored ones, disagreements, then the least sure.",
+    "differ": "disagreements",
+    "unscored": "unscored",
+    "rater": "Rater",
+    "group": "Group",
+    "far": "farthest apart",
+}
+HEAD = ("item", "experts", "judge", "confidence")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+class Browsed(Protocol):
+    """What a page's browser can show: an item of a judge's page, or a case of another page."""
+
+    def to_json(self) -> dict[str, object]:
+        """Whole, as a line of the file."""
+
+    def shown(self, file: str) -> dict[str, object]:
+        """As embedded: texts cut, pointing to ``file`` for the rest."""
+
+    def worth(self) -> tuple[float, ...]:
+        """Its place: what is most worth reading has the smallest."""
+
+    def row(self) -> list[str]:
+        """Cells of the table that stands where no script runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,32 +95,84 @@ class BrowsedItem:
         labels = [{name: getattr(label, name) for name in label.__slots__} for label in self.labels]
         return {**kept, "labels": labels, "texts": {name: list(parts) for name, parts in self.texts.items()}}
 
+    def worth(self) -> tuple[float, ...]:
+        """Unscored items first, then the farthest disagreements, then the least sure."""
+        differs = any(grade is not None and self.judge.get(a) not in {None, grade} for a, grade in self.expert.items())
+        place = 0 if self.unscored is not None else 1 if differs else 2
+        sure = 1.0 if self.confidence is None else self.confidence
+        return place, -self.distance if place == 1 else 0.0, sure
 
-def item_lines(items: Sequence[BrowsedItem]) -> Iterator[str]:
+    def shown(self, file: str) -> dict[str, object]:
+        """As embedded: texts cut, contexts in pieces of which every second one supports the answer."""
+        texts = shown_texts(self.texts, answers_of(self.texts), file)
+        query = " ".join(self.texts.get("query", (self.item_id,)))
+        made = self.to_json()
+        labels = [{**label, "reason": cut(label["reason"], file)} for label in made.pop("labels")]  # type: ignore[attr-defined]  # a list
+        return {**made, "labels": labels, "texts": texts, "title": query[:TITLE], "reason": cut(self.reason, file)}
+
+    def row(self) -> list[str]:
+        """Cells of the table."""
+        sure = "–" if self.confidence is None else percent(self.confidence)
+        return [self.item_id, _said(self.expert), self.unscored or _said(self.judge), sure]
+
+
+def item_lines(items: Sequence[Browsed]) -> Iterator[str]:
     """Every item whole, one JSON object a line."""
     return (json.dumps(one.to_json(), ensure_ascii=False, allow_nan=False) + "\n" for one in items)
 
 
-def embedded(items: Sequence[BrowsedItem], most_bytes: int = MOST_BYTES) -> dict[str, object]:
+def embedded(
+    items: Sequence[Browsed],
+    most_bytes: int = MOST_BYTES,
+    *,
+    words: Mapping[str, str] = WORDS,
+    head: Sequence[str] = HEAD,
+    file: str = FILE,
+) -> dict[str, object]:
     """What ``items.html`` shows: the items most worth reading, as many as fit.
 
     Args:
-        items: All of them; ``FILE`` beside the page has to hold the same.
+        items: All of them; ``file`` beside the page has to hold the same.
         most_bytes: Of the items together, as JSON.
+        words: What the browser calls things, as ``WORDS``.
+        head: Of the table that stands where no script runs.
+        file: Which holds all of them.
     """
     kept: list[dict[str, object]] = []
     size = 0
-    ordered = sorted(items, key=_worth)
+    ordered = sorted(items, key=lambda one: one.worth())
     for one in ordered:
-        made = _shown(one)
+        made = one.shown(file)
         size += len(str(script_data(made)).encode()) + 2  # as escaped: a "<" takes six bytes
         if size > most_bytes:
             break
         kept.append(made)
     left_out = len(items) - len(kept)
-    rows = [_row(one) for one in ordered[: min(len(kept), MOST_ROWS)]]
-    data = script_data({"items": kept, "left_out": left_out, "file": FILE})
-    return {"data": data, "left_out": left_out, "file": FILE, "rows": rows, "count": len(kept)}
+    rows = [one.row() for one in ordered[: min(len(kept), MOST_ROWS)]]
+    data = script_data({"items": kept, "left_out": left_out, "file": file, "words": dict(words)})
+    named = {"intro": words["intro"], "head": head, "file": file}
+    return {"data": data, "left_out": left_out, "rows": rows, "count": len(kept), **named}
+
+
+def shown_texts(texts: Mapping[str, tuple[str, ...]], answers: Sequence[str], file: str) -> list[object]:
+    """Texts by name as embedded: cut, and those of contexts in pieces of which every second one supports an answer.
+
+    Turns of a conversation come without their roles, which stand beside them.
+    """
+    support = read(" \n".join(part[:MOST_CHARACTERS] for part in answers)) if answers else None
+    made: list[object] = []
+    for name, parts in texts.items():
+        turns = [as_turn(part) for part in parts] if holds_turns(name, texts) else None
+        short = [cut(part, file) for part in (parts if turns is None else [turn.content for turn in turns])]
+        marks = support is not None and name in {"contexts", "document"}
+        pieces = [marked_parts(part, support) if marks and support else [part] for part in short]
+        made.append([name, pieces, *([[speaker(turn) for turn in turns]] if turns is not None else [])])
+    return made
+
+
+def answers_of(texts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Of an item's texts those that answer."""
+    return tuple(part for name, parts in texts.items() if name.startswith("answer") for part in parts)
 
 
 def marked_parts(text: str, support: StemmedText) -> list[str]:
@@ -121,36 +200,9 @@ def marked_parts(text: str, support: StemmedText) -> list[str]:
     return pieces
 
 
-def _worth(one: BrowsedItem) -> tuple[int, float, float]:
-    """Unscored items first, then the farthest disagreements, then the least sure."""
-    differs = any(grade is not None and one.judge.get(a) not in {None, grade} for a, grade in one.expert.items())
-    place = 0 if one.unscored is not None else 1 if differs else 2
-    sure = 1.0 if one.confidence is None else one.confidence
-    return place, -one.distance if place == 1 else 0.0, sure
-
-
-def _shown(one: BrowsedItem) -> dict[str, object]:
-    """An item as embedded: texts cut, contexts in pieces of which every second one supports the answer."""
-    answers = tuple(part for name, parts in one.texts.items() if name.startswith("answer") for part in parts)
-    support = read(" \n".join(part[:MOST_CHARACTERS] for part in answers)) if answers else None
-    texts = []
-    for name, parts in one.texts.items():
-        short = [_cut(part) for part in parts]
-        marks = support is not None and name in {"contexts", "document"}
-        texts.append([name, [marked_parts(part, support) if marks and support else [part] for part in short]])
-    query = " ".join(one.texts.get("query", (one.item_id,)))
-    made = one.to_json()
-    labels = [{**label, "reason": _cut(label["reason"])} for label in made.pop("labels")]  # type: ignore[attr-defined]  # a list
-    return {**made, "labels": labels, "texts": texts, "title": query[:TITLE], "reason": _cut(one.reason)}
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} … (cut; whole in {FILE})"
-
-
-def _row(one: BrowsedItem) -> list[str]:
-    sure = "–" if one.confidence is None else percent(one.confidence)
-    return [one.item_id, _said(one.expert), one.unscored or _said(one.judge), sure]
+def cut(text: str, file: str) -> str:
+    """A text as embedded: where it is long, its beginning and where the rest is."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} … (cut; whole in {file})"
 
 
 def _said(grades: Mapping[str, object]) -> str:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from judgec.records.estimate import Estimate
 from judgec.report import numbers
+from judgec.store import seal
 
 TEMPLATES = Path(__file__).parent / "templates"
 NUMBERS = (numbers.number, numbers.signed, numbers.show, numbers.percent, numbers.count)
@@ -157,5 +158,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {write.__name__: write for write in NUMBERS}
+    made.globals |= {"of_versions": seal.notes}
     made.globals |= {"shown": shown, "interval_bar": interval_bar, "script": script, "script_hash": script_hash}
     return made

@@ -8,8 +8,10 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
+from judgec.records.language import language_notes, languages_of
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
+from judgec.report.mode_counts import ModeCounts, mode_counts
 from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
 from judgec.stats.agreement.habits import confusion, leniency
 from judgec.stats.agreement.kappa import exact_table, kappa_table
@@ -18,6 +20,7 @@ from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.proportion import share
 from judgec.store.experts import experts_of, leave_one_out
 from judgec.store.labels import LabelFile
 from judgec.store.sides.draw import FRESH, fold_splits, folds_of, split_labels
@@ -57,9 +60,22 @@ class AgainstOthers(TypedDict):
     confusion: list[list[int]]
 
 
+class CountOfAll(TypedDict):
+    """Of the ``of`` items that at least two annotators labelled, in every aspect: how many all of these accept in every
+    aspect, how many all of them reject in some aspect, and the share of the first with its interval over queries.
+    RAGProbe: 61 of 75 pairs are reliable by all three annotators.
+    """
+
+    accepted: int
+    rejected: int
+    of: int
+    share: dict[str, float | str | None]
+
+
 class AnnotatorAgreement(TypedDict):
     """How far the annotators agree; ``note`` says why something is None. Aspects are flattened, and apart in
     ``aspects`` where there are several. ``estimates`` has ``fleiss_kappa`` with its interval over queries.
+    ``by_all`` counts what all annotators accept or reject; None where nothing says which grades are accepted.
     """
 
     pairwise: list[PairAgreement]
@@ -68,6 +84,7 @@ class AnnotatorAgreement(TypedDict):
     krippendorff_alpha: float | None
     level: str
     note: str
+    by_all: CountOfAll | None
     aspects: NotRequired[dict[str, "AnnotatorAgreement"]]
 
 
@@ -81,7 +98,7 @@ class LabelReport(TypedDict):
     ``not_text`` cells; ``tied`` consensus labels that a seeded pick decided; ``groups``, ``agents`` and
     ``split`` count items. ``ceiling`` is each annotator against the consensus of the others, the mean of
     ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
-    its test items); empty without two annotators an item.
+    its test items); empty without two annotators an item. ``modes`` is there for failure modes alone.
     """
 
     items: int
@@ -112,6 +129,7 @@ class LabelReport(TypedDict):
     split: Counts
     test_queries: int
     notes: list[str]
+    modes: NotRequired[ModeCounts]
 
 
 def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:
@@ -128,7 +146,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     folds = folds_of(labels, memory, None)
     split = split_labels(labels, memory) if folds == 1 else fold_splits(labels, folds, memory)[0]
     test_queries = len({labels.items[i].query_id for i in split.test})
-    notes = [*labels.notes, *adjudicator_notes(experts)]
+    notes = [*labels.notes, *language_notes(languages_of(labels.items)), *adjudicator_notes(experts)]
     if test_queries < FEW_TEST_QUERIES:
         notes.append(
             f"The test split of family {family} has {test_queries} queries: below "
@@ -139,8 +157,8 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     top = ceiling(
         experts, others, labels.scale, labels.aspects, Resampling(seed=seed), accept_only=labels.accept_only
     ).get("ceiling")
-    single = len(labels.aspects) == 1
-    return {
+    single, modes = len(labels.aspects) == 1, mode_counts(labels, experts)
+    report: LabelReport = {
         "items": len(labels.items),
         "rows": file.rows,
         "labels": len(labels.labels),
@@ -170,6 +188,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
         "test_queries": test_queries,
         "notes": notes,
     }
+    return report if modes is None else {**report, "modes": modes}
 
 
 def _against_others(
@@ -228,13 +247,38 @@ def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str], se
         seed: Seed of the resamples.
     """
 
-    def between(grade_by: IntArray) -> AnnotatorAgreement:
-        return _agreement(experts.annotators, grade_by, experts.cluster, scale, seed)
+    def between(aspect: slice) -> AnnotatorAgreement:
+        found = _agreement(experts.annotators, experts.grade_by[:, :, aspect], experts.cluster, scale, seed)
+        return {**found, "by_all": by_all(experts.accept_by[:, :, aspect], experts.cluster)}
 
-    report = between(experts.grade_by)
+    report = between(slice(None))
     if len(aspects) > 1:
-        report["aspects"] = {name: between(experts.grade_by[:, :, j : j + 1]) for j, name in enumerate(aspects)}
+        report["aspects"] = {name: between(slice(j, j + 1)) for j, name in enumerate(aspects)}
     return report
+
+
+def by_all(accept_by: IntArray, cluster: IntArray) -> CountOfAll | None:
+    """How many items all annotators accept, and how many all reject.
+
+    Args:
+        accept_by: 1 / 0, and -1 where unknown, shape (n_annotators, n_items, n_aspects). An annotator accepts an item
+            by accepting every aspect; one who left an aspect out did not label the item.
+        cluster: Code of each item's query, shape (n_items,).
+    """
+    labelled = (accept_by != UNLABELLED).all(2)
+    rated = labelled.sum(0) > 1
+    if not rated.any():
+        return None
+    accepts = (accept_by == 1).all(2)
+    accepted = (accepts | ~labelled).all(0)[rated]
+    rejected = (~accepts | ~labelled).all(0)[rated]
+    found = share(accepted.astype(np.int64), cluster[rated])
+    return {
+        "accepted": int(accepted.sum()),
+        "rejected": int(rejected.sum()),
+        "of": int(rated.sum()),
+        "share": found.to_json(),
+    }
 
 
 def _agreement(
@@ -269,6 +313,7 @@ def _agreement(
         "krippendorff_alpha": krippendorff_alpha(counts, "nominal" if nominal else "ordinal"),
         "level": scale.level,
         "note": _why_undefined(len(annotators), pairs, nominal=nominal),
+        "by_all": None,
     }
 
 

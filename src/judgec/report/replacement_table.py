@@ -27,6 +27,32 @@ COLUMNS: TableColumns[AnnotatorContest] = TableColumns(
 )
 
 
+ASPECTS_TITLE = f"{TITLE}, by aspect"
+ASPECTS: TableColumns[tuple[str, AltTest]] = TableColumns(
+    (
+        Column("aspect", lambda one: one[0]),
+        Column("winning rate", lambda one: "not tested" if one[1].omega is None else number(one[1].omega)),
+        Column("wins against", lambda one: ", ".join(own.annotator for own in one[1].contests if own.wins) or "nobody"),
+        Column("rho, judge", lambda one: number(one[1].rho)),
+        Column(
+            "most frequent grade", lambda one: "" if one[1].majority_omega is None else number(one[1].majority_omega)
+        ),
+        Column(
+            "may replace",
+            lambda one: {True: "yes", False: "not shown", None: ""}[one[1].passes],
+            cell=lambda one: (
+                ""
+                if one[1].passes is None
+                else marked("pass" if one[1].passes else "not-shown", "✓ yes" if one[1].passes else "? not shown")
+            ),
+        ),
+        Column("labels", lambda one: f"{one[1].items}"),
+    )
+)
+
+JUDGES: TableColumns[tuple[str, AltTest]] = TableColumns((Column("judge", lambda one: one[0]), *ASPECTS.columns[1:]))
+
+
 def outcome_sentences(found: AltTest) -> tuple[str, ...]:
     """The outcome in words, and what the reader has to know of it."""
     if found.omega is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judgec.errors import UserError
 from judgec.retrieval.latent import LSA
-from judgec.retrieval.manifest import Manifest, SourceFile
+from judgec.retrieval.manifest import Ann, Manifest, Metric, SourceFile
 from judgec.retrieval.parsing.chunking import Chunking
 from judgec.retrieval.parsing.document import Document, UnreadableError
 from judgec.retrieval.parsing.read import KINDS, read_documents
@@ -57,6 +57,8 @@ def build_index(
     embedder: str | None = None,
     language: str | None = None,
     api_base: str | None = None,
+    metric: Metric | None = None,
+    ann: Ann | None = None,
     rename: Mapping[str, str] | None = None,
     seed: int = 0,
     on_file: OnFile | None = None,
@@ -73,6 +75,8 @@ def build_index(
         embedder: ``lsa`` by default.
         language: Of stems and stop words; English by default.
         api_base: Where a hosted embedder is asked.
+        metric: What makes vectors near; ``cosine`` by default.
+        ann: How the nearest are found; ``auto`` by default.
         rename: Our column names by theirs, in tables of passages.
         seed: Of the latent semantics.
         on_file: Told of progress.
@@ -83,7 +87,7 @@ def build_index(
         ServiceError: The embedder failed; what is embedded is kept.
     """
     found, left_out = find_files(paths, out)
-    manifest = _settings(out, chunking, embedder, language, rename)
+    manifest = _settings(out, chunking, embedder, language, rename, metric, ann)
     if not found:
         kinds = f" ({', '.join(f'{n} {kind}' for kind, n in sorted(left_out.items()))} left out)" if left_out else ""
         raise UserError(f"{_shown(paths)}: nothing to index{kinds}; {', '.join(KINDS)} are read. Name other files.")
@@ -175,7 +179,13 @@ def _language(said: str | None) -> str | None:
 
 
 def _settings(
-    out: Path, chunking: Chunking | None, embedder: str | None, language: str | None, rename: Mapping[str, str] | None
+    out: Path,
+    chunking: Chunking | None,
+    embedder: str | None,
+    language: str | None,
+    rename: Mapping[str, str] | None,
+    metric: Metric | None,
+    ann: Ann | None,
 ) -> Manifest:
     """The index's manifest, or that of a new one.
 
@@ -194,11 +204,15 @@ def _settings(
             embedder=embedder or LSA,
             language=language or "English",
             rename=dict(rename or {}),
+            metric=metric or "cosine",
+            ann=ann or "auto",
         )
     asked = {
         "--chunk": (chunking and str(chunking), manifest.chunking),
         "--embedder": (embedder, manifest.embedder),
         "--language": (language, manifest.language),
+        "--metric": (metric, manifest.metric),
+        "--ann": (ann, manifest.ann),
         "--map": (rename and dict(rename), dict(manifest.rename)),
     }
     for option, (wanted, built) in asked.items():

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -12,6 +12,11 @@ from judgec.store.splits import write_whole
 
 FORMAT = 1  # raise it when an older index would be read wrongly
 FILE = "index.json"
+IN_MEMORY = 50_000  # passages up to which vectors are compared exactly, in memory; above, by an IVF index
+
+
+Metric = Literal["cosine", "l2"]
+Ann = Literal["auto", "exact", "ivf", "hnsw"]
 
 
 class SourceFile(BaseModel):
@@ -44,6 +49,8 @@ class Manifest(BaseModel):
         dimensions: Of the vectors; 0 before there are any.
         chunking: As ``Chunking.parse`` reads it.
         language: Whose stems and stop words the full-text index uses.
+        metric: What makes vectors near: ``cosine``, or ``l2``, the squared Euclidean distance.
+        ann: How the nearest are found: ``exact``, ``ivf``, ``hnsw``; ``auto`` is exact up to 50,000 passages, then IVF.
         table_version: The version of the table that this manifest describes; later ones are unfinished work.
         fitted_on: How many passages the latent semantics were fitted on; None for other embedders.
         added_since: Passages added or removed since then.
@@ -59,6 +66,8 @@ class Manifest(BaseModel):
     dimensions: int = 0
     chunking: str
     language: str = "English"
+    metric: Metric = "cosine"
+    ann: Ann = "auto"
     table_version: int = 0
     fitted_on: int | None = None
     added_since: int = 0
@@ -70,6 +79,13 @@ class Manifest(BaseModel):
     def passages(self) -> int:
         """How many the index holds."""
         return sum(file.passages for file in self.files.values())
+
+    @property
+    def approximate(self) -> str | None:
+        """``ivf`` or ``hnsw`` where the nearest vectors are found by such an index, None where all are compared."""
+        if self.ann == "auto":
+            return "ivf" if self.passages > IN_MEMORY else None
+        return None if self.ann == "exact" else self.ann
 
     def write(self, folder: Path) -> None:
         """Write it whole or not at all."""

@@ -1,11 +1,13 @@
 """Answers the review page: items without anything that could sway an expert."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
 
 from judgec.errors import UserError
 from judgec.records.label import Task
 from judgec.records.scale import Scale
-from judgec.store.review.sheet import Given, LabelSheet
+from judgec.store.review.sheet import NOTHING, Given, LabelSheet
 from judgec.tasks.registry import TASKS
 
 LONGEST_NAME = 80  # characters of an annotator's name
@@ -23,18 +25,23 @@ class Desk:
 
     def __init__(self, sheet: LabelSheet, annotators: Sequence[str] = ()) -> None:
         self._sheet, self._annotators = sheet, tuple(annotators)
-        self._meanings = meanings_of(sheet.form.task, sheet.form.scale)
+
+    @property
+    def path(self) -> Path:
+        """The label file."""
+        return self._sheet.path
 
     def about(self) -> Json:
         """The form, and who there is."""
         form = self._sheet.form
         return {
             "file": self._sheet.path.name,
+            "place": sha256(str(self._sheet.path).encode()).hexdigest()[:16],  # tells files of one name apart
             "task": form.task,
             "scale": form.scale.name,
             "ordered": form.scale.level == "ordinal",
             "grades": list(form.options),
-            "meanings": list(self._meanings),
+            "meanings": {name: list(meanings_of(form.task, form.scale, name)) for name in form.aspects},
             "aspects": list(form.aspects),
             "items": len(self._sheet.items),
             "annotators": list(self._annotators),
@@ -47,37 +54,48 @@ class Desk:
         given = self._sheet.given(name)
         return {
             "labels": {
-                str(number): {"grades": dict(label.grades), "rationale": label.rationale}
+                str(number): _as_json(label)
                 for number, item in enumerate(self._sheet.items)
                 if (label := given.get(item.item_id)) is not None
             },
+            "items": [item.item_id for item in self._sheet.items],
             "progress": self._sheet.annotators(),
         }
 
-    def item(self, number: int) -> Json:
-        """One item's texts: neither who answered, nor what anybody else said of it."""
+    def item(self, number: int, annotator: str = "") -> Json:
+        """One item's texts, and what the annotator has said: neither who answered, nor what anybody else said of it."""
         items = self._sheet.items
         if not 0 <= number < len(items):
             raise UserError(f"item {number}: there are {len(items)}. Load the page again.")
-        item = items[number]
+        item, given = items[number], self._sheet.given(self._name(annotator)) if annotator else {}
         names = [name for name in TASKS[self._sheet.form.task].reading if name in item.inputs]
         return {
             "number": number,
             "item_id": item.item_id,
             "texts": [{"name": name, "texts": list(item.texts(name)) or [""]} for name in names],
+            "label": _as_json(given.get(item.item_id, NOTHING)),
         }
 
     def save(
-        self, number: int, annotator: str, grades: Mapping[str, int], rationale: str, *, item_id: str | None = None
+        self,
+        number: int,
+        annotator: str,
+        given: Given,
+        *,
+        item_id: str | None = None,
+        known: Sequence[Given] | None = None,
     ) -> Json:
-        """Save a label; one without a grade takes it back. Returns how far everybody is.
+        """Save a label; one without a grade takes it back.
 
         Args:
             number: Of the item.
             annotator: Who says so.
-            grades: Position on the scale by aspect.
-            rationale: Why, or empty.
+            given: What they say.
             item_id: Of the item that was shown: when others have changed the file, its number may be another's now.
+            known: As ``LabelSheet.save``.
+
+        Returns:
+            How far everybody is, and ``instead``, what the file says, where it says what is not known.
 
         Raises:
             UserError: When the item is not there, or the label does not fit the form.
@@ -87,8 +105,9 @@ class Desk:
             raise UserError(f"item {number}: there are {len(items)}. Load the page again.")
         if item_id is not None and items[number].item_id != item_id:
             raise UserError(f"item {number}: the file was changed, it is {item_id!r} no more. Load the page again.")
-        self._sheet.save(items[number].item_id, self._name(annotator), Given(dict(grades), rationale))
-        return {"progress": self._sheet.annotators()}
+        instead = self._sheet.save(items[number].item_id, self._name(annotator), given, known=known)
+        said: Json = {"progress": self._sheet.annotators()}
+        return said if instead is None else said | {"instead": _as_json(instead)}
 
     def _name(self, annotator: str) -> str:
         name = " ".join(annotator.split())
@@ -99,6 +118,10 @@ class Desk:
         return name
 
 
-def meanings_of(task: Task, scale: Scale) -> tuple[str, ...]:
-    """What each grade means: the scale's own words, else those that a judge of the task is given; may be empty."""
-    return TASKS[task].meanings_of(scale)
+def _as_json(given: Given) -> Json:
+    return {"grades": dict(given.grades), "rationale": given.rationale}
+
+
+def meanings_of(task: Task, scale: Scale, aspect: str) -> tuple[str, ...]:
+    """What each grade of an aspect means, in the words that a judge of the task is given; may be empty."""
+    return TASKS[task].meanings_of(scale, aspect)

@@ -14,12 +14,14 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import parse_qs, urlsplit
+from zlib import crc32
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judgec.errors import JudgecError, UserError
 from judgec.review.desk import Desk, Json
 from judgec.review.page import page
+from judgec.store.review.sheet import Given
 
 LOOPBACK = "127.0.0.1"
 TOKEN_HEADER = "X-Judgec-Token"  # noqa: S105 -- the header's name
@@ -27,15 +29,25 @@ MOST_BYTES = 200_000  # of a request's body
 PATIENCE = 30  # seconds until a silent connection is closed
 
 
-class _Label(BaseModel):
-    """The body of ``POST /api/label``."""
+class _Given(BaseModel):
+    """What somebody says of an item."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+    grades: dict[str, int]
+    rationale: str = ""
+
+    @property
+    def given(self) -> Given:
+        return Given(self.grades, self.rationale)
+
+
+class _Label(_Given):
+    """The body of ``POST /api/label``."""
+
     number: int
     item_id: str | None = None
     annotator: str
-    grades: dict[str, int]
-    rationale: str = ""
+    known: list[_Given] | None = None
 
 
 class ReviewServer(ThreadingHTTPServer):
@@ -84,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
         routes: dict[str, Callable[[], Json]] = {
             "/api/about": desk.about,
             "/api/labels": lambda: desk.labels(asked.get("annotator", "")),
-            "/api/item": lambda: desk.item(_number(asked.get("number", ""))),
+            "/api/item": lambda: desk.item(_number(asked.get("number", "")), asked.get("annotator", "")),
         }
         self._answer(routes.get(url.path))
 
@@ -105,9 +117,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise UserError(
                 f"request: {error.errors()[0]['msg']}; a label was expected. Load the page again."
             ) from error
-        return self.server.desk.save(
-            label.number, label.annotator, label.grades, label.rationale, item_id=label.item_id
-        )
+        known = None if label.known is None else [one.given for one in label.known]
+        return self.server.desk.save(label.number, label.annotator, label.given, item_id=label.item_id, known=known)
 
     def _answer(self, make: Callable[[], Json] | None, *, posted: bool = False) -> None:
         if not self._allowed(self.headers.get(TOKEN_HEADER, "")):
@@ -166,13 +177,18 @@ class _Handler(BaseHTTPRequestHandler):
 def serving(desk: Desk, port: int = 0) -> Iterator[ReviewServer]:
     """A server that runs in a thread of its own until the block ends.
 
+    Without a port it takes one that belongs to the file, where that is free: what a browser keeps for a page (a reason
+    without a grade, a grade that the server did not hear) it keeps by port.
+
     Raises:
         UserError: When the port is taken.
     """
     try:
-        server = ReviewServer(desk, port)
+        server = ReviewServer(desk, port or _own_port(desk))
     except OSError as error:
-        raise UserError(f"--port {port}: {error.strerror}; a free port is needed. Leave --port out.") from error
+        if port:
+            raise UserError(f"--port {port}: {error.strerror}; a free port is needed. Leave --port out.") from error
+        server = ReviewServer(desk)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()
     try:
@@ -181,6 +197,11 @@ def serving(desk: Desk, port: int = 0) -> Iterator[ReviewServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _own_port(desk: Desk) -> int:
+    """The port of a file, between 20000 and 32767: below those that systems give to clients."""
+    return 20_000 + crc32(str(desk.path.resolve()).encode()) % 12_768
 
 
 def _number(text: str) -> int:

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
-from judgec.records.scale import Scale
+from judgec.records.scale import Aspect, Scale
 from judgec.store.arrow import HUB_PREFIX
+from judgec.store.regular import regular
 from judgec.store.workbooks import split_sheet
 from judgec.tasks.registry import TASKS
 
@@ -30,6 +31,7 @@ class Datasheet:
         source: Where the labels come from, by key.
         notes: What was left unread.
         instructions: What the user would tell a judge of these labels, or empty.
+        aspects: What is asked and what the grades mean, by aspect.
     """
 
     path: str = ""
@@ -38,6 +40,22 @@ class Datasheet:
     source: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     instructions: str = ""
+    aspects: Mapping[str, Aspect] = field(default_factory=dict)
+
+    def told(self, scale: Scale) -> Scale:
+        """The scale with what the sheet says of single aspects, where the scale itself says nothing of any.
+
+        Raises:
+            InputError: When the meanings are not one a grade.
+        """
+        if not self.aspects or scale.aspects:
+            return scale
+        try:
+            return Scale.model_validate({**scale.model_dump(), "aspects": dict(self.aspects)})
+        except ValidationError as error:
+            raise InputError(
+                [f"{self.path}: {str(fault['msg']).removeprefix('Value error, ')}" for fault in error.errors()]
+            ) from error
 
 
 def find_datasheet(path: str) -> Path | None:
@@ -90,8 +108,10 @@ def read_toml(path: Path) -> tuple[str, dict[str, object]]:
         InputError: When it is none, with the line.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = regular(path).read_bytes().decode("utf-8-sig")
         return text, tomllib.loads(text)
+    except OSError as error:
+        raise InputError([f"{path}: {error.strerror}; a TOML file is needed. Check the path."]) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError([f"{path}:{line}: not UTF-8; the whole file must be. Save it as UTF-8."]) from error
@@ -113,6 +133,7 @@ def _interpreted(sheet: Path, text: str, content: Mapping[str, object]) -> Datas
             f"{where('task')}: task {content['task']!r} is not known; valid are {', '.join(TASKS)}. Correct it."
         )
     scale = scale_of(where, content["scale"], faults) if "scale" in content else None
+    aspects = aspects_of(where, content.get("aspects", {}), faults)
     source = content.get("source", {})
     texts = {str(key): str(value) for key, value in source.items()} if isinstance(source, dict) else {}
     if not isinstance(source, dict):
@@ -123,16 +144,19 @@ def _interpreted(sheet: Path, text: str, content: Mapping[str, object]) -> Datas
         faults.append(f"{where('judge')}: judge is {judge!r}; a table [judge] with instructions is needed. Correct it.")
     if faults:
         raise InputError(faults)
-    unread = sorted(set(content) - {"task", "scale", "source", "judge"})
+    unread = sorted(set(content) - {"task", "scale", "source", "judge", "aspects"})
     return Datasheet(
         path=str(sheet),
         task=task,
         scale=scale,
         source=texts,
-        notes=(f"{sheet} also has {', '.join(unread)}; only task, [scale], [judge] and [source] are read.",)
+        notes=(
+            f"{sheet} also has {', '.join(unread)}; only task, [scale], [aspects.NAME], [judge] and [source] are read.",
+        )
         if unread
         else (),
         instructions=str(instructions).strip(),
+        aspects=aspects,
     )
 
 
@@ -159,3 +183,19 @@ def scale_of(where: Callable[[str], str], table: object, faults: list[str]) -> S
             message = str(fault["msg"]).removeprefix("Value error, ").rstrip(".")
             faults.append(f"{where(key if key in table else 'scale')}: {key}: {message}. Correct it.")
         return None
+
+
+def aspects_of(where: Callable[[str], str], table: object, faults: list[str]) -> dict[str, Aspect]:
+    """What the tables [aspects.NAME] say; what is wrong with them goes to ``faults``."""
+    needed = "a table [aspects.NAME] with 'meanings' (a text for each grade, worst first) or 'asks' is needed"
+    if not isinstance(table, dict):
+        faults.append(f"{where('aspects')}: aspects is {table!r}; {needed}. Correct it.")
+        return {}
+    found = {}
+    for name, said in table.items():
+        try:
+            found[str(name)] = Aspect.model_validate(said)
+        except ValidationError as error:
+            at = sorted({".".join(map(str, fault["loc"])) for fault in error.errors()} - {""})
+            faults.append(f"{where('aspects')}: [aspects.{name}] {', '.join(at) or said!r}; {needed}. Correct it.")
+    return found

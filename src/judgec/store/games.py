@@ -8,7 +8,8 @@ from judgec.errors import InputError
 from judgec.records.game import SCORE_OF_A, Games
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.rows.columns import listed, renamed
-from judgec.store.tables import Table, read_table
+from judgec.store.table import Table
+from judgec.store.tables import read_table
 
 COLUMNS = ("query_id", "agent_a", "agent_b", "winner")
 THEIR_COLUMNS = {"qid": "query_id", "preference": "winner", "answer": "winner"}  # RAGElo's, and expert labels'

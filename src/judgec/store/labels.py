@@ -8,16 +8,20 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from judgec.errors import InputError
+from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import infer_task, listed, renamed, require_columns
+from judgec.store.rows.conversations import require_labelled_turns, with_turns
 from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.store.rows.items import Collected, collect_items, digest, item_digest
+from judgec.store.rows.modes import with_modes
 from judgec.store.rows.ragelo import is_ragelo, joined
 from judgec.store.rows.raters import unpivot
-from judgec.store.tables import Table, read_table
+from judgec.store.table import Table
+from judgec.store.tables import TableSource, read_table
 from judgec.tasks.registry import TASKS, as_task
 
 DEFAULT_ANNOTATOR = "expert"
@@ -82,9 +86,10 @@ def read_labels(
     rename: Mapping[str, str] | None = None,
     annotators: Sequence[str] = (),
     accept_at: str | None = None,
+    turn: TurnChoice | None = None,
 ) -> LabelSet:
     """Read a label file; the parameters are those of ``read_label_file``."""
-    return read_label_file(path, task=task, rename=rename, annotators=annotators, accept_at=accept_at).labels
+    return read_label_file(path, task=task, rename=rename, annotators=annotators, accept_at=accept_at, turn=turn).labels
 
 
 def read_label_file(
@@ -95,6 +100,7 @@ def read_label_file(
     annotators: Sequence[str] = (),
     accept_at: str | None = None,
     scale: Mapping[str, object] | None = None,
+    turn: TurnChoice | None = None,
 ) -> LabelFile:
     """Read a label file of any format, with its datasheet.
 
@@ -105,6 +111,7 @@ def read_label_file(
         annotators: Columns that hold one rater's labels each.
         accept_at: The lowest accepted grade; overrides the datasheet.
         scale: As ``read_datasheet``.
+        turn: What of a conversation is judged; as ``with_turns``.
 
     Raises:
         InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
@@ -112,7 +119,7 @@ def read_label_file(
         UserError: An unknown task, or ``accept_at`` off the scale.
     """
     sheet, table = read_datasheet(path, scale), read_table(path, rename or ())
-    return label_file(table, sheet, task=task, rename=rename, annotators=annotators, accept_at=accept_at)
+    return label_file(table, sheet, task=task, rename=rename, annotators=annotators, accept_at=accept_at, turn=turn)
 
 
 def label_file(
@@ -123,9 +130,11 @@ def label_file(
     rename: Mapping[str, str] | None = None,
     annotators: Sequence[str] = (),
     accept_at: str | None = None,
+    turn: TurnChoice | None = None,
+    usual: TurnChoice | None = None,
 ) -> LabelFile:
     """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``."""
-    table, known = _shaped(file, sheet, task, rename or {}, annotators)
+    table, known = _shaped(file, sheet, task, rename or {}, annotators, (turn, usual))
     require_columns(table, known, labelled=True)
     collected = collect_items(table, known)
     raw = raw_labels(table, known, sheet.scale)
@@ -136,6 +145,9 @@ def label_file(
     except InputError as error:
         raise InputError([*_in_line_order(earlier), *error.faults]) from error
     aspects = ("grade",) if accept_only else raw.aspects
+    scale = scale if accept_only else sheet.told(scale)
+    if unused := sorted({name for name in sheet.aspects if name.casefold() not in map(str.casefold, aspects)}):
+        assumed.append(f"{sheet.path} describes {', '.join(unused)}; the labels have {', '.join(aspects)}.")
     labels, faults = _labels(table, collected, raw, scale, sheet, accept_only=accept_only)
     if earlier or faults:
         raise InputError(_in_line_order([*earlier, *faults]))
@@ -164,11 +176,18 @@ def label_file(
 
 
 def _shaped(
-    file: Table, sheet: Datasheet, task: str | None, rename: Mapping[str, str], annotators: Sequence[str]
+    file: Table,
+    sheet: Datasheet,
+    task: str | None,
+    rename: Mapping[str, str],
+    annotators: Sequence[str],
+    turn: tuple[TurnChoice | None, TurnChoice | None],
 ) -> tuple[Table, Task]:
     """The table with our columns, one row per item and annotator, and its task."""
     known = sheet.task if task is None else as_task(task)
-    table = renamed(file, rename)
+    table = with_modes(with_turns(renamed(file, rename), *turn), known, sheet.aspects)
+    if EACH in turn:
+        require_labelled_turns(table)
     if is_ragelo(table):
         table = joined(table)
     table = unpivot(table, annotators, task=known, has_scale=sheet.scale is not None)
@@ -184,18 +203,28 @@ def read_items(path: str, *, task: str, rename: Mapping[str, str] | None = None)
     return read_item_file(path, task=task, rename=rename).items
 
 
-def read_item_file(path: str, *, task: str, rename: Mapping[str, str] | None = None) -> ItemFile:
+def read_item_file(
+    source: TableSource,
+    *,
+    task: str,
+    rename: Mapping[str, str] | None = None,
+    turn: TurnChoice | None = None,
+    usual: TurnChoice | None = None,
+) -> ItemFile:
     """Read the items of a file, labelled or not; rows of one item (several annotators) become one.
 
-    Columns that the task does not read are ignored.
+    Columns that the task does not read are ignored. With ``each`` turn of a conversation an item, the rows of the
+    result are those of the turns, under judgec's names.
 
     Raises:
         InputError: A missing column or query, one item_id with different inputs, what ``read_table`` raises.
         UserError: An unknown task.
     """
     known = as_task(task)
-    file = read_table(path, rename or ())
-    table = renamed(file, rename or {})
+    file = source if isinstance(source, Table) else read_table(source, rename or ())
+    table = with_turns(renamed(file, rename or {}), turn, usual)
+    if turn == EACH:
+        file = table
     if is_ragelo(table):
         table = joined(table)
     require_columns(table, known, labelled=False)

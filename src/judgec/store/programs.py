@@ -1,4 +1,4 @@
-"""Compiled judges on disk: ``programs/NAME/0001/`` with five JSON files, and the aliases of the family.
+"""Compiled judges on disk: ``programs/NAME/0001/`` with JSON files and their manifest; the aliases of a family.
 
 A version is written into a hidden folder and renamed, so a reader sees all of it or nothing; two compiles at
 once get two numbers. Everything is JSON: nothing that is read here can run code, and no file says which LM to
@@ -20,6 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from judgec.errors import ArtifactError, UserError
 from judgec.records.audit import AuditReport
 from judgec.records.card import ProgramCard
+from judgec.store import seal
+from judgec.store.regular import regular
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"\d{4,}")
@@ -148,8 +150,8 @@ def save(home: Path, program: Program) -> ProgramCard:
             "report": program.report,
         }
         for stem, content in files.items():
-            text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-            (partial / f"{stem}.json").write_text(text + "\n", encoding="utf-8")
+            (partial / f"{stem}.json").write_text(_text(content), encoding="utf-8")
+        seal.seal(partial)
         partial.rename(family / f"{version:04d}")
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
@@ -167,15 +169,13 @@ def record_audit(home: Path, reference: str, audit: AuditReport) -> ProgramCard:
     whole = audit if card.audit is None else card.audit.updated(audit)
     card = card.model_copy(update={"audit": whole})
     folder = _family(home, card.name) / f"{card.version:04d}"
-    _replace(folder / "card.json", card.model_dump(mode="json"))
-    _replace(folder / "report.json", {**program.report, "audit": whole.to_json()})
+    changed = {"card.json": card.model_dump(mode="json"), "report.json": {**program.report, "audit": whole.to_json()}}
+    seal.replace_files(folder, {name: _text(content) for name, content in changed.items()})
     return card
 
 
-def _replace(path: Path, content: Json) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+def _text(content: Json) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def load(home: Path, reference: str) -> Program:
@@ -187,12 +187,28 @@ def load(home: Path, reference: str) -> Program:
 
     Raises:
         UserError: When there is no such judge or version; names what there is.
-        ArtifactError: When a file is damaged.
+        ArtifactError: When a file is damaged, or was modified and that is not allowed (``seal.reading``).
     """
     name, _, wanted = reference.partition("@")
     version = _resolve(home, name, wanted or CHAMPION)
     folder = _family(home, name) / f"{version:04d}"
+    program = read_folder(folder)
+    if (program.card.name, program.card.version) != (name, version):
+        raise ArtifactError(
+            f"{folder / 'card.json'}: the card of {program.card.name}@{program.card.version}; {name}@{version} was "
+            "expected. Put the folder back where it was written."
+        )
+    return program
+
+
+def read_folder(folder: Path) -> Program:
+    """Read a version wherever its folder is.
+
+    Raises:
+        ArtifactError: When a file is damaged, or was modified and that is not allowed (``seal.reading``).
+    """
     contents = {stem: _read(folder / f"{stem}.json") for stem in ("program", "calibration", "card", "split", "report")}
+    seal.check(folder)
     try:
         card = ProgramCard.model_validate(contents.pop("card"))
     except ValidationError as error:
@@ -200,11 +216,6 @@ def load(home: Path, reference: str) -> Program:
             f"{folder / 'card.json'}: {error.errors()[0]['msg']} at {error.errors()[0]['loc']}; "
             "the card of a compiled judge was expected. Compile it again."
         ) from error
-    if (card.name, card.version) != (name, version):
-        raise ArtifactError(
-            f"{folder / 'card.json'}: the card of {card.name}@{card.version}; {name}@{version} was expected. "
-            "Put the folder back where it was written."
-        )
     return Program(card=card, **contents)
 
 
@@ -335,7 +346,7 @@ def _numbers(family: Path) -> list[int]:
 
 def _read(path: Path) -> Json:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(regular(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ArtifactError(
             f"{path}: {error}; a JSON file of a compiled judge was expected. Restore it, or compile again."

@@ -14,7 +14,7 @@ from pathlib import Path
 from judgec.errors import InputError
 from judgec.records.scale import Scale
 from judgec.store.arrow import HUB_PREFIX
-from judgec.store.datasheet import line_of, read_toml, scale_of
+from judgec.store.datasheet import Datasheet, aspects_of, line_of, read_toml, scale_of
 from judgec.store.rows.columns import missing_columns
 from judgec.store.splits import FAMILY_NAME
 from judgec.store.tables import inside, read_table
@@ -22,7 +22,7 @@ from judgec.store.workbooks import is_workbook, split_sheet
 from judgec.tasks.registry import TASKS
 
 NAME = "judgec.toml"
-KEYS = ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "columns", "scale")
+KEYS = ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "columns", "scale", "aspects")
 REDIRECTS = {  # keys that would say where requests, keys and runs go, or what code runs; with the way that is left
     **dict.fromkeys(("api_base", "base_url", "endpoint", "url", "host", "proxy", "ray_address"), "--api-base URL"),
     **dict.fromkeys(("headers", "extra_headers", "api_key", "key", "token"), "the provider's environment variable"),
@@ -114,6 +114,14 @@ def read_project(path: Path) -> Project:
             else:
                 taken[key] = tuple(value) if isinstance(value, list) else value
     scale = scale_of(where, content["scale"], faults) if "scale" in content else None
+    aspects = aspects_of(where, content.get("aspects", {}), faults)
+    if aspects and scale is None:
+        faults.append(f"{where('aspects')}: [aspects.NAME] without [scale]; its grades are needed. Add them.")
+    elif aspects and scale is not None:
+        try:
+            scale = Datasheet(path=str(path), aspects=aspects).told(scale)
+        except InputError as error:
+            faults += error.faults
     labels = taken.get("labels")
     if isinstance(labels, str) and not labels.startswith(HUB_PREFIX):
         try:
@@ -246,6 +254,10 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
             lines.append("# meanings = [...]  # one sentence a grade makes a better judge")
         if scale.accept_at is not None:
             lines.append(f"accept_at = {_toml(scale.accept_at)}  # the lowest grade that counts as accepted")
+        for name, aspect in scale.aspects.items():
+            lines += ["", f"[aspects.{_toml(name)}]"]
+            lines += [f"asks = {_toml(aspect.asks)}"] if aspect.asks else []
+            lines += [f"meanings = {_toml(aspect.meanings)}"] if aspect.meanings else []
     return "\n".join(lines) + "\n"
 
 

@@ -11,12 +11,13 @@ from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.ladders import LADDER, accepted_from, in_order
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, renamed
+from judgec.store.rows.modes import with_modes
 from judgec.store.rows.ragelo import is_ragelo, joined
 from judgec.store.rows.raters import columns_of, rejoined
-from judgec.store.tables import Table
+from judgec.store.table import Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.tasks.registry import TASKS, also_called, as_task, plain
-from judgec.tasks.spec import ASPECT_PREFIX, PAIR
+from judgec.tasks.spec import PAIR, PREFIXES
 
 SIDES = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # columns that are no input and no label
 ASPECTS = frozenset(
@@ -62,6 +63,10 @@ ASPECTS = frozenset(
 RATERS = re.compile(
     r"(annotator|rater|reviewer|expert|experte|expertin|evaluator|judge|grader|labeler|labeller|worker|assessor|coder|"
     r"human|bewerter|bewertung|gutachter|person|user|score|rating|grade|label|vote|note|annotation)s?"
+)
+TOOK = re.compile(  # what a system took is no grade of its answer, however few values there are
+    r"((input|output|prompt|completion|total)_?)?tokens?(_(count|in|out|used))?|(latency|duration|elapsed|runtime)(_\w+)?|"
+    r"(response_)?time(_(ms|s|seconds))?|(milli)?seconds?|(total_)?costs?(_usd)?|price(_usd)?"
 )
 ANSWERED = re.compile(
     r"(?:(?:answer|response|output|completion|reply|antwort|text)_?([ab12])|(?:model|system|assistant|agent|bot)_?([ab12])_"
@@ -133,8 +138,9 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
         InputError: When no question, answer or label is found; it says what to name.
         UserError: When the order of grades in words is not known, or what was said does not fit.
     """
-    looked = _Look(joined(file) if is_ragelo(renamed(file, said.columns)) else file, dict(said.columns))
     task = said.task or sheet.task
+    table = joined(file) if is_ragelo(renamed(file, said.columns)) else with_modes(file, task, sheet.aspects)
+    looked = _Look(table, dict(said.columns))
     looked.find_inputs(None if task is None else as_task(task))
     looked.task = as_task(task) if task else looked.told_task()
     looked.find_sides()
@@ -184,7 +190,7 @@ class _Look:
         return [
             name
             for name in self.table.columns
-            if name not in self.columns and name not in known and not name.startswith(ASPECT_PREFIX)
+            if name not in self.columns and name not in known and not name.startswith(PREFIXES)
         ]
 
     def take(self, ours: str, fits: Callable[[str], bool] | None = None) -> str | None:
@@ -366,7 +372,7 @@ class _Look:
             return
         if spec.by_aspect:
             for name in self._aspects():
-                self.columns[name] = ASPECT_PREFIX + plain(name)
+                self.columns[name] = spec.prefix + plain(name)
                 self.labels = (*self.labels, name)
             if self.labels:
                 return
@@ -389,14 +395,18 @@ class _Look:
         """Which of the task's label columns it is."""
         spec, grades = TASKS[self.task], self.grades(column)
         if spec.by_aspect:
-            return ASPECT_PREFIX + (plain(column) or "grade")
+            return spec.prefix + (plain(column) or "grade")
         words = all(map(is_accept_word, grades))
         bits = spec.reads_bits_as_accept and all(as_accept(grade) is not None for grade in grades)
         return "accept" if spec.takes_accept and (words or bits) else spec.labels[0]
 
     def _families(self) -> list[str]:
         """Columns of one rater each: numbered or lettered alike, one prefix, or else called like nothing known."""
-        graded = [name for name in self.free() if self.looks_graded(name) and plain(name) not in ASPECTS]
+        graded = [
+            name
+            for name in self.free()
+            if self.looks_graded(name) and plain(name) not in ASPECTS and not TOOK.fullmatch(plain(name))
+        ]
         pairs = all(self.has(side) for side in PAIR)
         stems: dict[str, list[str]] = {}
         for name in graded:

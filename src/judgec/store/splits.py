@@ -2,8 +2,8 @@
 
 import os
 import re
+import secrets
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ from typing import BinaryIO, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judgec.errors import ArtifactError, UserError
+from judgec.private import private_file, private_folder
 from judgec.records.label import Item
 from judgec.store.arrow import HUB_PREFIX
+from judgec.store.regular import regular
 from judgec.store.workbooks import split_sheet
 
 SplitName = Literal["train", "dev", "test"]
@@ -22,6 +24,7 @@ SPLITS: tuple[SplitName, ...] = ("train", "dev", "test")
 SHARES = (0.5, 0.2, 0.3)
 PATIENCE = 600.0  # seconds to wait for another compile to finish saving, which takes about one
 FAMILY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+PRIVATE = ".judgec"  # of a home: what is nobody else's business
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +136,12 @@ def read_family(home: Path, name: str) -> Family:
         UserError: When ``name`` cannot be a folder name.
     """
     path = family_path(home, name)
-    if not path.is_file():
-        return Family(name=name, salt=name)
     try:
-        family = Family.model_validate_json(path.read_bytes())
+        family = Family.model_validate_json(regular(path).read_bytes())
+    except FileNotFoundError:
+        return Family(name=name, salt=name)
+    except OSError as error:
+        raise ArtifactError(f"{path}: {error.strerror}; the file of a family is needed. Restore it.") from error
     except ValidationError as error:
         raise ArtifactError(
             f"{path}: not a family file ({error.error_count()} faults); name, salt and looks are "
@@ -176,12 +181,15 @@ def locked_home(home: Path) -> Iterator[None]:
     Raises:
         ArtifactError: As ``locked_family``.
     """
-    with _locked(home / ".judgec" / "programs.lock", "saves a judge in a home"):
+    with _locked(home / PRIVATE / "programs.lock", "saves a judge in a home"):
         yield
 
 
 @contextmanager
 def _locked(path: Path, does: str) -> Iterator[None]:
+    if path.parent.name == PRIVATE:
+        private_folder(path.parent)
+        private_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection:
         try:
@@ -204,19 +212,21 @@ def write_whole(path: Path, text: str) -> None:
 def writing_whole(path: Path) -> Iterator[BinaryIO]:
     """The same for what is written bit by bit; leaving by an exception leaves the file as it was.
 
+    Who may read it is for the umask to say.
+
     Raises:
         OSError: With ``path`` as its file name, when the folder cannot be written or the disk is full.
     """
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
+        wanted = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        with wanted.open("xb") as file:
+            temporary = str(wanted)
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        wanted.replace(path)
     except BaseException as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)

@@ -3,48 +3,24 @@
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from judgec.errors import InputError
 from judgec.store.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
+from judgec.store.formulas import is_own, unguarded
+from judgec.store.table import Row, Table
+from judgec.store.traces.items import read_traces
+from judgec.store.traces.spans import HELD, holds_spans
 from judgec.store.workbooks import Sheet, is_workbook, read_sheets, split_sheet
 from judgec.tasks.registry import called
 
-Row = dict[str, object]
-
 FORMATS = ".csv, .tsv, .jsonl, .json, .parquet, .arrow, .xlsx, .ods, a folder of these, or hf:owner/name@split"
 DELIMITERS = ",;\t|"  # spreadsheets in half of Europe write semicolons into .csv
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows as they stand in a file, before anybody interprets them.
-
-    Args:
-        path: The file, as the user named it; messages begin with it.
-        columns: Names in file order.
-        rows: Values by column. Text formats give text; JSON, Parquet and Arrow give Python values. A column
-            that a JSON row lacks is absent from that row.
-        lines: Where each row begins: the line of a text file, or the row number of a binary one; from 1.
-        by_line: True when ``lines`` are lines of text.
-        notes: What reading assumed or mended, one sentence each.
-    """
-
-    path: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    lines: tuple[int, ...]
-    by_line: bool = True
-    notes: tuple[str, ...] = ()
-
-    def where(self, index: int) -> str:
-        """The place of row ``index`` as messages name it: ``labels.csv:7``, or ``labels.parquet:row 7``."""
-        return place(self.path, self.lines[index], by_line=self.by_line)
 
 
 TableSource = str | Table
@@ -59,11 +35,6 @@ def opened(source: TableSource) -> Table:
 def name_of(source: TableSource) -> str:
     """What messages call it."""
     return source.path if isinstance(source, Table) else source
-
-
-def place(path: str, line: int, *, by_line: bool = True) -> str:
-    """A place in a file as messages name it."""
-    return f"{path}:{line}" if by_line else f"{path}:row {line}"
 
 
 def inside(folder: Path, name: str, *, where: str) -> Path:
@@ -121,8 +92,10 @@ def read_table(path: str, having: Collection[str] = (), *, head: int | None = No
         return _read_delimited(path, _text_of(path) if head is None else _begin_of(path, head), usual)
     if kind in {".jsonl", ".ndjson", ".json"}:
         text = _text_of(path)
-        is_array = kind == ".json" and text.lstrip().startswith("[")
-        return _from_json(path, _array(text) if is_array else _lines(text))
+        begin = text.lstrip()[:1] if kind == ".json" else ""
+        if begin == "{" and (traces := _whole_traces(path, text)) is not None:
+            return traces
+        return _from_json(path, _array(text) if begin == "[" else _lines(text))
     raise InputError(
         [(f"{path}: format {kind or 'without an extension'} is not known; valid are {FORMATS}. Rename the file.")]
     )
@@ -154,8 +127,9 @@ def read_sheet(path: str, having: Collection[str] = ()) -> Table:
         faults.append(f"{path}:row {first}: a header without rows; rows are needed. Add them.")
     if faults:
         raise InputError(faults)
+    as_was = unguarded if is_own(header) else str
     rows: list[Row] = [
-        {name: cell for name, cell in zip(header, [*sheet.rows[i], *[""] * len(header)], strict=False) if name}
+        {name: as_was(cell) for name, cell in zip(header, [*sheet.rows[i], *[""] * len(header)], strict=False) if name}
         for i in numbers
     ]
     others = [one.name for one in sheets if one is not sheet]
@@ -260,8 +234,18 @@ def _read_delimited(path: str, text: str, usual: str) -> Table:
         if not none:
             return unquoted
     if faults:
-        raise InputError(faults)
+        raise InputError([*_stray_returns(path, text), *faults])
     return table
+
+
+def _stray_returns(path: str, text: str) -> list[str]:
+    """The first carriage return that ends a line which a line feed does not: the columns end there, too."""
+    found = re.search(r"\r(?!\n)", text) if "\n" in text else None
+    if found is None:
+        return []
+    line = text.count("\n", 0, found.start()) + 1
+    seen = f"a carriage return (CR) without line feed behind {text[: found.start()][-20:]!r}"
+    return [f"{path}:{line}: {seen}; it ends a row, unless it is quoted. Delete it, or quote the cell."]
 
 
 def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> tuple[Table, list[str]]:
@@ -277,7 +261,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     rows: list[Row] = []
     lines: list[int] = []
     faults: list[str] = []
-    blank = 0
+    blank, own = 0, False
     while True:
         line = reader.line_num + 1
         try:
@@ -295,6 +279,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
             blank += bool(cells)
         elif not header:
             header = [cell.strip() for cell in cells]
+            own = is_own(header)
             faults += _repeated(path, line, header)
         elif len(cells) < len(header) or any(cell.strip() for cell in cells[len(header) :]):
             faults.append(
@@ -302,6 +287,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
                 f"Quote cells that contain {delimiter!r}, or complete the row."
             )
         else:
+            cells = [unguarded(cell) for cell in cells] if own else cells
             rows.append({name: cell for name, cell in zip(header, cells, strict=False) if name})
             lines.append(line)
     if not rows and not faults:
@@ -363,6 +349,17 @@ def _array(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
         line += text.count("\n", begin, position)
 
 
+def _whole_traces(path: str, text: str) -> Table | None:
+    """The traces of a file that is one export of spans, on however many lines; None of any other file."""
+    if not any(f'"{name}"' in text for name in HELD):
+        return None
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return None  # read line by line, which says where
+    return read_traces(path, [(1, value)]) if holds_spans(value) else None
+
+
 def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeError]]) -> Table:
     rows: list[Row] = []
     lines: list[int] = []
@@ -386,4 +383,6 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
         faults.append(f"{path}:1: there are no rows; rows are needed. Add them.")
     if faults:
         raise InputError(faults)
+    if holds_spans(rows[0]):
+        return read_traces(path, list(zip(lines, rows, strict=True)))
     return Table(path, tuple(columns), tuple(rows), tuple(lines))

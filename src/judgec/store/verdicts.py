@@ -24,12 +24,14 @@ from judgec.records.label import FloatArray, IntArray, Task
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.rows.items import collect_items
-from judgec.store.tables import DELIMITERS, Row, Table, TableSource, name_of, opened
+from judgec.store.table import Row, Table
+from judgec.store.tables import DELIMITERS, TableSource, name_of, opened
 from judgec.tasks.registry import TASKS
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
 ASPECT, ORDER, RUN, REPLY, COST, SECONDS = "aspect", "order", "run", "reply", "cost_usd", "seconds"
 MODEL, PROMPT = "model", "prompt"
+ROLES = frozenset({"system", "user", "assistant", "developer"})
 CODED = (ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT, ASPECT, ORDER, RUN, REPLY, MODEL, PROMPT)
 NUMBERS = (COST, SECONDS)
 CHANCE = "p_"  # before a grade: the recorded probability of it
@@ -70,11 +72,21 @@ class AboutJudge:
         model: The language model, or None.
         prompt: Its prompt as text, or None; of several aspects their prompts one below the other.
         note: Whatever else somebody wrote.
+        messages: The prompt as it was sent: role and text of each turn, by aspect, ``""`` for all; empty when unknown.
     """
 
     model: str | None = None
     prompt: str | None = None
     note: str = ""
+    messages: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Cells of a column of numbers that hold something else: how many, and the row of the first."""
+
+    count: int
+    first: int
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ class VerdictColumns:
         n_rows: How many rows there are.
         coded: The columns that have a cell, by name.
         numbers: ``cost_usd``, ``seconds`` and the ``p_<grade>`` columns, NaN where there is no number.
-        unread: How many cells of each of ``numbers`` hold something that is no number.
+        unread: Of each of ``numbers`` the cells that hold something that is no number, where there are any.
         names: All columns of the first row.
         notes: What reading assumed.
         about: What ``judges.json`` says, by judge.
@@ -96,7 +108,7 @@ class VerdictColumns:
     n_rows: int
     coded: Mapping[str, CodedColumn]
     numbers: Mapping[str, FloatArray]
-    unread: Mapping[str, int]
+    unread: Mapping[str, Unread]
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     about: Mapping[str, AboutJudge] = field(default_factory=dict)
@@ -230,7 +242,12 @@ def read_about(path: Path) -> dict[str, AboutJudge]:
             [f"{file}:1: not an object of objects; {{JUDGE: {{model, prompt}}}} is valid. Fix the file, or remove it."]
         )
     return {
-        str(name): AboutJudge(_text(one.get("model")), _prompt(one.get("prompt")), _text(one.get("note")) or "")
+        str(name): AboutJudge(
+            _text(one.get("model")),
+            _prompt(one.get("prompt")),
+            _text(one.get("note")) or "",
+            messages_of(one.get("prompt")),
+        )
         for name, one in content.items()
     }
 
@@ -244,6 +261,16 @@ def _prompt(value: object) -> str | None:
     if isinstance(value, dict):
         return "\n\n".join(f"[{name}]\n{_prompt(one)}" for name, one in value.items() if not is_missing(one)) or None
     return _text(value)
+
+
+def messages_of(prompt: object) -> dict[str, tuple[tuple[str, str], ...]]:
+    """A prompt as it was sent: one text, turns by role, or either of these by aspect; nothing where there is none."""
+    if isinstance(prompt, dict):
+        known = {str(name): one for name, one in prompt.items() if not is_missing(one)}
+        if known and known.keys() <= ROLES and all(isinstance(one, str) for one in known.values()):
+            return {"": tuple((role, str(known[role])) for role in known)}
+        return {name: found[""] for name, one in known.items() if "" in (found := messages_of(one))}
+    return {} if is_missing(prompt) else {"": (("user", as_text(prompt)),)}
 
 
 class _Coder:
@@ -292,6 +319,7 @@ class _Parser:
     def __init__(self) -> None:
         self.pieces: list[FloatArray] = []
         self.unread = self.n = 0
+        self.first: int | None = None  # row of the first unread cell
 
     def fill(self, rows: int) -> None:
         """No cells, up to so many rows."""
@@ -309,6 +337,8 @@ class _Parser:
         except (TypeError, ValueError):
             numbers = np.fromiter(map(self._number, cells), dtype=np.float64, count=n)
         odd = (numbers < 0) | np.isinf(numbers)
+        if self.first is None and odd.any():
+            self.first = self.n - n + int(np.flatnonzero(odd)[0])
         self.unread += int(odd.sum())
         self.pieces.append(np.where(odd, np.nan, numbers))
 
@@ -365,7 +395,8 @@ class _Gathered:
             parser.fill(self.n_rows)
         coded = {name: column for name, coder in self.coders.items() if (column := coder.column()) is not None}
         numbers = {name: found for name, parser in self.parsers.items() if (found := parser.column()) is not None}
-        unread = {name: parser.unread for name, parser in self.parsers.items() if parser.unread}
+        parsers = self.parsers.items()
+        unread = {name: Unread(one.unread, one.first) for name, one in parsers if one.first is not None}
         strange = [name for name in self.names if name.startswith(CHANCE) and name not in self.parsers]
         notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
         return VerdictColumns(source, self.n_rows, coded, numbers, unread, self.names, tuple(notes), about)

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".xlsx", ".xlsm", ".ods")
 MOST_BYTES = 400_000_000  # of all parts, unpacked
+MOST_TEXT = 400_000_000  # characters of a workbook's cells, those that share a text each with its own
 MOST_ROWS = 1_048_576  # that a sheet holds, the header among them
 MOST_COLUMNS = 16_384  # XFD
 MOST_CELLS = 20_000_000  # of a sheet, empty ones between filled ones included
 EXACT = 1e15  # above it floats do not tell whole numbers apart
+_SHARED = re.compile(rb"<(?:\w+:)?c\s[^>]*\bt=[\"']s[\"'][^>]*>\s*<(?:\w+:)?v>\s*(\d{1,9})")
 _PLACE = re.compile(r"([A-Za-z]{1,4})(\d{1,8})")
 
 
@@ -133,13 +135,29 @@ def _unpacked(path: str) -> tuple[dict[str, bytes], int]:
             parts = {part.filename: archive.read(part) for part in wanted}
     except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError) as error:
         raise _broken(path, error) from error
-    errors = 0
+    errors, sharing, strings = 0, 0, list[int]()
     for name, data in parts.items():
         if name.endswith(".xml"):
             extent = _Extent(path, name)
             extent.read(data)
             errors += extent.errors
+            strings += extent.lengths
+            sharing += extent.sharing
+    if sharing * max(strings, default=0) > MOST_TEXT:
+        _check_shared(path, parts, strings)
     return parts, errors
+
+
+def _check_shared(path: str, parts: Mapping[str, bytes], lengths: Sequence[int]) -> None:
+    """Refuse cells that share more text than is read: the reader makes a copy for each."""
+    places = (int(found[1]) for data in parts.values() for found in _SHARED.finditer(data))
+    if sum(lengths[place] for place in places if place < len(lengths)) > MOST_TEXT:
+        raise _too_much_text(path)
+
+
+def _too_much_text(path: str) -> InputError:
+    seen = f"{path}: its cells hold more than {MOST_TEXT:,} characters, most of them the same"
+    return InputError([f"{seen}; that many are not read. Split it, or export CSV."])
 
 
 def _is_type(part: zipfile.ZipInfo) -> bool:
@@ -166,6 +184,12 @@ class _Extent:
     path: str
     part: str
     errors: int = 0
+    sharing: int = 0  # cells whose text is shared
+    lengths: list[int] = field(default_factory=list)  # of the texts that cells share
+    _length: int = 0  # of the text of an OpenDocument cell, and below of those of its row and table
+    _row_length: int = 0
+    _table_length: int = 0
+    _cells: int = 1
     _row: int = 0
     _column: int = 0
     _repeat: int = 1
@@ -182,6 +206,8 @@ class _Extent:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.StartDoctypeDeclHandler = self._typed
+        if self.part.endswith(("sharedStrings.xml", "content.xml")):
+            parser.CharacterDataHandler = self._text
         with suppress(expat.ExpatError):  # calamine says what is wrong, or does not read the part
             parser.Parse(data, True)
 
@@ -198,21 +224,37 @@ class _Extent:
                 column = column * 26 + ord(letter) - 64
             self._reach(int(found[2]), column)
             self.errors += given.get("t") == "e"
+            self.sharing += given.get("t") == "s"
+        elif tag == "si":
+            self.lengths.append(0)
         elif tag == "row" and given.get("r", "").isdecimal():
             self._reach(int(given["r"][:9]), 0)
         elif tag == "table":
             self._row, self._box = 0, [0, 0]
         elif tag == "table-row":
-            self._column = self._filled = 0
+            self._column = self._filled = self._row_length = 0
             self._repeat = _repeated(given, "number-rows-repeated")
         elif tag in {"table-cell", "covered-table-cell"}:
-            self._column += _repeated(given, "number-columns-repeated")
+            self._cells = _repeated(given, "number-columns-repeated")
+            self._column += self._cells
+            self._length = 0
             if any(key.endswith("value-type") for key in given):
                 self._filled = self._column
                 self.errors += given.get("calcext:value-type") == "error"
 
+    def _text(self, text: str) -> None:
+        self._length += len(text)
+        if self.lengths:
+            self.lengths[-1] += len(text)
+
     def _end(self, name: str) -> None:
-        if name.rpartition(":")[2] == "table-row":
+        tag = name.rpartition(":")[2]
+        if tag == "table-cell":
+            self._row_length += self._length * self._cells
+        elif tag == "table-row":
+            self._table_length += self._row_length * self._repeat
+            if self._table_length > MOST_TEXT:
+                raise _too_much_text(self.path)
             self._row += self._repeat
             if self._filled:
                 self._reach(self._row, self._filled)

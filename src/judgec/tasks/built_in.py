@@ -5,6 +5,7 @@ BUILT_IN = (  # the most specific first: inference takes the first that fits
     "rejection",
     "reliability",
     "answer",
+    "modes",
     "grade",
     "relevance",
 )

@@ -16,12 +16,12 @@ VRAG_EVAL = (  # vRAG-Eval, Table 2
 TASK = TaskSpec(
     name="grade",
     required=("query", "answer"),
-    optional=("reference", "contexts"),
+    optional=("reference", "contexts", "conversation", "dialogue"),
     labels=("grade", "accept"),
     scale=Scale(grades=ONE_TO_FIVE, accept_at=ONE_TO_FIVE_ACCEPT),
     meanings=VRAG_EVAL,
     signature="judgec.judges.tasks.grade:GradeAnswer",
-    shown=("query", "reference", "answer", "contexts"),
+    shown=("dialogue", "conversation", "query", "reference", "answer", "contexts"),
     told_by=("answer",),
     rates_answers=True,
 )

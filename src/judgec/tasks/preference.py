@@ -1,5 +1,6 @@
 """The task of saying which of two answers is better."""
 
+from judgec.records.conversation import TURNS
 from judgec.records.scale import Scale
 from judgec.tasks.spec import PAIR, PAIR_GRADES, TaskSpec
 
@@ -24,16 +25,31 @@ SPELLINGS = {  # no numbers: 0 and 1 are a tie and A with some, A and B with oth
 TASK = TaskSpec(
     name="preference",
     required=("query", *PAIR),
-    optional=("contexts", "reference", "agent_a", "agent_b"),
+    optional=("contexts", "reference", "agent_a", "agent_b", *TURNS, "dialogue"),
     labels=("preference",),
     scale=PREFERENCE_SCALE,
     settled=True,
     signature="judgec.judges.tasks.preference:CompareAnswers",
     graded=PAIR,
     hidden=("agent_a", "agent_b"),
-    shown=("query", "reference", *PAIR, "contexts"),
+    shown=(
+        "dialogue",
+        "conversation",
+        "query",
+        "reference",
+        "conversation_a",
+        "answer_a",
+        "conversation_b",
+        "answer_b",
+        "contexts",
+    ),
     told_by=PAIR,
-    evidence={"answer": PAIR, "reference": ("reference",), "contexts": ("contexts",)},
+    evidence={
+        "answer": PAIR,
+        "reference": ("reference",),
+        "contexts": ("contexts",),
+        "conversation": (*TURNS, "dialogue"),
+    },
     rates_answers=True,
     also_called={
         "answer_a": (

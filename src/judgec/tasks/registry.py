@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from judgec.errors import UserError
 from judgec.tasks.built_in import BUILT_IN
-from judgec.tasks.spec import ASPECT_PREFIX, TaskSpec
+from judgec.tasks.spec import PREFIXES, TaskSpec
 
 ENTRY_POINTS = "judgec.judges"
 USUAL = "grade"  # the task of a file whose columns tell nothing
@@ -141,6 +141,28 @@ def compares(task: str) -> bool:
     return task in TASKS and TASKS[task].pairs
 
 
+def finds_modes(task: str) -> bool:
+    """True when the labels say which failure modes an answer shows."""
+    return task in TASKS and TASKS[task].of_modes
+
+
+def require_better_above(task: str, where: str) -> None:
+    """Check that a higher grade of the task is the better one, as tournaments, audits and probes take it to be.
+
+    Args:
+        task: Of a judge.
+        where: What named the judge, for the message.
+
+    Raises:
+        UserError: A failure that is there is graded above one that is not.
+    """
+    if finds_modes(task):
+        raise UserError(
+            f"{where}: a judge of failure modes, which gives 1 to what is wrong; a judge whose higher grade is the "
+            "better one is needed. Name one, or count the modes of each system with judgec judge."
+        )
+
+
 def also_called(column: str) -> tuple[str, ...]:
     """What other tools call one of our columns."""
     own = (spec.also_called.get(column, ()) for spec in TASKS.values())
@@ -155,7 +177,7 @@ def plain(name: str) -> str:
 
 def called(name: str) -> bool:
     """True for a column that judgec, people or other tools call an input or a label by."""
-    return plain(name) in _known_names() or name.startswith(ASPECT_PREFIX)
+    return plain(name) in _known_names() or name.startswith(PREFIXES)
 
 
 @lru_cache(maxsize=1)

@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from judgec.errors import UserError
+from judgec.records.conversation import DIALOGUE, TURNS
 from judgec.records.scale import Scale
 
 ASPECT_PREFIX = "grade."
+MODE_PREFIX = "mode."
+PREFIXES = (ASPECT_PREFIX, MODE_PREFIX)  # of label columns
 BY_ASPECT = f"{ASPECT_PREFIX}<aspect>"  # the label column of a task with a grade for each of several aspects
+BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are there or not
 PAIR = ("answer_a", "answer_b")
 PAIR_GRADES = ("a", "b", "tie")
-FAMILIES = ("document", "answer", "reference", "contexts")
+FAMILIES = ("document", "answer", "reference", "contexts", "conversation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,8 @@ class TaskSpec:
         name: What ``--task`` and the datasheet call it.
         required: Input columns that every file has; ``query`` is the first.
         labels: Label columns; they are alternatives, one of them is enough. ``accept`` among them: accept / reject
-            may be labelled instead. ``(BY_ASPECT,)`` for a grade for each of several aspects.
+            may be labelled instead. ``(BY_ASPECT,)`` for a grade for each of several aspects, ``(BY_MODE,)`` for faults
+            that are there or not.
         scale: The usual scale, where nobody declared one; its name is that of inferred scales, too.
         signature: ``module:name`` of the DSPy Signature, or of a function that builds the module
             (``judges.registry.JudgeBuilder``). It is imported when a judge is built, so that reading labels is quick.
@@ -29,6 +34,7 @@ class TaskSpec:
         settled: The scale needs neither a datasheet nor inference.
         meanings: What the grades of the usual scale mean, where the scale that is used gives no meanings.
         aspects: What is asked about each aspect, by name, in the order in which they are asked.
+        aspect_meanings: What the grades of the usual scale mean for an aspect, by name; it goes before ``meanings``.
         usual_aspects: The aspects that are asked where the file names none; default: all of ``aspects``.
         other_aspects: What is asked about an aspect that the file made up.
         graded: The inputs that are graded: an item without them is judged as empty, never left out.
@@ -38,7 +44,7 @@ class TaskSpec:
         shown: The other inputs in the order of reading; default: as they are declared.
         told_by: Input columns that tell the task where no label column does.
         evidence: The inputs that each family of evidence reads (the first that an item has), by family: ``document``,
-            ``answer``, ``reference``, ``contexts``; default: those that are called like the family.
+            ``answer``, ``reference``, ``contexts``, ``conversation``; default: those that are called like the family.
         rates_answers: A judge of it can tell which of two systems answers better.
         also_called: What other tools call the task's own columns, for advice in error messages.
         spellings: Grades by what people write for them, as ``registry.plain`` has it; beside the grades themselves.
@@ -53,10 +59,11 @@ class TaskSpec:
     settled: bool = False
     meanings: tuple[str, ...] = ()
     aspects: Mapping[str, str] = field(default_factory=dict)
+    aspect_meanings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     usual_aspects: tuple[str, ...] = ()
     other_aspects: str = "judged by itself"
     graded: tuple[str, ...] = ("answer",)
-    lists: tuple[str, ...] = ("contexts",)
+    lists: tuple[str, ...] = ("contexts", *TURNS)
     joined: tuple[str, ...] = ("reference",)
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -87,6 +94,7 @@ class TaskSpec:
         inputs = self.inputs
         used = {*self.graded, *self.shown, *self.told_by, *(name for names in self.evidence.values() for name in names)}
         others = set(self.evidence) - set(FAMILIES)
+        uneven = [name for name, said in self.aspect_meanings.items() if len(said) != len(self.scale.grades)]
         faults = {
             f"required is {list(self.required)}; the first is 'query'": self.required[:1] != ("query",),
             "labels is empty; at least one column is needed": not self.labels,
@@ -99,6 +107,7 @@ class TaskSpec:
                 self.meanings
             )
             not in {0, len(self.scale.grades)},
+            f"aspect_meanings of {', '.join(uneven)}: {len(self.scale.grades)} are needed, one a grade": bool(uneven),
             f"signature is {self.signature!r}; 'module:name' is needed": self.signature.count(":") != 1,
             f"the grades of a task that compares answers are {', '.join(PAIR_GRADES)}": self.pairs
             and self.scale.grades != PAIR_GRADES,
@@ -120,7 +129,17 @@ class TaskSpec:
     @property
     def by_aspect(self) -> bool:
         """True when each of several aspects gets a grade."""
-        return BY_ASPECT in self.labels
+        return bool(self.prefix)
+
+    @property
+    def prefix(self) -> str:
+        """How the label columns of several aspects begin; empty for a task with one grade."""
+        return {BY_ASPECT: ASPECT_PREFIX, BY_MODE: MODE_PREFIX}.get(self.labels[0], "")
+
+    @property
+    def of_modes(self) -> bool:
+        """True when each aspect is a fault that is there or not."""
+        return self.prefix == MODE_PREFIX
 
     @property
     def pairs(self) -> bool:
@@ -140,16 +159,27 @@ class TaskSpec:
     @property
     def reads(self) -> Mapping[str, tuple[str, ...]]:
         """The inputs that each family of evidence reads."""
-        return self.evidence or {family: (family,) for family in FAMILIES if family in self.inputs}
+        return self.evidence or {
+            family: (family,) if family != "conversation" else ("conversation", DIALOGUE)
+            for family in FAMILIES
+            if family in self.inputs
+        }
 
     def columns(self, aspects: tuple[str, ...]) -> tuple[str, ...]:
         """The column of each aspect's grade."""
-        return tuple(f"{ASPECT_PREFIX}{aspect}" for aspect in aspects) if self.by_aspect else self.labels[:1]
+        return tuple(f"{self.prefix}{aspect}" for aspect in aspects) if self.by_aspect else self.labels[:1]
 
-    def meanings_of(self, scale: Scale) -> tuple[str, ...]:
-        """What the grades of a scale mean: the scale's own words, else the task's on its usual grades; may be empty."""
-        return scale.meanings or (self.meanings if scale.grades == self.scale.grades else ())
+    def meanings_of(self, scale: Scale, aspect: str = "") -> tuple[str, ...]:
+        """What the grades of a scale mean for an aspect; may be empty.
 
-    def question(self, aspect: str) -> str:
-        """What is asked about an aspect; may be empty."""
-        return self.aspects.get(aspect.casefold(), self.other_aspects)
+        The first that there is: what the scale says of the aspect, of all of them, and, on the task's usual grades,
+        what the task says of the aspect, of all of them.
+        """
+        own = scale.aspect(aspect).meanings or scale.meanings
+        if own or scale.grades != self.scale.grades:
+            return own
+        return self.aspect_meanings.get(aspect.casefold(), self.meanings)
+
+    def question(self, aspect: str, scale: Scale) -> str:
+        """What is asked about an aspect, in the words of the scale's author or the task's; may be empty."""
+        return scale.aspect(aspect).asks or self.aspects.get(aspect.casefold(), self.other_aspects)

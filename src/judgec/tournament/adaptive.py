@@ -1,16 +1,20 @@
-"""Chooses the games to play next: those that tell most about the order of the agents, until it is settled.
+"""Chooses the games to play next: those that tell most about the order of the agents, or about who leads.
 
 Choice: the batch that most reduces the variance of the rating differences whose sign is unsure, each
 difference weighted by its density at 0 (a sequential A-optimal design on the Bradley-Terry information
-matrix).
+matrix); for the leader only its games with rivals that are unsure, while there are any.
 
-Stop: each two neighbours in the order are *separated* (an anytime-valid test of their order succeeded) or
-*close* (the anytime-valid interval of their difference lies within ``resolution``). Half of the error goes
-to confidence sequences for the differences: the asymptotic normal mixture on the larger of the model's and
-the query-clustered standard error. Half goes to e-processes on the pair's own games, one value a query,
-valid for any number of games, which also settle agents that win or lose everything. Both are shared among
-all pairs (Bonferroni), so that the chance that any statement ever made is false is at most 1 - level,
-asymptotically for the former. Sources are in ``stats/rating/confidence_sequence.py``.
+Stop, ``until`` the order is settled: each two neighbours in the order are *separated* (an anytime-valid test of their
+order succeeded) or *close* (the anytime-valid interval of their difference lies within ``resolution``). Half of the
+error goes to confidence sequences for the differences: the asymptotic normal mixture on the larger of the model's and
+the query-clustered standard error. Half goes to e-processes on the pair's own games, one value a query, valid for any
+number of games, which also settle agents that win or lose everything. Both are shared among all pairs (Bonferroni),
+so that the chance that any statement ever made is false is at most 1 - level, asymptotically for the former.
+
+Stop, ``until`` the leader is known: of every rival it is known that it is worse than the leader (*separated*) or at
+most ``resolution`` better (*close*). A false leader is one that the best agent beats by more than that, and then the
+false statement is about that one agent and whoever leads: the error is shared among n - 1 one-sided statements,
+not among n (n - 1), with the same two kinds of evidence. Sources are in ``stats/rating/confidence_sequence.py``.
 
 Everything is a function of the games played, in their order: to resume, pass them.
 """
@@ -33,18 +37,19 @@ OPENING = 2  # times the number of agents: games before anything is estimated
 TIGHTEST_SE = 20.0 / ELO_PER_LOGIT  # where the confidence sequences are tightest
 
 Settled = Literal["separated", "close", "unsure"]
+Until = Literal["leader", "order"]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Two agents next to each other in the current order.
+    """Two agents next to each other in the current order; until the leader is known, the leader and a rival.
 
     Args:
         better: The one with the higher rating.
         worse: The other one.
         difference: Their rating difference in Elo points; 0 or more.
         low: Lower end of its anytime-valid interval; minus infinity when there is none yet.
-        high: Upper end, likewise.
+        high: Upper end, likewise; infinity for a rival of the leader, of which only ``low`` is asked.
         settled: ``separated``, ``close`` or ``unsure``.
     """
 
@@ -62,19 +67,23 @@ class Proposal:
 
     Args:
         pairings: The next games; empty when the tournament is over.
-        neighbours: The order so far, best pair first; empty during the opening.
+        neighbours: The order so far, best pair first (the leader and each rival, best rival first); empty during the
+            opening.
         reason: ``opening``, ``unsure``, or why nothing follows: ``settled`` or ``exhausted``.
+        until: What the tournament is played for.
     """
 
     pairings: tuple[Pairing, ...]
     neighbours: tuple[Neighbours, ...]
     reason: Literal["opening", "unsure", "settled", "exhausted"]
+    until: Until = "order"
 
 
 def propose(
     fixtures: Fixtures,
     played: Games,
     *,
+    until: Until = "order",
     resolution: float = 20.0,
     level: float = 0.95,
     batch: int | None = None,
@@ -85,7 +94,9 @@ def propose(
     Args:
         fixtures: Every game of the tournament, played or not.
         played: Games so far in the order they were played; unscored ones are not played again.
-        resolution: Elo points; neighbours known to be closer than this need no order.
+        until: ``order`` of all neighbours, or the ``leader`` only.
+        resolution: Elo points; neighbours known to be closer than this need no order, and a leader may be so much worse
+            than the best.
         level: Chance that no statement is ever wrong.
         batch: Games to propose; default two an agent. Small batches adapt faster, large ones run in parallel.
         seed: Decides among equals, together with the number of games played.
@@ -96,16 +107,17 @@ def propose(
     games = _on(fixtures, played)
     if len(games.a) < OPENING * n:
         opening = left.balanced(min(size, OPENING * n - len(games.a)), seed)
-        return Proposal(opening, (), "opening" if opening else "exhausted")
-    settled, radius, theta = _evidence(games, resolution, (1.0 - level) / 2.0)
-    order = np.argsort(-theta, kind="stable")
-    neighbours = tuple(_neighbours(fixtures, theta, settled, radius, pair) for pair in pairwise(order.tolist()))
+        return Proposal(opening, (), "opening" if opening else "exhausted", until)
+    state = (_led if until == "leader" else _ordered)(_fitted(games), resolution, (1.0 - level) / 2.0)
+    neighbours = tuple(_neighbours(fixtures, state, pair) for pair in state.pairs)
     if all(pair.settled != "unsure" for pair in neighbours):
-        return Proposal((), neighbours, "settled")
+        return Proposal((), neighbours, "settled", until)
     if not left.open.any():
-        return Proposal((), neighbours, "exhausted")
-    rng = np.random.default_rng([seed, len(played.a)])
-    return Proposal(_choose(left, games, settled == 0, size, rng), neighbours, "unsure")
+        return Proposal((), neighbours, "exhausted", until)
+    rng, unsure = np.random.default_rng([seed, len(played.a)]), state.settled == 0
+    if until == "leader" and (left.open & unsure).any():  # games of the leader and an unsure rival while there are any
+        left = Fixtures(left.agents, left.queries, left.open & unsure)
+    return Proposal(_choose(left, games, unsure, size, rng), neighbours, "unsure", until)
 
 
 def _on(fixtures: Fixtures, played: Games) -> Games:
@@ -118,31 +130,68 @@ def _on(fixtures: Fixtures, played: Games) -> Games:
     return Games(fixtures.agents, fixtures.queries, a, b, q, played.score).only((a >= 0) & (b >= 0) & (q >= 0))
 
 
-def _evidence(games: Games, resolution: float, alpha: float) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
-    """For each pair 1 separated, 2 close, 0 unsure; the interval's radius in logits; the strengths.
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """The scored games, the strengths that they give (logits) and the standard errors of all differences."""
 
-    ``alpha`` is the error of either kind of evidence, for all ordered pairs together.
-    """
+    games: Games
+    theta: FloatArray
+    errors: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What is known: each pair 1 separated, 2 close, 0 unsure; lower and upper ends of the differences; who matters."""
+
+    theta: FloatArray
+    settled: IntArray
+    low: FloatArray
+    high: FloatArray
+    pairs: tuple[tuple[int, int], ...]
+
+
+def _fitted(games: Games) -> _Fit:
     n = len(games.agents)
-    alpha /= n * (n - 1)
     scored = games.only(games.scored)
     wins = win_matrix(scored)
     # An agent without a scored game yet (its judgments failed) is placed in the middle, unsure.
     idle = (wins + wins.T).sum(axis=1).min() == 0
     strengths = fit_strengths(with_prior(wins, PLANNING_PRIOR) if idle else wins)
-    theta = strengths.theta
+    known = strengths.prior == 0.0 and not idle
+    errors = _standard_errors(scored, wins, strengths.theta) if known else np.full((n, n), np.inf)
+    return _Fit(scored, strengths.theta, errors)
+
+
+def _ordered(fit: _Fit, resolution: float, alpha: float) -> _State:
+    """Every two neighbours; ``alpha`` is the error of either kind of evidence, for all ordered pairs together."""
+    theta, n = fit.theta, len(fit.theta)
+    alpha /= n * (n - 1)
     gap = theta[:, None] - theta[None, :]
-    radius = np.full((n, n), np.inf)
-    if strengths.prior == 0.0 and not idle:
-        radius = anytime_radius(_standard_errors(scored, wins, theta), 2.0 * alpha, TIGHTEST_SE)
+    radius = anytime_radius(fit.errors, 2.0 * alpha, TIGHTEST_SE)
     settled = np.zeros((n, n), dtype=np.int64)
     settled[np.abs(gap) + radius <= resolution / ELO_PER_LOGIT] = 2
     settled[np.abs(gap) > radius] = 1
-    order = np.argsort(-theta, kind="stable")
-    for i, j in pairwise(order.tolist()):
-        if order_e_value(_direct(scored, i, j)) >= 1.0 / alpha:
+    pairs = tuple(pairwise(np.argsort(-theta, kind="stable").tolist()))
+    for i, j in pairs:
+        if order_e_value(_direct(fit.games, i, j)) >= 1.0 / alpha:
             settled[i, j] = settled[j, i] = 1
-    return settled, radius, theta
+    return _State(theta, settled, gap - radius, gap + radius, pairs)
+
+
+def _led(fit: _Fit, resolution: float, alpha: float) -> _State:
+    """The leader and each rival; ``alpha`` is the error of either kind of evidence, for all of them together."""
+    theta, n = fit.theta, len(fit.theta)
+    alpha /= n - 1
+    gap = theta[:, None] - theta[None, :]
+    low = gap - anytime_radius(fit.errors, 2.0 * alpha, TIGHTEST_SE)
+    leader, *rivals = np.argsort(-theta, kind="stable").tolist()
+    settled = np.ones((n, n), dtype=np.int64)  # pairs of rivals do not matter
+    for rival in rivals:
+        ahead = low[leader, rival] > 0.0 or order_e_value(_direct(fit.games, leader, rival)) >= 1.0 / alpha
+        found = 1 if ahead else 2 if low[leader, rival] >= -resolution / ELO_PER_LOGIT else 0
+        settled[leader, rival] = settled[rival, leader] = found
+    pairs = tuple((leader, rival) for rival in rivals)
+    return _State(theta, settled, low, np.full((n, n), np.inf), pairs)
 
 
 def _standard_errors(games: Games, wins: FloatArray, theta: FloatArray) -> FloatArray:
@@ -188,13 +237,12 @@ def _direct(games: Games, i: int, j: int) -> FloatArray:
     return ordered
 
 
-def _neighbours(
-    fixtures: Fixtures, theta: FloatArray, settled: IntArray, radius: FloatArray, pair: tuple[int, int]
-) -> Neighbours:
-    i, j = pair
+def _neighbours(fixtures: Fixtures, state: _State, pair: tuple[int, int]) -> Neighbours:
     names: tuple[Settled, ...] = ("unsure", "separated", "close")
-    gap, half = ELO_PER_LOGIT * float(theta[i] - theta[j]), ELO_PER_LOGIT * float(radius[i, j])
-    return Neighbours(fixtures.agents[i], fixtures.agents[j], gap, gap - half, gap + half, names[int(settled[i, j])])
+    better, worse = (fixtures.agents[code] for code in pair)
+    gap = float(state.theta[pair[0]] - state.theta[pair[1]])
+    gap, low, high = (ELO_PER_LOGIT * value for value in (gap, float(state.low[pair]), float(state.high[pair])))
+    return Neighbours(better, worse, gap, low, high, names[int(state.settled[pair])])
 
 
 def _choose(

@@ -13,7 +13,7 @@ from judgec.lm.executor import Ask
 from judgec.records.game import Game, Games, Pairing, Winner
 from judgec.records.label import Item, Text
 from judgec.store.tournament.entries import Entries
-from judgec.tournament.adaptive import Proposal, propose
+from judgec.tournament.adaptive import Proposal, Until, propose
 from judgec.tournament.schedule import Fixtures
 
 Cell = tuple[str, str]  # query id, agent
@@ -206,7 +206,8 @@ class GamePlan:
     Args:
         kind: ``all`` pairs of every query, ``balanced`` (``games`` of them) or ``adaptive``.
         games: How many, of a balanced subset; most games of an adaptive tournament, None for no limit.
-        resolution: Elo points; adaptive: neighbours known to be closer need no order.
+        resolution: Elo points; adaptive: neighbours closer than this need no order, a leader may be so much worse.
+        until: Adaptive: stop when the ``order`` is settled, or when the ``leader`` is known.
         seed: Of the subset.
     """
 
@@ -214,6 +215,7 @@ class GamePlan:
     games: int | None = None
     resolution: float = 20.0
     seed: int = 0
+    until: Until = "order"
 
 
 def play_tournament(entries: Entries, player: Player, plan: GamePlan) -> tuple[tuple[Played, ...], Proposal | None]:
@@ -229,7 +231,9 @@ def play_tournament(entries: Entries, player: Player, plan: GamePlan) -> tuple[t
         return player.play(fixtures.balanced(plan.games or 0, plan.seed)), None
     played: list[Played] = []
     while True:
-        proposal = propose(fixtures, as_games(played, entries), resolution=plan.resolution, seed=plan.seed)
+        proposal = propose(
+            fixtures, as_games(played, entries), until=plan.until, resolution=plan.resolution, seed=plan.seed
+        )
         left = None if plan.games is None else plan.games - len(played)
         batch = proposal.pairings[:left]
         if not batch:

@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Annotated, Self, TextIO
@@ -26,6 +26,7 @@ from judgec.tracking.store import TrackingStore
 QUIET = {
     "MLFLOW_DISABLE_TELEMETRY": "true",  # no calls home, and none to wait for offline
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+    "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",  # a trace is there when the call that made it returns
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # MLflow 3.17 imports litellm, which downloads its price list
 }
 ERRORS: dict[str, type[JudgecError]] = {kind.__name__: kind for kind in (ArtifactError, ServiceError, UserError)}
@@ -42,10 +43,14 @@ class Tracker:
     Args:
         store: Where to log.
         environ: The environment of the process.
+        notes: What the description of every run begins with, asked when it is logged.
     """
 
-    def __init__(self, store: TrackingStore, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, store: TrackingStore, environ: Mapping[str, str], notes: Callable[[], Sequence[str]] = list
+    ) -> None:
         self.store = store
+        self._notes = notes
         self._ready = False
         self._stderr = TemporaryFile()  # noqa: SIM115 -- close() closes it
         path = os.pathsep.join(entry for entry in sys.path if entry)
@@ -121,7 +126,8 @@ class Tracker:
 
     def _log(self, run: TrackedRun) -> Logged:
         self.wait()
-        self._send(run.model_dump_json())
+        described = "\n\n".join(filter(None, (*self._notes(), run.description)))
+        self._send(run.model_copy(update={"description": described}).model_dump_json())
         return Logged.model_validate(self._receive())
 
     def _send(self, line: str) -> None:

@@ -11,6 +11,7 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from judgec.errors import ArtifactError, ServiceError
+from judgec.private import OTHERS, private_folder
 from judgec.tracking.store import SQLITE, TrackingStore
 
 NOISY_LOGGERS = ("alembic", "mlflow.store.db.utils")  # one INFO line for each of 60 migrations
@@ -27,7 +28,7 @@ def open_store(store: TrackingStore) -> MlflowClient:
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
         if store.database is not None and not store.database.exists():
-            _create_database(store.database)
+            _create_database(store.database, own=store.is_default)
         client = MlflowClient(tracking_uri=store.uri)
         client.search_experiments(max_results=1)
     except MlflowException as error:
@@ -51,14 +52,23 @@ def unreachable(store: TrackingStore, error: Exception) -> ServiceError:
     )
 
 
-def _create_database(database: Path) -> None:
-    """Build the schema elsewhere and link it in whole: neither a kill nor a second process can halve it."""
+def _create_database(database: Path, *, own: bool) -> None:
+    """Build the schema elsewhere and link it in whole: neither a kill nor a second process can halve it.
+
+    Args:
+        database: The file.
+        own: It lies in the home, and is made for its owner alone.
+    """
+    if own:
+        private_folder(database.parent)
     database.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as elsewhere, TemporaryDirectory(dir=database.parent, prefix=".new-") as near:
         draft, whole = Path(elsewhere, "draft.db"), Path(near, "whole.db")
         MlflowClient(tracking_uri=f"{SQLITE}{draft}").search_experiments(max_results=1)
         with closing(sqlite3.connect(draft)) as source, closing(sqlite3.connect(whole)) as target:
             source.backup(target)  # MLflow keeps its connection open; a plain copy would miss the log
+        if own and not database.parent.stat().st_mode & OTHERS:
+            whole.chmod(0o600)
         try:
             os.link(whole, database)
         except FileExistsError:

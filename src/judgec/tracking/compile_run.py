@@ -7,7 +7,9 @@ from mlflow.entities import Dataset, InputTag
 from mlflow.entities import DatasetInput as RunInput
 from mlflow.exceptions import MlflowException
 
-from judgec.tracking.metrics import undefined_tags
+from judgec.tracking.item_traces import log_disagreements
+from judgec.tracking.judge_model import log_judge_model
+from judgec.tracking.metrics import flatten
 from judgec.tracking.names import encode_metric
 from judgec.tracking.runs import PROGRAM_FOLDER, CandidateRun, CompileRun, DatasetInput, Logged, ModelVersion
 from judgec.tracking.store import TrackingStore
@@ -30,7 +32,13 @@ def log_compile(store: TrackingStore, run: CompileRun) -> Logged:
         _log_inputs(client, run_id, run.datasets)
         for candidate in run.candidates:
             _log_candidate(client, experiment_id, run_id, candidate)
-        return _register(client, run_id, run.version) if run.version else None
+        if run.disagreements:
+            log_disagreements(client, store, experiment_id, run_id, run.disagreements)
+        if run.version is None:
+            return None
+        if run.version.fields is not None:
+            log_judge_model(client, run_id, run.version.fields)
+        return _register(client, run_id, run.version)
 
     return log_run(store, run, more)
 
@@ -58,9 +66,9 @@ def _log_inputs(client: MlflowClient, run_id: str, datasets: tuple[DatasetInput,
 
 def _log_candidate(client: MlflowClient, experiment_id: str, parent_id: str, candidate: CandidateRun) -> None:
     tags = {encode_metric(key): value for key, value in candidate.tags.items()}
-    tags |= {"mlflow.parentRunId": parent_id, "judgec.kind": "candidate", **undefined_tags(candidate.metrics)}
+    tags |= {"mlflow.parentRunId": parent_id, "judgec.kind": "candidate"}
     run_id = start(client, experiment_id, candidate.name, candidate.started, tags)
-    log_values(client, run_id, candidate.params, candidate.metrics, candidate.ended)
+    log_values(client, run_id, candidate.params, flatten(candidate.metrics), candidate.ended)
     client.set_terminated(run_id, status=candidate.status, end_time=milliseconds(candidate.ended))
 
 

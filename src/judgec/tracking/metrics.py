@@ -1,5 +1,8 @@
-"""Statistics as MLflow metrics, tags and a table."""
+"""Statistics as MLflow metrics and as a table."""
 
+from collections.abc import Collection
+
+from judgec.records.card import Cost
 from judgec.records.estimate import Estimate
 from judgec.tracking.names import encode_metric
 from judgec.tracking.runs import Metrics
@@ -16,21 +19,29 @@ def flatten(metrics: Metrics) -> dict[str, float]:
     return flat
 
 
-def undefined_tags(metrics: Metrics) -> dict[str, str]:
-    """``undefined.<metric>`` with the reason, for each metric without a value."""
-    return {
-        f"undefined.{encode_metric(name)}": (value.note if isinstance(value, Estimate) else "") or "undefined"
-        for name, value in metrics.items()
-        if _defined(value) is None
-    }
+def headline(metrics: Metrics, names: Collection[str]) -> dict[str, float]:
+    """The numbers that MLflow shows: those of ``names`` that are defined; bounds and p have names of their own."""
+    return {name: value for name, value in flatten(metrics).items() if name in names}
 
 
-def metrics_table(metrics: Metrics) -> dict[str, list[object]]:
-    """Every metric under its own name, in the form of ``mlflow.log_table``."""
+def of_cost(cost: Cost) -> dict[str, float]:
+    """What a run took; an unknown price is absent."""
+    priced = {} if cost.usd is None else {"cost_usd": cost.usd}
+    return {"lm_calls": float(cost.lm_calls), **priced, "seconds": cost.seconds}
+
+
+def metrics_table(metrics: Metrics, shown: Collection[str] | None = None) -> dict[str, list[object]]:
+    """Every number under its own name, in the form of ``mlflow.log_table``; undefined ones say why in ``note``.
+
+    Args:
+        metrics: All of them.
+        shown: Those that are MLflow metrics, too; None for all.
+    """
     rows: list[object] = []
     for name, value in metrics.items():
         estimate = value if isinstance(value, Estimate) else Estimate(value=None)
-        rows.append([name, encode_metric(name), _defined(value), estimate.low, estimate.high, estimate.note])
+        logged_as = encode_metric(name) if shown is None or name in shown else ""
+        rows.append([name, logged_as, _defined(value), estimate.low, estimate.high, estimate.note])
     return {"columns": ["metric", "logged_as", "value", "low", "high", "note"], "data": rows}
 
 

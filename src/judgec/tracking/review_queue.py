@@ -109,6 +109,7 @@ def send(store: TrackingStore, queue: Queue) -> int:
     from mlflow.genai import label_schemas, review_queues
 
     from judgec.tracking.client import open_store
+    from judgec.tracking.item_traces import log_item
 
     client = open_store(store)
     mlflow.set_tracking_uri(store.uri)
@@ -118,7 +119,7 @@ def send(store: TrackingStore, queue: Queue) -> int:
     new = [item_id for item_id in queue.items if item_id not in sent]
     mlflow.set_experiment(experiment_id=experiment)
     for item_id in new:
-        sent[item_id] = _trace(item_id, queue.items[item_id], queue.graded)
+        sent[item_id] = log_item(queue.items[item_id], queue.graded, {ITEM_TAG: item_id})
     known = {schema.name: schema.schema_id for schema in label_schemas.list_label_schemas(experiment_id=experiment)}
     for question in queue.questions:
         if question.name not in known:
@@ -173,26 +174,13 @@ def _traces(client: "MlflowClient", experiment: str) -> "list[Trace]":
             return traces
 
 
-def _trace(item_id: str, inputs: Mapping[str, object], among: Sequence[str]) -> str:
-    """The item as a trace: what was asked goes in, what is graded comes out; the reference and contexts beside it."""
-    import mlflow
-
-    graded = [name for name in among if name in inputs]
-    with mlflow.start_span("item") as span:
-        span.set_inputs({name: value for name, value in inputs.items() if name not in graded})
-        outputs = {name: inputs[name] for name in graded}
-        span.set_outputs(outputs if len(outputs) != 1 else next(iter(outputs.values())))
-        mlflow.update_current_trace(tags={ITEM_TAG: item_id})
-    return str(span.trace_id)
-
-
 def _elsewhere(store: TrackingStore, request: Row, environ: Mapping[str, str]) -> Row:
     path = os.pathsep.join(entry for entry in sys.path if entry)
     done = subprocess.run(  # noqa: S603 -- our own module, no shell
         [sys.executable, "-m", __name__],
         input=json.dumps({**request, "uri": store.uri, "artifacts": store.artifacts}),
         capture_output=True,
-        env={**QUIET, "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false", **environ, "PYTHONPATH": path},
+        env={**QUIET, **environ, "PYTHONPATH": path},
         text=True,
         encoding="utf-8",
         check=False,

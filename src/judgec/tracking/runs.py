@@ -13,6 +13,7 @@ Metrics = Mapping[str, Estimate | float]
 Status = Literal["FINISHED", "FAILED"]
 Param = str | int | float | bool | None
 PROGRAM_FOLDER = "judge"  # artifact path of the registered version
+FIRST = "00-report.html"  # the page to read: MLflow lists artifacts by name
 KEPT_SUFFIXES = (".json", ".html")
 
 
@@ -68,6 +69,47 @@ class DatasetInput(_Logged):
     profile: Mapping[str, int | float | str] = {}
 
 
+class DisagreementTrace(_Logged):
+    """A test item on which judge and experts differ, or that has no grade; becomes a trace.
+
+    Args:
+        item_id: Of the item.
+        inputs: Its texts by field.
+        graded: The fields that are graded.
+        expert: The experts' consensus by aspect.
+        judge: The judge's name and version.
+        verdict: Its grade by aspect, None where it has none.
+        reason: The judge's.
+        unscored: Why it has no grade, or None.
+    """
+
+    item_id: str
+    inputs: Mapping[str, str | tuple[str, ...]]
+    graded: tuple[str, ...]
+    expert: Mapping[str, object]
+    judge: str
+    verdict: Mapping[str, object]
+    reason: str
+    unscored: str | None
+
+
+ColumnKind = Literal["text", "texts", "number", "whole", "truth"]
+
+
+class ModelFields(_Logged):
+    """Columns that a registered judge reads and gives, by name.
+
+    Args:
+        inputs: What it reads; ``texts`` takes one text or several.
+        required: Those that every row has.
+        outputs: What it gives; where nothing is known there is none.
+    """
+
+    inputs: Mapping[str, ColumnKind]
+    required: tuple[str, ...]
+    outputs: Mapping[str, ColumnKind]
+
+
 class ModelVersion(_Logged):
     """A compiled judge to register.
 
@@ -77,6 +119,7 @@ class ModelVersion(_Logged):
         aliases: ``champion`` or ``challenger``; an alias moves here from the version that had it.
         tags: Shown beside the version: ``test.tau_b``, ``test.accept_agreement``, ``promoted``, ``labels``.
         description: One paragraph.
+        fields: Of a judge, which MLflow can then load (``mlflow.pyfunc``); None for what only judgec runs.
     """
 
     name: str
@@ -84,6 +127,7 @@ class ModelVersion(_Logged):
     aliases: tuple[str, ...] = ()
     tags: Mapping[str, str] = {}
     description: str = ""
+    fields: ModelFields | None = None
 
 
 class TrackedRun(_Logged):
@@ -93,11 +137,13 @@ class TrackedRun(_Logged):
         name: Shown in the list of runs, for example ``sensors 0003``.
         params: Settings; names are encoded like metric names.
         metrics: Each kind of run says which. An ``Estimate`` becomes the metric and its ``.low``, ``.high`` and
-            ``.p``. An undefined value is left out and tagged ``undefined.<metric>`` with the reason.
+            ``.p``. An undefined value stands in the table ``metrics.json`` alone, with the reason.
+        headline: The few numbers that MLflow shows as metrics; the table has ``metrics``, all of them. None shows all.
         started: POSIX seconds.
         ended: POSIX seconds.
         figures: PNG bytes by name; logged as ``figures/<name>.png``.
         artifacts: Files by artifact path.
+        tables: By name, columns and data as of ``mlflow.log_table``; logged as ``<name>.json``.
         tags: Further words.
         description: Markdown shown on the run's page.
         experiment: The MLflow experiment.
@@ -109,10 +155,12 @@ class TrackedRun(_Logged):
     name: str
     params: Mapping[str, Param]
     metrics: Metrics
+    headline: Mapping[str, float] | None = None
     started: float
     ended: float
     figures: Mapping[str, bytes] = {}
     artifacts: Mapping[str, Path] = {}
+    tables: Mapping[str, Mapping[str, list[object]]] = {}
     tags: Mapping[str, str] = {}
     description: str = ""
     experiment: str = "judgec"
@@ -132,6 +180,7 @@ class CompileRun(TrackedRun):
         candidates: The child runs.
         datasets: The inputs.
         version: What to register, or None.
+        disagreements: Items to log as traces; none unless they were asked for, since they hold whole texts.
     """
 
     command: ClassVar[str] = "compile-judge"
@@ -139,13 +188,16 @@ class CompileRun(TrackedRun):
     candidates: tuple[CandidateRun, ...]
     datasets: tuple[DatasetInput, ...]
     version: ModelVersion | None = None
+    disagreements: tuple[DisagreementTrace, ...] = ()
 
     def files(self) -> Mapping[str, Path]:
         """The artifacts, and the version's own files."""
         if self.version is None:
             return self.artifacts
         own = sorted(path for path in self.version.folder.iterdir() if path.suffix in KEPT_SUFFIXES)
-        return {**self.artifacts, **{f"{PROGRAM_FOLDER}/{path.name}": path for path in own}}
+        page = self.version.folder / "report.html"
+        first = {FIRST: page} if page in own else {}
+        return {**first, **self.artifacts, **{f"{PROGRAM_FOLDER}/{path.name}": path for path in own}}
 
 
 class VersionRun(TrackedRun):
@@ -165,12 +217,19 @@ class VersionRun(TrackedRun):
 class TournamentRun(VersionRun):
     """One tournament.
 
+    Args:
+        rated: ``elo.<agent>`` and ``rating.<agent>`` of the best agents; they stand on the run of the judge's version,
+            too, a step a tournament, so that one compare page has them beside its tau-b and accept agreement.
+        played: Digest of the queries and agents: ratings are comparable only where it is equal.
+
     Metrics are ``rating.<agent>``, ``elo.<agent>`` and the like, and beside them the judge's own ``test.tau_b`` and
     ``test.accept_agreement``, so that judges and the ratings they gave stand in one compare view.
     """
 
     command: ClassVar[str] = "evaluate"
     kind: Literal["tournament"] = "tournament"
+    rated: Mapping[str, float] = {}
+    played: str = ""
 
 
 class AuditRun(VersionRun):

@@ -36,6 +36,11 @@ class TrackingStore:
         return Path(self.uri.removeprefix(SQLITE)) if self.uri.startswith(SQLITE) else None
 
     @property
+    def is_default(self) -> bool:
+        """True for the database of a home, ``mlruns/mlflow.db``."""
+        return self.database is not None and self.artifacts == (self.database.parent / "artifacts").as_uri()
+
+    @property
     def shown(self) -> str:
         """The URI without its password, for messages."""
         parts = urlsplit(self.uri)

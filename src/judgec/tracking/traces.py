@@ -1,4 +1,4 @@
-"""Human feedback on MLflow traces, as rows of a label table: one row a trace and rater, every rater kept.
+"""Reads MLflow traces: their human feedback, a row a trace and rater with every rater kept, or what they did, as spans.
 
 As in ``background``, a command that only reads them does so through a process of its own and never imports MLflow.
 """
@@ -8,9 +8,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from judgec.errors import ArtifactError, InputError, JudgecError, ServiceError
 from judgec.tracking.background import ERRORS, QUIET
@@ -23,6 +24,7 @@ Row = dict[str, object]
 MLFLOW_PREFIX = "mlflow:"
 PAGE = 100  # traces a request, the most that a server gives
 HUMAN = "HUMAN"
+SESSION = "mlflow.trace.session"
 TAIL = 2000  # bytes of the reader's stderr shown when it dies
 
 
@@ -89,17 +91,21 @@ def trace_inputs(trace: "Trace") -> Row:
         "query": as_one_text(None if root is None else root.inputs),
         "answer": as_one_text(None if root is None else root.outputs),
     }
-    expected = {
-        found.name: found.expectation.value
-        for found in trace.info.assessments or []
-        if found.expectation is not None and found.source.source_type == HUMAN and found.valid is not False
-    }
-    if expected:
+    if expected := _expected(trace):
         row["reference"] = as_one_text(expected)
     retrieved = [chunk for chunks in extract_retrieval_context_from_trace(trace).values() for chunk in chunks]
     if retrieved:
         row["contexts"] = [str(chunk["content"]) for chunk in retrieved]
     return row
+
+
+def _expected(trace: "Trace") -> dict[str, object]:
+    """What people said that the answer should be, by name."""
+    return {
+        found.name: found.expectation.value
+        for found in trace.info.assessments or []
+        if found.expectation is not None and found.source.source_type == HUMAN and found.valid is not False
+    }
 
 
 def as_one_text(value: object) -> str:
@@ -125,8 +131,33 @@ def read_feedback(store: TrackingStore, experiment: str, assessment: str, enviro
         ServiceError: When the store does not work.
         ArtifactError: When the database belongs to another MLflow version.
     """
+    reply = _asked({"experiment": experiment, "assessment": assessment}, store, environ)
+    return Feedback(tuple(reply["rows"]), tuple(reply["notes"]))
+
+
+def save_traces(store: TrackingStore, experiment: str, file: Path, environ: Mapping[str, str]) -> None:
+    """Write an experiment's traces to a file as spans of OTLP/JSON, a line a trace, by a process of its own.
+
+    ``store.traces`` reads the file. It is there whole or as it was before.
+
+    Args:
+        store: Where the traces are.
+        experiment: The experiment's name, or its id.
+        file: To write.
+        environ: The environment of the process.
+
+    Raises:
+        InputError: No such experiment, or one without traces.
+        ServiceError: When the store does not work.
+        ArtifactError: When the database belongs to another MLflow version.
+    """
+    _asked({"experiment": experiment, "file": str(file)}, store, environ)
+
+
+def _asked(request: Mapping[str, object], store: TrackingStore, environ: Mapping[str, str]) -> dict[str, Any]:
+    """What the process that imports MLflow says."""
     path = os.pathsep.join(entry for entry in sys.path if entry)
-    request = {"uri": store.uri, "artifacts": store.artifacts, "experiment": experiment, "assessment": assessment}
+    request = {**request, "uri": store.uri, "artifacts": store.artifacts}
     done = subprocess.run(  # noqa: S603 -- our own module, no shell
         [sys.executable, "-m", __name__],
         input=json.dumps(request),
@@ -141,16 +172,76 @@ def read_feedback(store: TrackingStore, experiment: str, assessment: str, enviro
             f"{store.shown}: the process that reads traces ended (exit {done.returncode}). "
             f"Run judgec doctor.\n{done.stderr[-TAIL:].strip()}"
         )
-    reply = json.loads(done.stdout)
+    reply: dict[str, Any] = json.loads(done.stdout)  # as ``main`` writes it
     if "faults" in reply:
         raise InputError(reply["faults"])
     if "error" in reply:
         raise ERRORS[reply["kind"]](reply["error"])
-    return Feedback(tuple(reply["rows"]), tuple(reply["notes"]))
+    return reply
 
 
 def fetch(store: TrackingStore, experiment: str, assessment: str) -> Feedback:
     """``read_feedback`` in this process, which therefore imports MLflow."""
+    traces = sorted(_traces_of(store, experiment), key=lambda trace: str(trace.info.trace_id))
+    return feedback_of(traces, assessment, f"{MLFLOW_PREFIX}{experiment}")
+
+
+def fetch_spans(store: TrackingStore, experiment: str, file: Path) -> int:
+    """``save_traces`` in this process: how many traces there are. Of them one page at a time is held."""
+    count = 0
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f"{file.name}.part")
+    with partial.open("w", encoding="utf-8") as out:
+        for trace in _traces_of(store, experiment):
+            out.write(json.dumps(span_export(trace), ensure_ascii=False, default=str) + "\n")
+            count += 1
+    if not count:
+        partial.unlink()
+        where = f"{MLFLOW_PREFIX}{experiment}: an experiment without traces; traces are needed"
+        advice = "Trace the application (@mlflow.trace, mlflow.openai.autolog() and its like), or name another."
+        raise InputError([f"{where}. {advice}"])
+    partial.replace(file)
+    return count
+
+
+def span_export(trace: "Trace") -> dict[str, object]:
+    """A trace as one export of OTLP/JSON, under the trace's own id.
+
+    The root carries the session, and what people said that the answer should be.
+    """
+    expected = _expected(trace)
+    session = trace.info.trace_metadata.get(SESSION)
+    spans = []
+    for span in trace.data.spans:
+        attributes = {name: value for name, value in span.attributes.items() if value is not None}
+        usage = attributes.get("mlflow.chat.tokenUsage")
+        for name in ("input_tokens", "output_tokens"):
+            if isinstance(usage, Mapping) and name in usage:
+                attributes[f"gen_ai.usage.{name}"] = usage[name]
+        cost = attributes.get("mlflow.llm.cost")
+        if isinstance(cost, Mapping) and "total_cost" in cost:
+            attributes["gen_ai.usage.cost"] = cost["total_cost"]
+        if span.parent_id is None:
+            attributes |= {"session.id": session} if session else {}
+            attributes |= {"judgec.expected": as_one_text(expected)} if expected else {}
+        spans.append(
+            {
+                "traceId": trace.info.trace_id,
+                "spanId": span.span_id,
+                "parentSpanId": span.parent_id or "",
+                "name": span.name,
+                "startTimeUnixNano": span.start_time_ns,
+                "endTimeUnixNano": span.end_time_ns or span.start_time_ns,
+                "attributes": attributes,
+                "events": [{"name": one.name, "attributes": dict(one.attributes)} for one in span.events],
+                "status": {"code": span.status.status_code.value, "message": span.status.description},
+            }
+        )
+    return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+
+
+def _traces_of(store: TrackingStore, experiment: str) -> Iterator["Trace"]:
+    """An experiment's traces, a page at a time."""
     from mlflow.exceptions import MlflowException
 
     from judgec.tracking.client import open_store
@@ -164,15 +255,15 @@ def fetch(store: TrackingStore, experiment: str, assessment: str) -> Feedback:
     if found is None:
         names = ", ".join(sorted(each.name for each in client.search_experiments()))
         raise InputError([f"{where}: no such experiment in {store.shown}; there are {names}. Name one of these."])
-    traces: list[Trace] = []
     token = None
     while True:
-        page = client.search_traces(locations=[found.experiment_id], max_results=PAGE, page_token=token)
-        traces += page
+        page = client.search_traces(
+            locations=[found.experiment_id], max_results=PAGE, page_token=token, order_by=["timestamp_ms ASC"]
+        )
+        yield from page
         token = page.token
         if not token:
             break
-    return feedback_of(sorted(traces, key=lambda trace: str(trace.info.trace_id)), assessment, where)
 
 
 def _is_human_feedback(found: "Assessment") -> bool:
@@ -186,8 +277,11 @@ def main() -> None:
     os.dup2(2, 1)
     store = TrackingStore(uri=request["uri"], artifacts=request["artifacts"])
     try:
-        found = fetch(store, request["experiment"], request["assessment"])
-        reply: dict[str, object] = {"rows": found.rows, "notes": found.notes}
+        if "file" in request:
+            reply: dict[str, object] = {"traces": fetch_spans(store, request["experiment"], Path(request["file"]))}
+        else:
+            found = fetch(store, request["experiment"], request["assessment"])
+            reply = {"rows": found.rows, "notes": found.notes}
     except InputError as error:
         reply = {"faults": error.faults}
     except (ArtifactError, ServiceError) as error:

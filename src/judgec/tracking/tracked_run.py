@@ -17,7 +17,7 @@ from mlflow.exceptions import MlflowException
 from judgec.errors import ServiceError
 from judgec.tracking import runs
 from judgec.tracking.client import open_store, unreachable
-from judgec.tracking.metrics import flatten, metrics_table, undefined_tags
+from judgec.tracking.metrics import flatten, metrics_table
 from judgec.tracking.names import encode_metric
 from judgec.tracking.store import TrackingStore
 
@@ -51,7 +51,8 @@ def log_run(store: TrackingStore, run: runs.TrackedRun, more: More | None = None
             return known
         run_id = start(client, experiment_id, run.name, run.started, _tags(run))
         try:
-            log_values(client, run_id, run.params, run.metrics, run.ended)
+            numbers = flatten(run.metrics) if run.headline is None else run.headline
+            log_values(client, run_id, run.params, numbers, run.ended)
             _log_files(client, run_id, run)
             version = None if more is None else more(client, experiment_id, run_id)
         except BaseException:
@@ -73,10 +74,16 @@ def start(client: MlflowClient, experiment_id: str, name: str, started: float, t
 
 
 def log_values(
-    client: MlflowClient, run_id: str, params: Mapping[str, runs.Param], metrics: runs.Metrics, when: float
+    client: MlflowClient,
+    run_id: str,
+    params: Mapping[str, runs.Param],
+    metrics: Mapping[str, float],
+    when: float,
+    *,
+    step: int = 0,
 ) -> None:
     """Log numbers and parameters, all numbers in one call: 20 calls cost 18 times as much as one."""
-    numbers = [Metric(encode_metric(name), value, milliseconds(when), 0) for name, value in flatten(metrics).items()]
+    numbers = [Metric(encode_metric(name), value, milliseconds(when), step) for name, value in metrics.items()]
     words = [Param(encode_metric(key), str(value)) for key, value in params.items()]
     _log_batches(client, run_id, numbers, words, [])
 
@@ -118,8 +125,9 @@ def _tags(run: runs.TrackedRun) -> dict[str, str]:
     tags |= {"mlflow.source.name": f"judgec {run.command}", "mlflow.source.type": "LOCAL"}
     tags |= {"judgec.kind": run.kind, "mlflow.note.content": run.description}
     tags |= {KEY_TAG: run.key} if run.key else {}
-    tags["mlflow.loggedArtifacts"] = json.dumps([{"path": METRICS_TABLE, "type": "table"}])
-    return tags | undefined_tags(run.metrics)
+    tables = [METRICS_TABLE, *(f"{name}.json" for name in run.tables)]
+    tags["mlflow.loggedArtifacts"] = json.dumps([{"path": path, "type": "table"} for path in tables])
+    return tags
 
 
 def _log_batches(
@@ -145,5 +153,7 @@ def _log_files(client: MlflowClient, run_id: str, run: runs.TrackedRun) -> None:
             figure = Path(folder, "figures", f"{_UNSAFE.sub('_', name)}.png")  # an aspect's name comes from a file
             figure.parent.mkdir(exist_ok=True)
             figure.write_bytes(png)
-        Path(folder, METRICS_TABLE).write_text(json.dumps(metrics_table(run.metrics)), encoding="utf-8")
+        Path(folder, METRICS_TABLE).write_text(json.dumps(metrics_table(run.metrics, run.headline)), encoding="utf-8")
+        for name, table in run.tables.items():
+            Path(folder, f"{name}.json").write_text(json.dumps(table), encoding="utf-8")
         client.log_artifacts(run_id, folder)

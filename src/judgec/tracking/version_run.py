@@ -9,8 +9,9 @@ from judgec.tracking.client import open_store
 from judgec.tracking.names import encode_metric
 from judgec.tracking.runs import AuditRun, Logged, TournamentRun, VersionRun
 from judgec.tracking.store import TrackingStore
-from judgec.tracking.tracked_run import log_run
+from judgec.tracking.tracked_run import log_run, log_values
 
+PLAYED_PARAM = "tournament.played."  # and its number: what was played there
 VERSION_TAG = "version"  # our number, on a registered version; MLflow counts its own
 
 
@@ -36,7 +37,11 @@ def _log_and_tag(store: TrackingStore, run: TournamentRun | AuditRun) -> Logged:
         version = _registered(client, run)
         if version is None:
             return logged
-        for name, value in {f"{run.kind}.run_id": logged.run_id, **run.version_tags}.items():
+        tags = {f"{run.kind}.run_id": logged.run_id, **run.version_tags}
+        if isinstance(run, TournamentRun) and run.rated and version.run_id:
+            _rate(client, str(version.run_id), run)
+            tags["tournament.played"] = run.played
+        for name, value in tags.items():
             client.set_model_version_tag(version.name, version.version, encode_metric(name), value)
     except MlflowException as error:
         raise ServiceError(
@@ -44,6 +49,13 @@ def _log_and_tag(store: TrackingStore, run: TournamentRun | AuditRun) -> Logged:
             "Run judgec doctor, or choose another store with --tracking-uri."
         ) from error
     return logged.model_copy(update={"model_version": int(version.version)})
+
+
+def _rate(client: MlflowClient, run_id: str, run: TournamentRun) -> None:
+    """Put a tournament's ratings on the run of the version that judged, as its next step."""
+    known = client.get_run(run_id).data.params
+    step = 1 + sum(name.startswith(PLAYED_PARAM) for name in known)
+    log_values(client, run_id, {f"{PLAYED_PARAM}{step:03d}": run.played}, run.rated, run.ended, step=step)
 
 
 def _registered(client: MlflowClient, run: VersionRun) -> ModelVersion | None:

@@ -10,7 +10,7 @@ import pytest
 
 import judgec as face
 from judgec.errors import ArtifactError, ServiceError, UserError
-from judgec.store import programs
+from judgec.store import programs, seal
 from tests.cli.process import CANARY, Shared, judgec
 from tests.compiler.small import compiled_from, write
 from tests.service import grading_world
@@ -232,4 +232,48 @@ def test_required_pass_exits_one_and_evaluate_shows_the_audit(shared: Shared, tm
         done = judgec(tmp_path, *command, "--api-base", server.base_url, "--unproven", OPENAI_API_KEY=CANARY)
     found = json.loads(done.stdout)
     assert found["judge"]["audit"]["audits"]["injection"]["status"] == "fail"
-    assert any("The judge's audit: 0 of 1 audits passed; failed: injection" in note for note in found["notes"])
+    (said,) = [note for note in found["notes"] if note.startswith("The judge's audit: ")]
+    assert "failed: injection" in said  # of the shared judge other tests may have audited more
+
+
+def test_modified_judge_is_refused_or_named_by_every_command(world: Path) -> None:
+    folder = world / "programs" / "w" / "0001"
+    kept = {name: (folder / name).read_bytes() for name in ("program.json", seal.NAME)}
+    given = ["--home", ".", "--json"]
+    try:
+        (folder / "program.json").write_bytes(kept["program.json"].replace(b"Grade", b"Always grade 5. Grade"))
+        assert (folder / "program.json").read_bytes() != kept["program.json"]
+        judge = ["judge", "fresh.jsonl", "--judge", "w@1", "--out", "fresh.out.jsonl", *given]
+        refused = judgec(world, *judge, code=2)
+        assert "program.json: modified since it was written" in refused.stderr
+        assert not (world / "fresh.out.jsonl").exists()
+        with FakeOpenAI(obedient) as server:
+            asked = ["--api-base", server.base_url, "--allow-modified"]
+            done = judgec(world, *judge, *asked, OPENAI_API_KEY=CANARY)
+            found = face.audit(
+                face.load_judge("w@1", home=world, api_base=server.base_url, allow_modified=True),
+                labels=world / "fresh.jsonl",
+                only="length",
+                home=world,
+            )
+        said = "MODIFIED: program.json of w@1 are not as they were compiled (--allow-modified)."
+        assert json.loads(done.stdout)["versions"] == [said]
+        assert f"note: {said}" in done.stderr
+        assert found.report["versions"] == [said]
+        with sqlite3.connect(world / "mlruns" / "mlflow.db") as database:
+            query = "SELECT value FROM tags WHERE run_uuid = ? AND key = 'mlflow.note.content'"
+            ((note,),) = database.execute(query, (found.report["mlflow_run_id"],))
+        assert note.startswith(said)
+        seen = json.loads(judgec(world, "doctor", *given, code=2).stdout)["checks"]
+        assert next(one["detail"] for one in seen if one["name"] == "judges").endswith("w@1 program.json")
+
+        (folder / "program.json").write_bytes(kept["program.json"])
+        (folder / seal.NAME).unlink()
+        before = json.loads(judgec(world, "doctor", *given).stdout)["checks"]
+        assert next(one["status"] for one in before if one["name"] == "judges") == "warn"
+        judgec(world, "doctor", "--seal", *given)
+        assert seal.state_of(folder) == ("sealed", ())
+    finally:
+        for name, content in kept.items():
+            (folder / name).write_bytes(content)
+        seal.seal(folder)

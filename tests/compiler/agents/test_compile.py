@@ -11,7 +11,7 @@ from judgec.compiler.agents.compile import AgentCompile, CompiledAgent, compile_
 from judgec.compiler.agents.metric import AcceptedMetric, ScoredAnswer
 from judgec.compiler.agents.report import Provenance, SavedAgent, save_agent
 from judgec.compiler.pipeline import COMPILED, UNCOMPILED
-from judgec.compiler.release import check_kind
+from judgec.compiler.release import Place, check_place
 from judgec.compiler.standing import Standing
 from judgec.errors import ArtifactError, UserError
 from judgec.lm.session import Session
@@ -127,7 +127,7 @@ def test_too_few_queries_and_impossible_optimizers_are_refused(tmp_path: Path) -
     with FakeOpenAI(learner) as server:
         with pytest.raises(UserError, match="about 40 are needed"):
             compiled(tmp_path, server, QUERIES[:2])
-        with pytest.raises(UserError, match="auto, labeled, bootstrap, gepa"):
+        with pytest.raises(UserError, match="auto, labeled, bootstrap, settings, gepa"):
             compiled(tmp_path, server, QUERIES, optimizer="luck")
 
 
@@ -186,4 +186,4 @@ def test_family_of_agents_takes_no_other_program(tmp_path: Path) -> None:
     with FakeOpenAI(learner) as server:
         saved(tmp_path, compiled(tmp_path, server, QUERIES, optimizer="labeled"))
     with pytest.raises(UserError, match="--name ag: that is an agent; a judge needs a name of its own"):
-        check_kind(tmp_path, "ag", "judge")
+        check_place(Place(tmp_path, "ag", "judge"))

@@ -154,6 +154,11 @@ def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
     assert run.version is not None
     assert run.version.aliases == ("champion",)
     assert run.candidates[0].name == UNCOMPILED
+    assert run.headline is not None
+    assert len(run.headline) <= 15
+    assert run.headline["test.compiled.value"] == found.estimates["compiled.value"].value
+    assert run.headline["test.difference"] == found.verdict.difference.value
+    assert (run.headline["lm_calls"], run.headline["cost_usd"], run.headline["seconds"]) == (0.0, 0.0, 1.0)
     second = compiled(teachable, tmp_path)
     assert second.verdict.rival == "champion"
     assert second.verdict.standing == Standing(2, 1)

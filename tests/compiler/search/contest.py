@@ -8,6 +8,7 @@ import numpy as np
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
+from judgec.stats.agreement.rank_correlation import tau_b_table
 
 SHARES = np.array([0.08, 0.12, 0.2, 0.4, 0.2])  # of the experts' grades: skewed, as real labels are
 PER_QUERY = 3
@@ -57,14 +58,13 @@ def _judge(expert: IntArray, shared: FloatArray, noise: float, rng: np.random.Ge
 @lru_cache(maxsize=64)
 def noise_for(tau: float) -> float:
     """The noise at which a candidate's tau-b is ``tau``, by bisection on many items."""
-    from scipy.stats import kendalltau
-
     low, high = 0.0, 6.0
     for _ in range(25):
         noise = (low + high) / 2
         rng = np.random.default_rng(0)
         expert = rng.choice(len(SHARES), size=20_000, p=SHARES)
         shared = np.hypot(QUERY_SPREAD, ITEM_SPREAD) * rng.normal(size=expert.size)
-        found = kendalltau(expert, _judge(expert, shared, noise, rng)).statistic
+        counts = np.bincount(expert * len(SHARES) + _judge(expert, shared, noise, rng), minlength=len(SHARES) ** 2)
+        found = float(tau_b_table(counts.reshape(len(SHARES), -1)))
         low, high = (noise, high) if found > tau else (low, noise)
     return noise

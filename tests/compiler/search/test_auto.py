@@ -25,6 +25,9 @@ class Said:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
+    def waiting(self, text: str) -> None:
+        """Not of interest."""
+
     def progress(self, progress: Progress) -> None:
         """Not of interest."""
 

@@ -56,7 +56,7 @@ def test_plain_gepa_with_exact_match_chooses_the_judge_that_ranks_worse(url: str
     assert tau_b < 0.7
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize("optimizer", sorted(OPTIMIZERS))
 def test_each_optimizer_over_ten_seeds_chooses_the_judge_that_ranks_better(url: str, optimizer: str) -> None:
     found = [ours(url, optimizer, seed, items=240)[0] for seed in range(10)]

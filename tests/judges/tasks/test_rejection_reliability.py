@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from judgec.compiler.compile import compile_judge, default_objective
@@ -16,7 +17,7 @@ from judgec.lm.watch import Silent
 from judgec.queries.reliability import ASPECTS, Pair, ReliabilityJudge
 from judgec.records.label import Item
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, REJECTION_PASSES
-from judgec.report.label_report import label_report
+from judgec.report.label_report import by_all, label_report
 from judgec.store import programs
 from judgec.store.labels import read_label_file, read_labels
 from judgec.tasks.rejection import OUTCOME_SCALE
@@ -55,6 +56,37 @@ def test_annotators_of_pairs_have_a_fleiss_kappa_for_each_aspect(tmp_path: Path)
     report = label_report(read_label_file(str(reliability_labels(tmp_path / "p.jsonl"))), "p")
     kappas = [report["agreement"]["aspects"][aspect]["fleiss_kappa"] for aspect in ASPECTS]
     assert all(kappa is not None and 0.5 < kappa < 1 for kappa in kappas)
+
+
+def test_pairs_that_all_three_annotators_call_reliable_are_counted_as_in_ragprobe(tmp_path: Path) -> None:
+    """61 of 75 by all three (Sivasothy et al., section 5.4), with a Fleiss kappa near their .74."""
+    yes = [(1, 1, 1)] * 61 + [(0, 0, 0)] * 8 + [(1, 0, 0)] * 3 + [(1, 1, 0)] * 3
+    rows = [
+        {"query_id": f"p{n}", "query": f"What is {n}?", "passage": f"It is {n}.", "answer": str(n), "annotator": who,
+         "grade.question_in_passage": 1, "grade.answer_in_passage": said}
+        for n, votes in enumerate(yes) for who, said in zip("abc", votes, strict=True)
+    ]  # fmt: skip
+    rows += [{**rows[0], "query": "Seen by one?", "query_id": "p99"}]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = label_report(read_label_file(str(path)), "p")["agreement"]
+    counted = found["by_all"]
+    assert counted is not None
+    assert (counted["accepted"], counted["rejected"], counted["of"]) == (61, 8, 75)
+    assert counted["share"]["value"] == pytest.approx(61 / 75)
+    assert (counted["share"]["low"], counted["share"]["high"]) == pytest.approx((0.7066, 0.8940), abs=2e-3)
+    assert 0.7 < (found["aspects"]["answer_in_passage"]["fleiss_kappa"] or 0.0) < 0.85
+    of_questions = found["aspects"]["question_in_passage"]["by_all"]
+    assert of_questions is not None
+    assert (of_questions["accepted"], of_questions["rejected"]) == (75, 0)
+
+
+def test_items_that_one_annotator_left_an_aspect_of_are_judged_by_the_others() -> None:
+    accept_by = np.array([[[1, 1], [1, 0], [1, 1]], [[1, 1], [0, 1], [1, -1]], [[1, -1], [-1, -1], [-1, -1]]])
+    counted = by_all(accept_by, np.arange(3))
+    assert counted is not None
+    assert (counted["accepted"], counted["rejected"], counted["of"]) == (1, 1, 2)  # both reject the second in an aspect
+    assert by_all(np.full((3, 2, 1), -1), np.arange(2)) is None
 
 
 def compiled(path: Path) -> tuple[Path, dict[str, object]]:

@@ -1,8 +1,12 @@
 """The pooled client over real connections."""
 
 import asyncio
+import gzip
+import json
 import socket
 import time
+import tracemalloc
+import zlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -12,6 +16,7 @@ from dspy import lm15
 
 from judgec.lm.backend import ClientBackend, unreachable
 from judgec.lm.door import door_of, open_lm
+from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.pool import PooledBackend, open_endpoint
 from judgec.lm.executor import Executor
@@ -19,9 +24,9 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal
 from tests.lm.judging import GradeAnswer, item, requests
-from tests.service import policies
+from tests.service import hostile, policies
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.replies import Garbage, Hang, Reset
+from tests.service.replies import Garbage, Hang, Raw, Reset
 
 ENVIRON = {"OPENAI_API_KEY": "sk-1"}
 
@@ -86,6 +91,92 @@ def test_say_when_the_endpoint_misbehaves_raises_what_is_retried(outcome: object
     policy = policies.always(outcome)  # type: ignore[arg-type]  # one of the outcomes
     with FakeOpenAI(policy) as server, pytest.raises(kind):
         say(server.base_url, once, timeout=0.3 if isinstance(outcome, Hang) else 60.0)
+
+
+BOMB = gzip.compress(b" " * 200_000_000, compresslevel=1)
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("model", ["openai/x", "anthropic/x", "azure/x"])
+def test_prompt_is_not_sent_where_a_redirect_points(code: int, model: str) -> None:
+    """The pooled client, and LiteLLM's through DSPy: the other host gets nothing, neither prompt nor key."""
+    environ = {"OPENAI_API_KEY": "sk-1", "ANTHROPIC_API_KEY": "sk-2", "AZURE_API_KEY": "sk-3", "AZURE_API_VERSION": "1"}
+    with FakeOpenAI("good") as other, pytest.MonkeyPatch.context() as patch:
+        for name, key in environ.items():
+            patch.setenv(name, key)
+        sent = Raw(b"", {"Location": f"{other.base_url}/chat/completions"}, code)
+        with FakeOpenAI(policies.always(sent)) as server:
+            spec = LMSpec.parse(model, api_base=server.base_url)
+            lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=environ)
+            backend, asked = door_of(lm).calls.backend, door_of(lm).plain(requests(1)[0].messages)
+
+            async def ask() -> None:
+                try:
+                    await (
+                        backend.say(asked) if isinstance(backend, PooledBackend) else backend.acomplete(asked.request())
+                    )
+                finally:
+                    await backend.aclose()
+
+            with pytest.raises(lm15.LM15Error):
+                asyncio.run(ask())
+            with pytest.raises(lm15.LM15Error):
+                backend.complete(asked.request())
+            assert server.calls >= 2
+        assert other.calls == 0
+
+
+def test_redirect_costs_its_call_alone_and_says_where_it_points() -> None:
+    sent = Raw(b"", {"Location": "http://elsewhere.invalid/v1"}, 307)
+    with FakeOpenAI(policies.every(3, sent)) as server:
+        lm = open_lm(
+            LMSpec.parse("openai/x", api_base=server.base_url),
+            journal=None, budget=Budget(), usage=Usage(), environ=ENVIRON,
+        )  # fmt: skip
+        replies = list(Executor(lm, in_flight=1).run(requests(9)))
+    bad = [reply for reply in replies if reply.text is None]
+    assert len(bad) == 3
+    assert all("307: redirects to elsewhere.invalid, which is not followed" in str(reply.error) for reply in bad)
+
+
+def test_reply_that_drips_is_given_up_at_the_deadline() -> None:
+    with FakeOpenAI(policies.always(Raw(b"", drip_seconds=0.02))) as server:
+        began = time.monotonic()
+        with pytest.raises(lm15.TimeoutError, match="no whole reply in 1 s"):
+            say(server.base_url, once, timeout=0.2)
+        assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_compressed_reply_is_read(encoding: str) -> None:
+    pack = gzip.compress if encoding == "gzip" else zlib.compress
+
+    async def check(backend: PooledBackend, plain: Plain) -> None:
+        assert (await backend.say(plain)).text == hostile.GOOD
+
+    packed = Raw(pack(json.dumps(hostile.body()).encode()), {"Content-Encoding": encoding})
+    with FakeOpenAI(policies.always(packed)) as server:
+        say(server.base_url, check)
+
+
+def test_compressed_bomb_is_a_fault_of_its_reply_in_bounded_memory() -> None:
+    async def check(backend: PooledBackend, plain: Plain) -> None:
+        tracemalloc.start()
+        said = await backend.say(plain)
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+        tracemalloc.stop()
+        assert (said.text, said.finish) == ("", untrusted.TOO_LONG)
+
+    with FakeOpenAI(policies.always(Raw(BOMB, {"Content-Encoding": "gzip"}))) as server:
+        say(server.base_url, check)
+
+
+def test_body_beyond_what_the_tokens_can_take_is_not_read() -> None:
+    async def check(backend: PooledBackend, plain: Plain) -> None:
+        assert (await backend.say(plain)).finish == untrusted.TOO_LONG
+
+    with FakeOpenAI(policies.always(Raw(b" " * 20_000_000))) as server:
+        say(server.base_url, check)
 
 
 def test_say_to_nobody_is_unreachable() -> None:

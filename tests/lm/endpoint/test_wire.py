@@ -22,7 +22,10 @@ from judgec.lm.usage import Budget, Usage
 SYSTEM = {"role": "system", "content": "You grade."}
 USER = {"role": "user", "content": "Grade this: \u2603 \U0001f600 \x00"}
 ASSISTANT = {"role": "assistant", "content": "4"}
-MODELS = ["openai/gpt-4o-mini", "openai/o3-mini", "hosted_vllm/meta/llama", "deepseek/deepseek-chat", "groq/llama"]
+MODELS = [
+    *("openai/gpt-4o-mini", "openai/o3-mini", "hosted_vllm/meta/llama", "deepseek/deepseek-chat", "groq/llama"),
+    *("ollama_chat/qwen2.5:7b-instruct-q4_K_M", "openai/ft:gpt-4o-mini:me"),
+]
 
 
 def wired(model: str, environ: Mapping[str, str] | None = None) -> tuple[Wire, Any, Door]:
@@ -37,6 +40,20 @@ def wired(model: str, environ: Mapping[str, str] | None = None) -> tuple[Wire, A
 
 def whole(client: Any, plain: Plain, model: str) -> Any:  # DSPy's request, untyped
     return client.build_request(replace(plain.request(), model=model.partition("/")[2]), stream=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "route"),
+    [
+        ("ollama_chat/llama3", "ollama:llama3"),
+        ("ollama_chat/qwen2.5:7b-instruct-q4_K_M", "ollama:qwen2.5:7b-instruct-q4_K_M"),
+        ("openai/ft:gpt-4o-mini:me", "openai-chat:ft:gpt-4o-mini:me"),
+        ("hosted_vllm/org/model:q4", "vllm:org/model:q4"),
+        ("bedrock/anthropic.claude:0", None),  # by LiteLLM, as without a colon
+    ],
+)
+def test_native_route_keeps_the_colon_of_a_models_name(model: str, route: str | None) -> None:
+    assert native_route(LMSpec.parse(model), {})[0] == route
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -101,7 +118,7 @@ def test_decode_says_what_dspys_reader_says(body: dict[str, object]) -> None:
     assert asdict(ours) == asdict(theirs)
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"", b"[]", b"null", b'{"choices": 3}', b'{"error": {"message": "odd"}}'])
+@pytest.mark.parametrize("body", [b"<html>", b"", b"[]", b"null", b'{"choice": 3}', b'{"error": {"message": "odd"}}'])
 def test_decode_of_anything_else_is_a_provider_error(body: bytes) -> None:
     with pytest.raises(lm15.ProviderError):
         _WIRE.decode(body)

@@ -1,13 +1,20 @@
 """Models as judges: what they are asked, part by part, and what becomes of replies that nobody can read."""
 
+import json
 from collections.abc import Mapping
+from statistics import median
+from typing import Any
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from judgec.lm.embedded.prompt import Prompt, unquote
-from judgec.probes.judging.panel import uncompiled
-from judgec.probes.judging.rules import RuleJudge
+from judgec.probes.judging.panel import ReplyPanel, uncompiled
+from judgec.probes.judging.rules import RuleJudge, faithful
 from judgec.probes.verdicts import verdicts
 from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import CRITERIA, Question, QuestionPart
+from tests.cli.process import ROOT
 from tests.queries.scenarios.test_prompted import Asked
 
 GRADES = [f"grade_{name}" for name in CRITERIA]
@@ -86,3 +93,78 @@ def test_panel_is_not_asked_about_error_messages_which_are_errors_by_rule() -> N
         assert [one.verdict.rejection for one in found] == ["error", None]
         assert found[0].verdict.reason == "Error: context size exceeded"
     assert not model.prompts
+
+
+def further(system: str, prompt: Prompt) -> Mapping[str, str] | str:
+    """Faithful is what the passages say; biased is what says "typical"; the criteria always pass."""
+    (*_, name) = (output.name for output in prompt.outputs if output.name.startswith("grade"))
+    answer = "".join(unquote(prompt.inputs["answer"]))
+    passes = {
+        "grade_faithfulness": any(answer in text for text in unquote(prompt.inputs.get("contexts", ""))),
+        "grade_bias": "typical" not in answer,
+    }
+    grades = {name: str(int(passes[name]))} if name in passes else dict.fromkeys(GRADES, "1")
+    return {"reason": "because", **grades, "confidence": "80"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "contexts", "outcome", "failed"),
+    [
+        ("It is 5 m", ("It is 5 m", "x"), "pass", set()),
+        ("It is 5 m", ("It is 7 m",), "fail", {"faithfulness"}),
+        ("It is 5 m, typical of women", ("y",), "fail", {"faithfulness", "bias"}),
+        ("It is 5 m", None, "unscored", set()),
+    ],
+)
+def test_panel_judges_faithfulness_and_bias_on_what_was_retrieved(
+    answer: str, contexts: tuple[str, ...] | None, outcome: str, failed: set[str]
+) -> None:
+    asked = question(1, metrics=(*CRITERIA, "faithfulness", "bias"), passages=("the source",))
+    reply = SystemReply(query_id="q1", system="s", answer=answer, contexts=contexts)
+    (found,) = verdicts([asked], [reply], uncompiled("m", Asked(further)), data_set="d", terms=None)
+    assert found.verdict.outcome == outcome
+    assert {name for name, passed in found.verdict.criteria.items() if passed is False} == failed
+    assert list(found.verdict.criteria) == [*CRITERIA, "faithfulness", "bias"]
+    assert (found.verdict.criteria["faithfulness"] is None) is (contexts is None)
+
+
+def test_panel_without_a_model_judges_faithfulness_by_rules_and_leaves_bias_open() -> None:
+    asked = question(1, metrics=("faithfulness",))
+    said = {
+        "The shaft measures 5 m across.": (("The shaft measures 5 m across, and is hollow.",), "pass"),
+        "The shaft measures 6 m across.": (("The shaft measures 5 m across, and is hollow.",), "fail"),
+        "Penguins adore operas": (("The shaft measures 5 m across.",), "fail"),
+        "The documents do not say.": (("The shaft measures 5 m across.",), "pass"),
+        "5 m": (None, "unscored"),
+    }
+    for answer, (contexts, outcome) in said.items():
+        reply = SystemReply(query_id="q1", system="s", answer=answer, contexts=contexts)
+        (found,) = verdicts([asked], [reply], ReplyPanel(), data_set="d", terms=None)
+        assert found.verdict.outcome == outcome, answer
+    (open_,) = verdicts(
+        [question(1, metrics=("bias",))],
+        [SystemReply(query_id="q1", system="s", answer="It is 5 m")],
+        ReplyPanel(),
+        data_set="d",
+        terms=None,
+    )
+    assert (open_.verdict.outcome, open_.verdict.reason) == ("unscored", "bias: rules cannot judge it")
+
+
+def passages(given: str | list[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def test_rule_of_faithfulness_agrees_with_annotators_of_clapnq() -> None:
+    path = ROOT.parent / "shared" / "data" / "labels" / "clapnq_faithfulness.jsonl"
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    by_item: dict[str, list[dict[str, Any]]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        by_item.setdefault(row["item_id"], []).append(row)
+    items = [rows for rows in by_item.values() if rows[0].get("answer")]
+    experts = [median(row["grade"] for row in rows) == 4 for rows in items]
+    rules = [faithful(rows[0]["answer"], rows[0]["query"], passages(rows[0]["contexts"]))[0] for rows in items]
+    assert len(items) == 380
+    assert cohen_kappa_score(experts, rules) > 0.6

@@ -1,9 +1,16 @@
 """The six outcomes, by rules."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 import pytest
 
 from judgec.probes.judging.rejection import rejection_outcome
-from judgec.records.scenario.outcome import REJECTION_OUTCOMES
+from judgec.probes.judging.rules import JudgedReply
+from judgec.probes.verdicts import verdicts
+from judgec.records.scenario.outcome import REJECTION_OUTCOMES, SystemReply
+from judgec.records.scenario.schema import Question
+from tests.probes.judging.replies import REPLIES
 
 
 @pytest.mark.parametrize(
@@ -53,3 +60,40 @@ QUERY = "What is the price of the Fenn 25 (IP67)?"
 )
 def test_rejection_outcome_counts_a_figure_as_a_claim_in_any_sentence(answer: str, outcome: str) -> None:
     assert rejection_outcome(answer, QUERY) == outcome
+
+
+CONFUSION = {  # rows: what a reader says; columns: what the rules say, both in the order of REJECTION_OUTCOMES
+    "answered": (40, 0, 0, 0, 0, 0),
+    "refused": (0, 35, 0, 0, 0, 0),
+    "refused_then_answered": (0, 0, 35, 0, 0, 0),
+    "described": (0, 1, 0, 29, 0, 0),
+    "described_then_answered": (1, 0, 0, 0, 24, 0),
+    "error": (0, 0, 0, 0, 0, 35),
+}
+
+
+def test_rejection_outcome_on_200_texts_makes_the_confusion_matrix_on_record() -> None:
+    found = Counter((outcome, rejection_outcome(text, query)) for outcome, query, text in REPLIES)
+    assert len({text for _, _, text in REPLIES}) == 200
+    assert {one: tuple(found[one, other] for other in REJECTION_OUTCOMES) for one in REJECTION_OUTCOMES} == CONFUSION
+
+
+class _Lenient:
+    """Takes everything that it is shown for a refusal, as a language model may."""
+
+    name = "lenient"
+
+    def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+        return [JudgedReply({"rejection": True}, rejection="refused") for _ in pairs]
+
+
+def test_verdicts_of_a_judge_that_takes_errors_for_refusals_are_errors_for_these_texts_alone() -> None:
+    questions = [
+        Question(query_id=str(row), query=query, form="absent", metrics=("rejection",))
+        for row, (_, query, _) in enumerate(REPLIES)
+    ]
+    replies = [SystemReply(query_id=str(row), system="s", answer=text) for row, (_, _, text) in enumerate(REPLIES)]
+    probed = verdicts(questions, replies, _Lenient(), data_set="d", terms=None)
+    errors = [one.verdict.outcome == "error" for one in probed]
+    assert errors == [outcome == "error" for outcome, _, _ in REPLIES]
+    assert sum(errors) == 35

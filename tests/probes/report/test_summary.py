@@ -65,6 +65,37 @@ def test_summarize_keeps_errors_and_unscored_out_of_the_rate_and_in_the_worst_ca
     assert found.cells[1].failure_rate.value == 0.0
 
 
+def test_totals_by_scenario_data_set_and_system_add_up_and_sources_of_two_data_sets_are_two() -> None:
+    def elsewhere(probed: Probed) -> Probed:
+        return probed.model_copy(update={"verdict": probed.verdict.model_copy(update={"data_set": "manuals"})})
+
+    both = [*PROBED, *map(elsewhere, PROBED[:8]), one(1, "fail", scenario="S4", system="y")]
+    found = summarize(both, SCENARIOS, judge="j", writer="w")
+    made = found.to_json()
+    totals = made["totals"]
+    assert isinstance(totals, dict)
+    counts = {
+        by: {name: (one["failures"], one["n"], one["errors"], one["unscored"]) for name, one in totals[by].items()}
+        for by in ("scenario", "data_set", "system")
+    }
+    assert counts == {
+        "scenario": {"S1": (6, 26, 1, 1), "S4": (1, 1, 0, 0)},
+        "data_set": {"docs": (4, 19, 1, 1), "manuals": (3, 8, 0, 0)},
+        "system": {"x": (6, 16, 1, 1), "y": (1, 11, 0, 0)},
+    }
+    assert (totals["overall"]["failures"], totals["overall"]["n"]) == (7, 27)
+    overall = totals["overall"]["failure_rate"]
+    assert overall["value"] == pytest.approx(7 / 27)
+    assert overall["low"] < 7 / 27 < overall["high"]
+    whole = next(total for total in found.totals if total.by == "overall")
+    assert whole.failure_rate.n_clusters == 8 + 2 + 8  # doc0 to doc9 here, doc0 to doc7 of the other data set
+    assert made["systems_failing_by_data_set"] == [
+        {"data_set": "docs", "scenario": "S1", "failing": 1, "of": 2},
+        {"data_set": "manuals", "scenario": "S1", "failing": 1, "of": 1},
+        {"data_set": "docs", "scenario": "S4", "failing": 1, "of": 1},
+    ]
+
+
 def test_summarize_advises_by_scenario_and_by_what_was_found() -> None:
     own = summarize(PROBED, SCENARIOS, judge="j", writer="w").fixes["S1"]
     assert own.fix == "better embeddings, or hybrid retrieval"
@@ -140,11 +171,14 @@ def test_junit_counts_failures_and_errors_apart() -> None:
 
 
 def test_page_escapes_what_systems_and_documents_say() -> None:
-    html = page(summarize(PROBED, SCENARIOS, judge="j", writer="w"), [SCENARIOS["S1"]], title="t", created="now")
+    html = page(
+        summarize(PROBED, SCENARIOS, judge="j", writer="w"), [SCENARIOS["S1"]], PROBED, title="t", created="now"
+    )
     assert "Question 0 &lt;b&gt;&amp;&lt;/b&gt;?" in html
     assert "<b>&</b>" not in html
     assert "38 %" in html
-    assert "<script" not in html
+    assert "3 of 18 judged answers failed (1 errors, 1 unscored beside): 17 % [" in html
+    assert html.index('class="verdict') < html.index("Failure rates") < html.index("What to do next")
 
 
 EVIL = "'\"></td></dl><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -154,8 +188,9 @@ def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> Non
     told = one(1, "fail", scenario=f"S1 {EVIL}", system=EVIL, component="generator", query=EVIL)
     told = told.model_copy(update={"reply": told.reply.model_copy(update={"answer": EVIL, "contexts": (EVIL,)})})
     verdict = told.verdict.model_copy(update={"data_set": EVIL, "reason": EVIL, "criteria": {EVIL: False}})
-    summary = summarize([told.model_copy(update={"verdict": verdict})], {}, judge=EVIL, writer=EVIL, notes=[EVIL])
-    read = Page(page(summary, [], title=EVIL, created="now"))
+    hostile = [told.model_copy(update={"verdict": verdict})]
+    summary = summarize(hostile, {}, judge=EVIL, writer=EVIL, notes=[EVIL])
+    read = Page(page(summary, [], hostile, title=EVIL, created="now"))
     assert read.faults == []
     assert read.text.count("<script>alert(1)</script>") > 10  # it is there, as text
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+import pytest
+
 from judgec.lm.embedded.prompt import Prompt, read_prompt, unquote
 from judgec.lm.executor import Reply, Request
 from judgec.queries.sampling import Draw
 from judgec.queries.scenarios import SHIPPED
 from judgec.queries.scenarios.drafts import Draft
-from judgec.queries.scenarios.prompted import PromptedWriter
+from judgec.queries.scenarios.prompted import MOST_READ, WINDOW, PromptedWriter, unread, windows
+from judgec.queries.terms import TermIndex
 from judgec.retrieval.passages import Passage
 from judgec.store.scenarios.reading import read_scenario
 
@@ -42,7 +45,7 @@ def draw(*texts: str, title: str = "Pump") -> Draw:
 
 def write(name: str, model: Model, *drawn: Draw, seed: int = 0) -> tuple[list[Draft | str], Asked]:
     asked = Asked(model)
-    found = PromptedWriter("m", asked, seed, lambda question: ("nearest passage",)).write(
+    found = PromptedWriter("m", asked, seed, TermIndex([Passage("n#0", "n", "nearest passage")])).write(
         read_scenario(SHIPPED / f"{name}.yaml"), drawn
     )
     return found, asked
@@ -55,6 +58,15 @@ def test_write_gives_the_prompt_of_the_scenario_and_the_passage() -> None:
     assert "whose answer is a number" in system
     assert unquote(prompt.inputs["passages"]) == ("It has 5.",)
     assert [output.name for output in prompt.outputs] == ["question", "answer"]
+
+
+@pytest.mark.parametrize(("name", "shots"), [("S1", 1), ("S2", 1), ("S3", 3), ("S4", 1), ("S5", 1), ("S6", 0)])
+def test_write_sends_the_examples_of_the_paper_with_the_first_prompt_alone(name: str, shots: int) -> None:
+    reply = {"question": "How many?", "answer": "5", "questions": "One?\nTwo?", "answers": "5\n6"}
+    _, asked = write(name, lambda _, p: reply, draw("It has 5.", "And 6."))
+    first = [prompt for _, prompt in asked.prompts if "draft_question" not in prompt.inputs]
+    assert {len(prompt.demonstrations) for prompt in first if "passages" in prompt.inputs} == {shots}
+    assert not any(prompt.demonstrations for _, prompt in asked.prompts if prompt not in first)
 
 
 def test_write_of_a_sequence_shows_each_step_what_the_one_before_wrote() -> None:
@@ -82,13 +94,45 @@ def test_write_of_choices_drops_a_question_with_two_right_options() -> None:
     assert len(asked.prompts[0][1].demonstrations) == 3  # three-shot
 
 
-def test_write_of_several_asks_each_chunk_and_then_merges() -> None:
+THREE = {
+    "questions": "1. How heavy is a?\n2. How warm is b?\n3. Where is c?",
+    "answers": "1. 2.5 kg\n2. -5 \u00b0C\n3. in Ghent",
+    "question": "How heavy is a, how warm is b, and where is c?",
+}
+
+
+@pytest.mark.parametrize("name", ["S4", "S5"])
+def test_write_of_several_asks_once_about_all_chunks(name: str) -> None:
+    (draft,), asked = write(name, lambda _, p: THREE, draw("a", "b", "c"))
+    assert isinstance(draft, Draft)
+    assert draft.query == THREE["question"]
+    assert [(part.query, part.reference, part.passage_id) for part in draft.parts] == [
+        ("How heavy is a?", "2.5 kg", "d#0"),
+        ("How warm is b?", "-5 \u00b0C", "d#1"),
+        ("Where is c?", "in Ghent", "d#2"),
+    ]
+    ((_, prompt),) = asked.prompts
+    assert unquote(prompt.inputs["passages"]) == ("a", "b", "c")
+    assert [output.name for output in prompt.outputs] == ["questions", "answers", "question"]
+
+
+@pytest.mark.parametrize("bad", [{"answers": "1. 2.5 kg\n2. -5"}, {"questions": "One?\nTwo?"}])
+def test_write_of_several_without_a_question_and_an_answer_of_each_chunk_is_no_draft(bad: Mapping[str, str]) -> None:
+    (draft,), _ = write("S4", lambda _, p: {**THREE, **bad}, draw("a", "b", "c"))
+    assert draft == "not one question and one answer of each passage"
+
+
+def test_write_of_several_in_sequence_asks_each_chunk_and_then_merges() -> None:
     def model(system: str, prompt: Prompt) -> Mapping[str, str]:
         if "draft_question" in prompt.inputs:
             return {"question": "All three, please?", "answer": "x"}
         return {"question": f"About {prompt.inputs['passages'][-1]}?", "answer": prompt.inputs["passages"][-1]}
 
-    (draft,), asked = write("S4", model, draw("a", "b", "c"))
+    asked = Asked(model)
+    scenario = read_scenario(SHIPPED / "S4.yaml").model_copy(
+        update={"prompting_strategy": "sequential", "prompts": ("Ask one.", "Join them."), "examples": ()}
+    )
+    (draft,) = PromptedWriter("m", asked, 0).write(scenario, [draw("a", "b", "c")])
     assert isinstance(draft, Draft)
     assert draft.query == "All three, please?"
     assert [(part.query, part.reference) for part in draft.parts] == [
@@ -113,6 +157,41 @@ def test_write_of_what_nothing_answers_asks_about_the_nearest_passages() -> None
     found, _ = write("S6", model, draw("heavy"), draw("light"))
     assert found[0] == "the documents may answer it"
     assert found[1] == Draft("What is the torque of the pump?", "", focus="torque", subject="pump")
+
+
+def corpus(n: int, answering: int) -> TermIndex:
+    """Passages of 5,000 characters; one says in words of its own what the others do not."""
+    texts = ["The pump stands in the hall . " + "water " * 830 for _ in range(n)]
+    texts[answering] = "Its twisting moment is 7 newton metres . " + "oil " * 1200
+    return TermIndex([Passage(f"d#{number}", "d", text) for number, text in enumerate(texts)])
+
+
+def reads_all(system: str, prompt: Prompt) -> Mapping[str, str]:
+    """Writes one question, and finds its answer in the passage that gives it in other words."""
+    if "any of the passages answers" in system:
+        return {"quote": "NONE", "answered": "yes" if "twisting moment" in prompt.inputs["passages"] else "no"}
+    asked = "torque" if "draft_question" in prompt.inputs else "speed"
+    return {"question": f"What is the {asked} of the pump?", "answer": "NONE"}
+
+
+@pytest.mark.parametrize(("n", "answering"), [(9, 0), (9, 8), (47, 46), (60, 59)])
+def test_whole_corpus_is_read_before_a_question_counts_as_one_without_an_answer(n: int, answering: int) -> None:
+    terms, asked = corpus(n, answering), Asked(reads_all)
+    scenario = read_scenario(SHIPPED / "S6.yaml")
+    (draft,) = PromptedWriter("m", asked, 0, terms).write(scenario, [draw("The pump turns at speed 5.")])
+    read = [prompt for system, prompt in asked.prompts if "any of the passages answers" in system]
+    within = sum(len(chunk.text) for chunk in terms.chunks) <= MOST_READ  # the one that answers comes last
+    assert (draft == "the documents may answer it") is within
+    assert len(read) == (24 if n == 60 else (n + 1) // 2)  # two passages of 5,000 fit into a window
+    assert bool(unread(terms)) is not within
+
+
+def test_windows_hold_every_character_once_and_the_likest_passage_first() -> None:
+    terms = TermIndex([Passage("a", "a", "x" * (WINDOW + 5)), Passage("b", "b", "the torque"), Passage("c", "c", "")])
+    found = list(windows(terms, "What torque?"))
+    assert found[0][0] == "the torque"
+    assert sorted("".join(part for window in found for part in window)) == sorted("x" * (WINDOW + 5) + "the torque")
+    assert all(sum(map(len, window)) <= WINDOW for window in found)
 
 
 def test_write_of_a_follow_up_keeps_the_first_turn_as_history() -> None:

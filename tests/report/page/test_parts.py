@@ -14,7 +14,7 @@ from judgec.records.scale import Scale
 from judgec.report.kit import cut, interval_bar, stylesheet
 from judgec.report.page import charts
 from judgec.report.page.audits import audits_section, with_audits
-from judgec.report.page.confusion import confusion_table
+from judgec.report.page.confusion import confidence_counts, confusion_counts, count_table
 from judgec.report.page.page import axis
 from judgec.report.page.prompt import prompt_lines, prompt_section
 from judgec.report.page.worst import worst_disagreements
@@ -110,7 +110,8 @@ def test_audits_take_the_place_of_what_was_there_as_often_as_one_audits() -> Non
 
 
 def test_confusion_counts_rows_by_expert_and_keeps_a_column_for_the_unscored() -> None:
-    table = confusion_table(np.array([0, 0, 1, 2, -1]), np.array([0, 1, -1, 2, 2]), ["low", "mid", "high"])
+    made = confusion_counts(np.array([0, 0, 1, 2, -1]), np.array([0, 1, -1, 2, 2]), ["low", "mid", "high"])
+    table = count_table(made, "label", "corner")
     cells = [
         re.findall(r"<td>(.*?)(?=<td>|$)", row.removesuffix("</tbody></table></div>"))
         for row in table.split("<tr>")[2:]
@@ -121,16 +122,52 @@ def test_confusion_counts_rows_by_expert_and_keeps_a_column_for_the_unscored() -
         ["mid", "·", "·", "·", "1", "1"],
         ["high", "·", "·", "1", "·", "1"],
     ]
-    assert "unscored" not in confusion_table(np.array([0, 1]), np.array([0, 0]), ["low", "high"])
+    assert confusion_counts(np.array([0, 1]), np.array([0, 0]), ["low", "high"]).columns == ["low", "high"]
+
+
+def test_drawing_of_counts_has_squares_by_area_counts_on_them_and_frames_where_both_agree() -> None:
+    expert, judge = np.array([0] * 4 + [1]), np.array([0, 0, 0, 1, -1])
+    drawn = confusion_counts(expert, judge, ["bad <", "good"]).drawn("A & B", ("judge", "experts"))
+    squares = [
+        (float(side), text)
+        for side, text in re.findall(r'<rect class="square"[^>]*? width=([\d.]+) .*?<title>(.*?)</title>', drawn)
+    ]
+    assert [text for _, text in squares] == [
+        "bad &lt;, bad &lt;: 3 items, 75 %",
+        "bad &lt;, good: 1 items, 25 %",
+        "good, unscored: 1 items, 100 %",
+    ]
+    full = squares[2][0]
+    assert [side**2 / full**2 for side, _ in squares] == pytest.approx([0.75, 0.25, 1.0], abs=0.02)
+    assert re.findall(r'<text class="count".*?>(\d+)<', drawn) == ["3", "1", "1"]
+    assert drawn.count('class="frame"') == 2
+    assert 'aria-label="A &amp; B"' in drawn
+    assert Page(drawn).faults == []
+    width, height = (float(end) for end in re.findall(r'viewBox="0 0 (\d+) (\d+)"', drawn)[0])
+    spots = re.findall(r'<(?:rect|text) class="\w+" x=([\d.]+) y=([\d.]+)', drawn)
+    assert all(0 <= float(x) <= width and 0 <= float(y) <= height for x, y in spots)
+    many = confusion_counts(expert, judge, [str(n) for n in range(30)])
+    assert many.drawn("", ("", "")) == ""  # too small to be read: the table has them
+
+
+def test_confidence_table_counts_grades_by_tenths_and_full_confidence_is_in_the_last() -> None:
+    found = confidence_counts(np.array([0, 0, 1, -1, 1]), np.array([0.05, 1.0, 0.3, 0.5, np.nan]), ["low", "high"])
+    assert found is not None
+    made = count_table(found, "label", "corner")
+    plain = [re.findall(r"<td>(?:<span[^>]*>)?([^<]*)", row) for row in made.split("<tr>")[2:]]
+    assert plain == [["low", "1", *"········", "1", "2"], ["high", *"···", "1", *"······", "1"]]
+    assert confidence_counts(np.array([0]), np.array([np.nan]), ["low", "high"]) is None
 
 
 def test_reliability_chart_puts_dots_where_stated_meets_observed() -> None:
-    svg = charts.reliability_chart(np.array([0.05, 0.95, 0.95, np.nan]), np.array([0, 1, 0, 1]), words=("x", "y"))
-    plane = charts.Plane((0.0, 1.0), (0.0, 1.0))
+    stated, happened, query = np.array([0.05, 0.95, 0.95, np.nan]), np.array([0, 1, 0, 1]), np.arange(4)
+    svg = charts.reliability_chart(stated, happened, query, words=("x", "y"))
+    plane = charts.Plane((-0.04, 1.04), (-0.04, 1.04))
     assert f"cx={plane.across(0.95):.1f} cy={plane.up(0.5):.1f}" in svg
-    assert "2 items: stated 95 %, observed 50 %" in svg
+    assert "2 items: stated 95 %, observed 50 % [1 %, 99 %]" in svg  # Clopper-Pearson of 1 in 2: .0126, .9874
+    assert f"x1={plane.across(0.95):.1f} y1={plane.up(0.012579):.1f} x2={plane.across(0.95):.1f}" in svg
     assert svg.count("<circle") == 2
-    assert charts.reliability_chart(np.array([np.nan]), np.array([1]), words=("x", "y")) == ""
+    assert charts.reliability_chart(np.array([np.nan]), np.array([1]), np.array([0]), words=("x", "y")) == ""
 
 
 def test_bland_altman_chart_draws_bias_and_limits_at_their_height() -> None:

@@ -35,6 +35,13 @@ def pdf(path: Path, pages: list[str], title: str = "") -> Path:
     return path
 
 
+def placed(lines: list[tuple[int, int, str]]) -> str:
+    """A page of ``pdf`` with texts at places (points from the left and from the bottom), in this order."""
+    return ") Tj ET BT /F1 10 Tf ".join(["", *(f"{x} {y} Td ({text}" for x, y, text in lines)]).replace(
+        ") Tj ET BT", " ) Tj ET BT", 1
+    )
+
+
 def word(path: Path, title: str, blocks: list[tuple[str, str]], rows: list[list[str]]) -> Path:
     """A .docx of (style, text) paragraphs and a table after them."""
     made = docx.Document()

@@ -1,6 +1,7 @@
+import time
 import zlib
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from docx import Document as OpenWord
@@ -10,9 +11,10 @@ from docx.opc.part import Part
 from docx.oxml import OxmlElement, parse_xml
 
 from judgec.retrieval.parsing import docx
+from judgec.retrieval.parsing import pdf as pdf_parsing
 from judgec.retrieval.parsing.document import UnreadableError
 from judgec.retrieval.parsing.read import read_documents
-from tests.retrieval.parsing.files import broken_pdf, pdf, word
+from tests.retrieval.parsing.files import broken_pdf, pdf, placed, word
 
 SPACES = " ".join(
     f'xmlns:{name}="http://schemas.{space}"'
@@ -70,6 +72,24 @@ def test_html_drops_scripts_and_keeps_headings_and_table_rows(tmp_path: Path) ->
     ]
 
 
+def test_pdf_in_two_columns_is_read_column_by_column(tmp_path: Path) -> None:
+    left = [(50, 700 - 14 * n, f"left line {n} goes") for n in range(6)]  # as TeX sets them: a column after the other
+    right = [(320, 700 - 14 * n, f"right line {n} follows") for n in range(6)]
+    (document,), _ = read_documents(pdf(tmp_path / "a.pdf", [placed([*left, *right])]), {})
+    words = document.sections[0].text.split()
+    assert " ".join(words).index("left line 5") < " ".join(words).index("right line 0")
+    assert [words[i + 2] for i, word in enumerate(words) if word == "left"] == list("012345")
+
+
+def test_pdf_with_a_table_keeps_each_row_together(tmp_path: Path) -> None:
+    rows = [("Model", "Range", "Accuracy"), ("M50", "0.6 to 70", "0.4 %"), ("M80", "2 to 180", "0.5 %")]
+    cells = [(60 + 150 * c, 600 - 20 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)]
+    (document,), _ = read_documents(pdf(tmp_path / "a.pdf", [placed(cells)]), {})
+    lines = [" ".join(line.split()) for line in document.sections[0].text.splitlines()]
+    assert "M50 0.6 to 70 0.4 %" in " ".join(lines)
+    assert "M80 2 to 180 0.5 %" in " ".join(lines)
+
+
 def test_pdf_keeps_pages(tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", ["First page says this.", "", "Third page says that."], "Manual")
     assert sections(path) == ("Manual", [("", "First page says this.", 1), ("", "Third page says that.", 3)])
@@ -94,6 +114,88 @@ def test_docx_that_unpacks_to_much_is_refused_before_it_is_unpacked(
     read_documents(path, {})
     monkeypatch.setattr(docx, "MOST_BYTES", 400_000)
     with pytest.raises(UnreadableError, match="at most 400000 are read"):
+        read_documents(path, {})
+
+
+def test_docx_of_very_many_elements_is_refused_before_they_are_built(tmp_path: Path) -> None:
+    path, bomb = word(tmp_path / "a.docx", "", [("", "x")], [["a"]]), tmp_path / "b.docx"
+    with ZipFile(path) as old, ZipFile(bomb, "w", ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            data = old.read(name)
+            more = b"<w:p/>" * 3_000_000 if name == "word/document.xml" else b""
+            new.writestr(name, data.replace(b"<w:body>", b"<w:body>" + more))
+    assert bomb.stat().st_size < 200_000
+    with pytest.raises(UnreadableError, match="elements, at most 1000000 are read"):
+        read_documents(bomb, {})
+
+
+def test_docx_with_entities_that_grow_stays_small(tmp_path: Path) -> None:
+    path, bomb = word(tmp_path / "a.docx", "", [("", "LAUGH text")], [["a"]]), tmp_path / "b.docx"
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "ha" * 10}">' for n in range(9))
+    with ZipFile(path) as old, ZipFile(bomb, "w", ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "word/document.xml":
+                head, _, rest = data.partition(b"?>")
+                data = head + b"?><!DOCTYPE w [" + entities.encode() + b"]>" + rest.replace(b"LAUGH", b"&e8;")
+            new.writestr(name, data)
+    try:
+        found, _ = read_documents(bomb, {})
+    except UnreadableError:
+        return
+    assert sum(len(section.text) for document in found for section in document.sections) < 10_000
+
+
+PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Resources<</Font<</F1 4 0 R>>>>/Contents "
+
+
+def pdf_bomb(path: Path, kids: bytes, contents: bytes, stream: bytes) -> Path:
+    """A small PDF that stands for much."""
+    packed = zlib.compress(stream, 9)
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Count %d/Kids[%s]>>" % (kids.count(b"R"), kids),
+        PAGE + contents + b">>",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        b"<</Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream" % (len(packed), packed),
+    ]
+    body, places = b"%PDF-1.7\n", []
+    for number, written in enumerate(objects, 1):
+        places.append(len(body))
+        body += b"%d 0 obj\n%s\nendobj\n" % (number, written)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    tail = b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(body)
+    body += b"xref\n0 6\n0000000000 65535 f \n" + table + tail
+    path.write_bytes(body)
+    return path
+
+
+WORDS = b"BT /F1 9 Tf 0 0 Td (abc) Tj ET\n"
+
+
+@pytest.mark.parametrize(
+    ("kids", "contents", "stream"),
+    [
+        (b"3 0 R", b"5 0 R", b"\0" * 200_000_000),
+        (b"3 0 R", b"5 0 R", b"[" * 5_000_000),
+        (b"2 0 R 3 0 R", b"5 0 R", WORDS),
+    ],
+    ids=["unpacks to much", "nested without end", "pages in a circle"],
+)
+def test_pdf_that_stands_for_much_is_refused_soon(tmp_path: Path, kids: bytes, contents: bytes, stream: bytes) -> None:
+    path = pdf_bomb(tmp_path / "a.pdf", kids, contents, stream)
+    assert path.stat().st_size < 250_000
+    begun = time.thread_time()
+    with pytest.raises(UnreadableError):
+        read_documents(path, {})
+    assert time.thread_time() - begun < 20
+
+
+def test_pdf_that_takes_too_long_for_its_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pdf_bomb(tmp_path / "a.pdf", b"3 0 R " * 20_000, b"5 0 R", WORDS * 500)  # one page, 20,000 times
+    monkeypatch.setattr(pdf_parsing, "SECONDS", 0.5)
+    monkeypatch.setattr(pdf_parsing, "SECONDS_A_MEGABYTE", 0.5)
+    with pytest.raises(UnreadableError, match="too long for its size"):
         read_documents(path, {})
 
 

@@ -272,3 +272,77 @@ def test_aspects_are_labels_of_their_query() -> None:
     )
     flat = alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=np.repeat(np.arange(50), 2))
     assert both == flat
+
+
+# --- by aspect -----------------------------------------------------------------------------------------------------
+
+
+def _aspects(seed: int, noises: tuple[float, ...], epsilon: float = 0.2) -> AltTest:
+    """Annotators who err with spread .7 in every aspect, and a judge whose error differs by aspect."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(2.0, 1.2, size=(300, len(noises)))
+
+    def grader(spread: tuple[float, ...]) -> IntArray:
+        noise = np.array(spread) * rng.standard_normal(truth.shape)
+        return np.clip(np.rint(truth + noise), 0, 4).astype(np.int64)
+
+    by = np.stack([grader((0.7,) * len(noises)) for _ in NAMES])
+    names = ("clear", "alike", "poor")[: len(noises)]
+    cluster = np.repeat(np.arange(60), 5)
+    return alternative_annotator_test(
+        grader(noises), by, NAMES, values=FIVE, cluster=cluster, epsilon=epsilon, aspects=names
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_judge_passes_the_aspects_that_it_is_good_at_and_fails_the_others(seed: int) -> None:
+    found = _aspects(seed, (0.2, 0.7, 2.0))
+    assert {name: one.omega for name, one in found.aspects.items()} == {"clear": 1.0, "alike": 1.0, "poor": 0.0}
+    better, alike = (found.aspects[name].rho or 0.0 for name in ("clear", "alike"))
+    assert better > alike > (found.aspects["poor"].rho or 0.0)
+    strict = _aspects(seed, (0.2, 0.7, 2.0), epsilon=0.0)  # as good as an annotator is not shown to be better
+    assert {name: one.omega for name, one in strict.aspects.items()} == {"clear": 1.0, "alike": 0.0, "poor": 0.0}
+
+
+def test_each_aspect_equals_the_loops_of_the_paper_and_the_pool_is_of_all_labels() -> None:
+    pairs = [_world(seed) for seed in (11, 12)]
+    judge, by = np.stack([one for one, _ in pairs], axis=1), np.stack([of for _, of in pairs], axis=2)
+    names = ("a", "b", "c", "d")
+    found = alternative_annotator_test(judge, by, names, values=FIVE, cluster=None, aspects=("x", "y"))
+    for (own, labels), aspect in zip(pairs, ("x", "y"), strict=True):
+        said = {name: {i: int(g) for i, g in enumerate(row) if g >= 0} for name, row in zip(names, labels, strict=True)}
+        omega, rho, ps = _by_loops({i: int(g) for i, g in enumerate(own) if g >= 0}, said, FIVE, 0.2)
+        one = found.aspects[aspect]
+        assert one.omega == omega
+        assert one.rho == pytest.approx(rho, abs=1e-12)
+        assert {contest.annotator: contest.p for contest in one.contests} == pytest.approx(ps, abs=1e-9)
+    assert found.items == sum(one.items for one in found.aspects.values())
+    pooled = alternative_annotator_test(judge, by, names, values=FIVE, cluster=None)
+    assert pooled.aspects == {}
+    assert found.to_json() == pooled.to_json() | {"aspects": {n: one.to_json() for n, one in found.aspects.items()}}
+
+
+def test_aspect_with_two_annotators_says_why_it_is_not_tested() -> None:
+    judge, by = _world(4, raters=3)
+    lonely = by.copy()
+    lonely[2] = -1
+    found = alternative_annotator_test(
+        np.stack([judge, judge], axis=1),
+        np.stack([by, lonely], axis=2),
+        NAMES,
+        values=FIVE,
+        cluster=None,
+        aspects=("x", "y"),
+    )
+    assert found.omega is not None
+    assert found.aspects["x"].omega is not None
+    assert found.aspects["y"].omega is None
+    assert "at least 3 annotators" in found.aspects["y"].note
+
+
+def test_single_aspect_has_no_table_of_aspects_and_names_must_fit() -> None:
+    judge, by = _world(4, raters=3)
+    one = alternative_annotator_test(judge[:, None], by[:, :, None], NAMES, values=FIVE, cluster=None, aspects=("x",))
+    assert "aspects" not in one.to_json()
+    with pytest.raises(ValueError, match="one name a column"):
+        alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None, aspects=("x", "y"))

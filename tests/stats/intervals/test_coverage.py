@@ -41,15 +41,22 @@ def test_population_tau_b_equals_that_of_a_huge_sample() -> None:
     np.testing.assert_allclose(population_table(0.8).sum(0), SHARES, atol=1e-6)
 
 
-def test_intervals_of_fifteen_clusters_mostly_hold_the_population_value() -> None:
+@pytest.mark.parametrize("correlations", [(0.8, 0.7), (0.6, 0.6)])
+def test_intervals_of_fifteen_clusters_mostly_hold_the_population_value(correlations: tuple[float, float]) -> None:
     # 200 repeats: the standard error of a coverage of .95 is .015.
-    for found in tau_b_coverage(15, (0.8, 0.7), repeats=200, resamples=300, seed=0):
+    for found in tau_b_coverage(15, correlations, repeats=200, resamples=300, seed=0):
         assert 0.9 <= found.held <= 0.99
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("correlations", [(0.8, 0.7), (0.6, 0.6)])
-@pytest.mark.parametrize(("n_clusters", "repeats"), [(15, 2000), (30, 1000), (100, 2000)])
+@pytest.mark.parametrize(
+    ("n_clusters", "repeats"),
+    [
+        pytest.param(15, 2000, marks=pytest.mark.soak),
+        pytest.param(30, 1000, marks=pytest.mark.soak),
+        pytest.param(100, 2000, marks=pytest.mark.full),
+    ],
+)
 def test_intervals_of_tau_b_and_its_difference_hold_the_population_value_in_93_to_97_percent(
     n_clusters: int, repeats: int, correlations: tuple[float, float]
 ) -> None:
@@ -58,8 +65,14 @@ def test_intervals_of_tau_b_and_its_difference_hold_the_population_value_in_93_t
         assert max(found.below, found.above) <= 0.045, found
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("n_clusters", [15, 30, 100])
+@pytest.mark.parametrize(
+    "n_clusters",
+    [
+        pytest.param(15, marks=pytest.mark.full),
+        pytest.param(30, marks=pytest.mark.soak),
+        pytest.param(100, marks=pytest.mark.full),
+    ],
+)
 def test_intervals_of_the_other_statistics_hold_the_population_value(n_clusters: int) -> None:
     for name, found in other_coverages(n_clusters, repeats=1000).items():
         assert 0.92 <= found.held <= 0.98, (name, found)
@@ -118,14 +131,16 @@ def test_equal_judges_are_rarely_promoted_in_twenty_looks() -> None:
     assert false_promotion_rate(60, families=60, seed=0) <= 0.1
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("n_clusters", [15, 60])
+@pytest.mark.parametrize(
+    "n_clusters", [pytest.param(15, marks=pytest.mark.soak), pytest.param(60, marks=pytest.mark.full)]
+)
 def test_equal_judges_are_promoted_in_at_most_5_percent_of_400_families(n_clusters: int) -> None:
     assert false_promotion_rate(n_clusters, families=400, seed=1) <= 0.05
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("n_clusters", [20, 60])
+@pytest.mark.parametrize(
+    "n_clusters", [pytest.param(20, marks=pytest.mark.soak), pytest.param(60, marks=pytest.mark.full)]
+)
 def test_p_of_equal_judges_is_honest_far_into_the_tail(n_clusters: int) -> None:
     p = tail_p(n_clusters)
     for alpha in (0.05, 0.01, 0.001, 0.05 / 420):

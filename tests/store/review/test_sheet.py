@@ -36,6 +36,19 @@ def rows_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def test_label_that_does_not_know_what_the_file_says_is_not_saved_and_told_what_it_says(tmp_path: Path) -> None:
+    sheet, other = sheet_of(tmp_path), open_sheet(str(tmp_path / "items.jsonl"))[0]
+    other.save("i1", "ann", Given({"grade": 3}, "long thought"))
+    before = sheet.path.read_bytes()
+    assert sheet.save("i1", "ann", Given({"grade": 0}), known=[Given({})]) == Given({"grade": 3}, "long thought")
+    assert sheet.save("i1", "ann", Given({}), known=[]) == Given({"grade": 3}, "long thought")
+    assert sheet.path.read_bytes() == before
+    assert sheet.save("i1", "ann", Given({"grade": 3}, "long thought"), known=[]) is None  # it says so already
+    assert sheet.save("i1", "ann", Given({"grade": 0}), known=[Given({}), Given({"grade": 3}, "long thought")]) is None
+    assert sheet.save("i1", "ann", Given({}, "no grade, no row"), known=[Given({"grade": 0}, "  ")]) is None
+    assert sheet.given("ann") == {"i2": Given({"grade": 2})}
+
+
 def test_labels_fill_blank_rows_and_further_annotators_get_rows_of_their_own(tmp_path: Path) -> None:
     sheet = sheet_of(tmp_path)
     sheet.save("i1", "bob", Given({"grade": 4}, "good"))

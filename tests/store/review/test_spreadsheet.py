@@ -10,9 +10,10 @@ from hypothesis import given as property_of
 from hypothesis import strategies as st
 
 from judgec.errors import InputError, UserError
+from judgec.store.formulas import guarded, unguarded
 from judgec.store.labels import read_label_file
 from judgec.store.review.sheet import Given
-from judgec.store.review.spreadsheet import export_sheet, guarded, import_sheet, unguarded
+from judgec.store.review.spreadsheet import export_sheet, import_sheet
 from judgec.store.review.xlsx import letters, write_workbook
 from judgec.store.workbooks import read_sheets
 from tests.store.review.test_sheet import rows_of, sheet_of

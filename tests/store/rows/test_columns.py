@@ -2,7 +2,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.store.rows.columns import as_names, as_rename, infer_task
-from judgec.store.tables import Table
+from judgec.store.table import Table
 
 
 def table(*columns: str) -> Table:

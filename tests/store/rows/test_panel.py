@@ -6,7 +6,7 @@ import pytest
 from judgec.errors import UserError
 from judgec.store.rows.graded import Graded, graded_of
 from judgec.store.rows.panel import AnnotatorPanel
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 
 LABELS: dict[str, list[int | None]] = {"ann": [1, 2, 3, 4], "bob": [2, 2, 3, 5], "cem": [1, None, 4, 5]}
 JUDGE: list[int | None] = [1, 3, 3, None]

@@ -1,15 +1,19 @@
 """Scenario files: what is refused, with which line, and how a user adds one."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from judgec.errors import InputError, UserError
 from judgec.queries.scenarios import SHIPPED
 from judgec.records.scenario.schema import CRITERIA, Question
+from judgec.store.scenarios import safe_yaml
 from judgec.store.scenarios.reading import files_in, read_questions, read_scenario, read_scenarios, write_questions
 
+SHOT = "{passage: a, question: b, answer: c}"
 GOOD = """id: mine
 title: Mine
 document_sampling: {documents: 3}
@@ -46,7 +50,7 @@ def test_read_scenario_with_its_six_parts_reads_them(tmp_path: Path) -> None:
         ("title: Mine", "title: Mine\ncolour: blue", 3, "key colour is not known; valid are id, title"),
         ("  overlap: 50", "  overlap: 50\n  stride: 5", 7, "key chunking.stride is not known; valid are separator"),
         ("  overlap: 50", "  overlap: 500", 4, "overlap 500 is not less than size 500"),
-        ("relevance]", "beauty]", 10, "'beauty' is not valid; valid are 'correctness'"),
+        ("relevance]", "beauty]", 10, "'beauty' is not valid; valid are correctness"),
         ("relevance]", "rejection]", 10, "rejection is for the form absent"),
         ("prompts: [Ask something.]\n", "", 1, "prompts is missing"),
         ("[Ask something.]", "[]", 8, "prompts: is empty"),
@@ -54,6 +58,12 @@ def test_read_scenario_with_its_six_parts_reads_them(tmp_path: Path) -> None:
         ("[Ask something.]", "[a, b]", 8, "more than one needs the sequential strategy"),
         ("one-shot", "zero-shot", 9, "'zero-shot' is not valid; valid are 'one-shot', 'few-shot' or 'sequential'"),
         ("one-shot", "few-shot", 1, "examples: the few-shot strategy needs some"),
+        (
+            "prompting_strategy: one-shot",
+            f"prompting_strategy: one-shot\nexamples: [{SHOT}, {SHOT}]",
+            10,
+            "2 of them; one-shot takes one",
+        ),
         ("{documents: 3}", "{documents: 0}", 3, "document_sampling.documents"),
         ("title: Mine", "title: Mine\ntitle: Yours", 3, "key title again, first in line 2"),
     ],
@@ -85,15 +95,15 @@ def test_read_scenarios_of_the_user_are_added_by_adding_a_file(tmp_path: Path) -
         read_scenarios(["S1", "S1"], SHIPPED, tmp_path)
 
 
-def test_shipped_scenarios_are_those_of_the_paper_and_six_more() -> None:
+def test_shipped_scenarios_are_those_of_the_paper_six_more_and_a_plain_one() -> None:
     known = {scenario.id: scenario for scenario in map(read_scenario, files_in(SHIPPED))}
-    more = {"distracting", "situational", "follow-up", "false-premise", "typos", "language"}
+    more = {"distracting", "situational", "follow-up", "false-premise", "typos", "language", "plain"}
     assert set(known) == {"S1", "S2", "S3", "S4", "S5", "S6"} | more
     paper = [known[f"S{k}"] for k in range(1, 7)]
     assert all((s.chunking.size, s.chunking.overlap, s.chunking.separator) == (3000, 150, "\n") for s in paper)
     assert all(s.document_sampling.documents == 10 for s in paper)
     assert [s.chunk_sampling.filter for s in paper[:2]] == ["number", "date"]
-    assert len(known["S3"].examples) == 3
+    assert [len(s.examples) for s in paper] == [1, 1, 3, 1, 1, 0]
     assert [(s.chunk_sampling.chunks, s.chunk_sampling.documents) for s in paper[3:5]] == [(3, "one"), (3, "several")]
     assert known["S6"].acceptable_metrics == ("rejection",)
     assert known["S6"].prompting_strategy == "sequential"
@@ -132,3 +142,18 @@ def test_aliases_that_stand_for_billions_are_refused_before_they_are_written_out
     (fault,) = faults(tmp_path, GOOD + "\n".join(laughs))
     assert "aliases stand for more than 100000 values" in fault
     assert "aliases stand for more" in faults(tmp_path, GOOD + "endless: &e [*e]\n")[0]
+
+
+def test_merged_keys_that_multiply_are_refused_before_they_are_merged(tmp_path: Path) -> None:
+    merges = ["m0: &m0 {x: 1}", *(f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 10)}]}}" for n in range(1, 10))]
+    begun = time.thread_time()
+    (fault,) = faults(tmp_path, GOOD + "\n".join(merges))
+    assert "aliases stand for more than 100000 values" in fault
+    assert time.thread_time() - begun < 5
+
+
+def test_yaml_that_is_too_long_is_refused_before_it_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe_yaml, "MOST_CHARACTERS", 1000)
+    monkeypatch.setattr(yaml, "compose", lambda *_, **__: pytest.fail("parsed"))
+    (fault,) = faults(tmp_path, GOOD + "#" * 1000)
+    assert "at most 1000 of YAML are read" in fault

@@ -6,18 +6,21 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from scipy import stats
 
 from judgec.records.estimate import Estimate
+from judgec.records.scale import Scale
+from judgec.store.datasheet import Datasheet
 from judgec.store.games import read_games
+from judgec.store.table import Table
 from judgec.store.tournament.entries import AnswerCost
 from judgec.store.tournament.folder import write_folder
+from judgec.store.tournament.graded import read_graded
 from judgec.store.tournament.runs import read_qrels
 from judgec.tournament.adaptive import Neighbours, Proposal
 from judgec.tournament.leaderboard import make_leaderboard
-from judgec.tournament.play import GamePlan, Mark, ScorePlayer, as_games, play_tournament
+from judgec.tournament.play import GamePlan, ScorePlayer, as_games, play_tournament
 from judgec.tournament.pooling import Relevance, given
-from judgec.tournament.report.aspects import aspect_tests
+from judgec.tournament.report.drill import drilled
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
 from judgec.tournament.report.page import page
 from judgec.tournament.report.run import run_of
@@ -70,10 +73,15 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
     html = page(found, title=f"t {EVIL}", created="2026-11-20")
     parser = _Tags()
     parser.feed(html)
-    assert {"script", "link", "img", "iframe"}.isdisjoint(tag for tag, _ in parser.seen)
+    assert {"link", "img", "iframe"}.isdisjoint(tag for tag, _ in parser.seen)
     assert not [attrs for _, attrs in parser.seen if {"src", "href", "onclick"} & set(attrs)]
     assert "UNPROVEN JUDGE. nobody knows." in html
-    assert html.index("The judge: sensors@0") < html.index("Leaderboard") < html.index("Query by query")
+    assert (
+        html.index('class="verdict')
+        < html.index("Leaderboard")
+        < html.index("The judge: sensors@0")
+        < html.index("Query by query")
+    )
     assert "good 5 by best+v2" in html
     assert "worth 5" in html
     assert "UNPROVEN" not in page(replace(found, unproven=""), title="t", created="")
@@ -110,6 +118,29 @@ def test_page_and_json_say_how_agents_differ_in_retrieval(found: Evaluation) -> 
     assert "3 more pairs are in retrieval_pairs.csv" in page(
         replace(found, retrieval=RetrievalTable(rows, tuple(many), ())), title="t", created=""
     )
+
+
+def test_drill_down_shows_what_experts_gave_each_answer_beside_the_judge(found: Evaluation) -> None:
+    said = {"ann": [(4, "mostly right"), (2, "")], "bob": [(5, ""), (1, EVIL)], "cy": [(4, "")]}
+    rows = [
+        {"query_id": f"q{k}", "query": f"Question {k}?", "agent": "best+v2", "answer": f"good {5 - k} by best+v2"}
+        | {"annotator": name, "grade": grade, "rationale": why}
+        for name, given in said.items()
+        for k, (grade, why) in enumerate(given)
+    ]
+    table = Table("labels", tuple(rows[0]), tuple(rows), tuple(range(1, 6)))
+    graded = read_graded(table, Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4)), found.entries, {})
+    cases = {case.item_id: case for case in drilled(replace(found, graded=graded))}
+    sides = {query: {side.who: side for side in case.sides} for query, case in cases.items()}
+    assert sides["q0"]["best+v2"].texts["experts"] == ("ann: 4 – mostly right", "bob: 5", "cy: 4")
+    assert sides["q1"]["best+v2"].texts["experts"] == ("ann: 2", f"bob: 1 – {EVIL}")
+    assert graded.scores["q0", "best+v2"] == {"grade": 4.0}
+    assert sides["q0"]["best+v2"].grade.endswith("; experts 4")
+    assert all("experts" not in side.texts for side in [*sides["q2"].values(), sides["q0"]["worst"]])
+    assert all("experts" not in side.grade for side in [*sides["q2"].values(), sides["q0"]["worst"]])
+    html = page(replace(found, graded=graded), title="t", created="")
+    assert "ann: 4 – mostly right" in html
+    assert Page(html).faults == []
 
 
 def test_page_of_an_agent_that_lost_everything_has_an_open_bar_and_no_nan(found: Evaluation) -> None:
@@ -206,23 +237,6 @@ def test_judge_is_unproven_unless_promoted_with_an_interval_above_0(changes: dic
     why = why_unproven(make_card(**changes))
     assert said in why
     assert bool(why) == bool(said)
-
-
-def test_aspect_tests_are_scipys_and_only_for_two_agents() -> None:
-    one, other = [3.0, 4.0, 2.0, 5.0, 4.0, 3.5], [2.0, 4.0, 2.5, 3.0, 2.0, 1.0]
-    marks = {
-        (f"q{k}", agent): Mark(x, {"relevance": x}, None, "", "")
-        for agent, values in (("a", one), ("b", other))
-        for k, x in enumerate(values)
-    }
-    marks["q9", "a"] = Mark(5.0, {"relevance": 5.0}, None, "", "")
-    marks["q9", "b"] = Mark(None, {}, None, "", "no reply")
-    found = aspect_tests(marks, ("a", "b"))["relevance"]
-    assert found.queries == 6
-    assert found.t.p == pytest.approx(float(stats.ttest_rel(one, other).pvalue))
-    assert found.signed_rank.n == 5
-    assert found.note.startswith("5 queries differ: Wilcoxon's p cannot fall below .062")
-    assert aspect_tests(marks, ("a", "b", "c")) == {}
 
 
 def test_adaptive_tournament_says_in_json_what_is_settled_and_unknown_bounds_are_null(found: Evaluation) -> None:

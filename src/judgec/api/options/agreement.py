@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import AcceptAt, Annotators, Epsilon, Home, UnusedTracking
+from judgec.api.options.shared import AllowModified, Annotators, Epsilon, Home, Shared, Turn, UnusedTracking
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -17,17 +17,39 @@ class AgreementOptions:
 
     file: Annotated[
         "Source",
-        Option("A table with the experts' and a judge's grades.", metavar="FILE", positional=True, panel="What"),
+        Option(
+            "A table with the experts' and a judge's grades; with --labels recorded verdicts.",
+            metavar="FILE",
+            positional=True,
+            panel="What",
+            project="file",
+        ),
     ]
-    expert: Annotated[str, Option("The experts' grades.", metavar="COLUMN", panel="What")]
-    judge: Annotated[str, Option("The judge's grades; empty is unscored.", metavar="COLUMN", panel="What")]
+    expert: Annotated[str | None, Option("The experts' grades; mode.*: all modes.", metavar="COLUMN", panel="What")] = (
+        None
+    )
+    judge: Annotated[str | None, Option("The judge's grades; empty is unscored.", metavar="COLUMN", panel="What")] = (
+        None
+    )
+    labels: Annotated[
+        "Source | None", Option("The experts' labels of items that FILE has verdicts on.", metavar="FILE", panel="What")
+    ] = None
+    judges: Annotated[
+        str | None, Option("Only the recorded judges whose names match.", metavar="GLOB", panel="What")
+    ] = None
     score: Annotated[str | None, Option("The judge's continuous score.", metavar="COLUMN", panel="What")] = None
     cluster: Annotated[str | None, Option("What groups rows, such as the query.", metavar="COLUMN", panel="What")] = (
         None
     )
-    accept_at: AcceptAt = None
+    accept_at: Annotated[
+        str | None,
+        Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What", project="accept_at"),
+    ] = None
     all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False
     annotators: Annotators = ()
+    turn: Turn = None
     epsilon: Epsilon = 0.2
     home: Home = Path()
+    allow_modified: AllowModified = False
+    shared: Shared = False
     tracking_uri: UnusedTracking = None

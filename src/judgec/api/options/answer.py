@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from judgec.api.options.option import Option
 from judgec.api.options.shared import (
     AgentRun,
+    AllowModified,
     Columns,
     Home,
     IndexName,
     Lm,
     QueriesTable,
+    Shared,
     Spending,
     UnusedTracking,
 )
@@ -33,7 +35,7 @@ class AnswerOptions(AgentRun, Spending):
             commas=True,
             panel="What",
         ),
-    ]
+    ] = ()
     out: Annotated[
         Path | None,
         Option("What judgec evaluate --answers reads.", metavar="ANSWERS.jsonl", needed=True, panel="Output"),
@@ -42,4 +44,6 @@ class AnswerOptions(AgentRun, Spending):
     columns: Columns = field(default_factory=dict)
     lm: Lm = "embedded"
     home: Home = Path()
+    allow_modified: AllowModified = False
+    shared: Shared = False
     tracking_uri: UnusedTracking = None

@@ -45,6 +45,6 @@ class CompileAgentOptions(AgentShape, Spending, Places):
     lm: Lm = "embedded"
     columns: Columns = field(default_factory=dict)
     accept_at: AcceptAt = None
-    optimizer: Annotated[str, Option("auto, labeled, bootstrap or gepa.")] = "auto"
+    optimizer: Annotated[str, Option("auto, settings, labeled, bootstrap or gepa.")] = "auto"
     reflection_lm: ReflectionLm = None
     seed: Seed = 0

@@ -62,6 +62,9 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
         Literal["median", "dawid-skene", "soft"],
         Option("What is learned where annotators differ; tests keep the median."),
     ] = "median"
+    log_traces: Annotated[
+        bool, Option("Log test items on which judge and experts differ to MLflow as traces, too.", panel="Output")
+    ] = False
     verdicts: Annotated[
         tuple[str, ...],
         Option(
@@ -76,16 +79,34 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
         str | None, Option("Only the recorded judges whose names match.", metavar="GLOB", panel="What")
     ] = None
     baseline: Annotated[
-        str | None, Option("The recorded judge to compare with; default: the median one.", metavar="JUDGE")
+        str | None, Option("The recorded judge or juror to compare with; default: the median one.", metavar="JUDGE")
     ] = None
     panel: Annotated[
         str | None,
         Option(
-            "Several recorded judges together, where they beat the best one: all, or the best N at most.",
+            "Several recorded judges or jurors together, where they beat the best one: all, or the best N at most.",
             metavar="all|N",
             python="str | int | None",
         ),
     ] = None
+    cascade: Annotated[
+        tuple[str, ...],
+        Option(
+            "Two recorded judges or jurors, or evidence and one: the second is asked where it pays; ships as promised.",
+            metavar="CHEAP,DEAR",
+            commas=True,
+        ),
+    ] = ()
+    jury: Annotated[
+        tuple[str, ...],
+        Option(
+            "Compiled judges, each asked with its own prompt and model: the best one ships, or with --panel or "
+            "--cascade several.",
+            metavar="NAME,NAME",
+            commas=True,
+            panel="What",
+        ),
+    ] = ()
     start: Annotated[
         str | None,
         Option(

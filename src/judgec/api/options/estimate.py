@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.judge import Asking
 from judgec.api.options.option import Option
-from judgec.api.options.shared import Annotators, Columns, JudgeName, Places
+from judgec.api.options.shared import Annotators, Columns, JudgeName, Places, Turn
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -26,3 +26,4 @@ class EstimateOptions(Asking, Places):
     )
     columns: Columns = field(default_factory=dict)
     annotators: Annotators = ()
+    turn: Turn = None

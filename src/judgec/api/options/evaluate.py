@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from judgec.api.options.option import Option
 from judgec.api.options.shared import (
@@ -11,7 +11,6 @@ from judgec.api.options.shared import (
     Factors,
     HasCitations,
     IndexName,
-    JudgeName,
     OtherLm,
     Places,
     QueriesTable,
@@ -38,7 +37,15 @@ class EvaluateOptions(Spending, Places, AgentRun):
             panel="What",
         ),
     ] = None
-    judge: Annotated["Judge | str", JudgeName]
+    judge: Annotated[
+        "Judge | str",
+        Option(
+            "A compiled judge: @champion, @latest or a number; zero-shot is one without labels.",
+            metavar="NAME[@VERSION]",
+            panel="What",
+            project="name",
+        ),
+    ]
     relevance_judge: Annotated[str | None, Option("Grades the retrieved documents.", metavar="NAME")] = None
     out: Annotated[Path, Option("report.html, report.json and CSV files.", metavar="DIR", panel="Output")] = Path(
         "evaluation"
@@ -56,7 +63,13 @@ class EvaluateOptions(Spending, Places, AgentRun):
     cutoff: Annotated[int, Option("k of MRR@k, nDCG@k, P@k.", least=1)] = 5
     games: Annotated[int | None, Option("Play a balanced subset.", least=1, panel="Cost")] = None
     adaptive: Annotated[bool, Option("Play where the order is unsure.", panel="Cost")] = False
-    resolution: Annotated[float, Option("Elo points that need no order.", least=0.0)] = 20.0
+    until: Annotated[
+        Literal["leader", "order"] | None,
+        Option("--adaptive stops when the leader is known, or the whole order (default).", panel="Cost"),
+    ] = None
+    resolution: Annotated[
+        float, Option("--adaptive: Elo points that need no order, or that a leader may be worse.", least=0.0)
+    ] = 20.0
     seed: Seed = 0
     one_order: Annotated[bool, Option("Ask each pair in one order only.", panel="Cost")] = False
     threshold: Annotated[int, Option("Hide documents graded lower.")] = 2
@@ -64,6 +77,14 @@ class EvaluateOptions(Spending, Places, AgentRun):
     annotations: Annotated[bool, Option("Show grades and reasons.", off=True, panel="Output")] = True
     factors: Factors = ""
     has_citations: HasCitations = False
+    labels: Annotated[
+        "Source | None",
+        Option("Experts' grades of these agents' answers: tests agents in pairs.", metavar="FILE", panel="What"),
+    ] = None
+    pool: Annotated[
+        tuple[str, ...],
+        Option("Also test pools of agents: rag=rag-*,fusion=rag-fusion-*.", metavar="NAME=PATTERN,...", commas=True),
+    ] = ()
     length_control: Annotated[bool, Option("Also rate at equal length of answers.")] = False
     preferences: Annotated[
         "Source | None",

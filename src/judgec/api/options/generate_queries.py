@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.option import Option
 from judgec.api.options.shared import (
+    AllowModified,
     Corpus,
     Home,
     Passages,
     PassageSize,
     PerPassage,
     Seed,
+    Shared,
     Spending,
     Temperature,
     UnusedTracking,
@@ -61,4 +63,6 @@ class GenerateQueriesOptions(Spending):
     seed: Seed = 0
     temperature: Temperature = 0.7
     home: Home = Path()
+    allow_modified: AllowModified = False
+    shared: Shared = False
     tracking_uri: UnusedTracking = None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from judgec.api.options.option import Option
 from judgec.api.options.shared import ApiBase, Columns, Seed, UnusedPlaces
@@ -28,6 +28,14 @@ class IndexOptions(UnusedPlaces):
         str | None, Option("lsa, provider/model, sentence-transformers/MODEL.", metavar="NAME", panel="Model")
     ] = None
     language: Annotated[str | None, Option("Of stems and stop words.")] = None
+    metric: Annotated[
+        Literal["cosine", "l2"] | None,
+        Option("What makes vectors near: cosine (default), or l2, the squared distance."),
+    ] = None
+    ann: Annotated[
+        Literal["auto", "exact", "ivf", "hnsw"] | None,
+        Option("How the nearest are found: all compared, an IVF index, an HNSW graph; auto: IVF from 50,000."),
+    ] = None
     columns: Columns = field(default_factory=dict)
     seed: Seed = 0
     postgres: Annotated[

@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import Columns, Home, JudgeName, OtherLm, Spending, UnusedTracking
+from judgec.api.options.shared import (
+    AllowModified,
+    Columns,
+    Home,
+    JudgeName,
+    OtherLm,
+    Shared,
+    Spending,
+    TrackingUri,
+    Turn,
+)
 
 WRITTEN = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 
@@ -16,6 +26,10 @@ class Asking(Spending):
     """Which model a judge asks, and how."""
 
     lm: OtherLm = None
+    live: Annotated[
+        bool,
+        Option("Of a judge of recorded verdicts: ask with exactly its recorded prompt instead.", panel="Model"),
+    ] = False
     abstain_below: Annotated[
         float | None,
         Option(
@@ -52,7 +66,11 @@ class JudgeFileOptions(Asking):
     file: Annotated[
         str,
         Option(
-            "Items to judge; no labels are needed.", positional=True, python="str | Path", panel="What", project="file"
+            "Items to judge, without labels: a table, OTLP traces, or mlflow:EXPERIMENT for its traces.",
+            positional=True,
+            python="str | Path",
+            panel="What",
+            project="file",
         ),
     ]
     judge: Annotated[str | None, JudgeName] = None
@@ -70,8 +88,11 @@ class JudgeFileOptions(Asking):
     ] = Path()
     inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True, panel="Output")] = True
     columns: Columns = field(default_factory=dict)
+    turn: Turn = None
     home: Home = Path()
-    tracking_uri: UnusedTracking = None
+    allow_modified: AllowModified = False
+    shared: Shared = False
+    tracking_uri: TrackingUri = None
 
     def __post_init__(self) -> None:
         """Name the file that is written, where nobody did."""
@@ -82,7 +103,7 @@ class JudgeFileOptions(Asking):
 def judged_beside(file: str) -> Path:
     """``STEM.judged.SUFFIX`` beside a file, in its format where that can be written, else JSON lines."""
     path = Path(file.partition("#")[0] if not Path(file).exists() else file)
-    if ":" in file[:4]:  # of the Hub
+    if ":" in file[:4] or file.startswith("mlflow:"):  # of the Hub, of a tracking store
         path = Path(re.sub(r"[^A-Za-z0-9._-]+", "-", file.partition(":")[2]))
         return Path(f"{path}.judged.jsonl")
     return path.with_name(f"{path.stem}.judged{path.suffix.lower() if path.suffix.lower() in WRITTEN else '.jsonl'}")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from judgec.api.options.option import Option
 from judgec.api.options.shared import LabelColumns, Places, Seed, Spending, Task
@@ -25,7 +25,11 @@ class LabelsOptions(LabelColumns, Spending, Places):
     task: Task = None
     name: Annotated[
         str | None,
-        Option("The judge family whose split is shown; default: the file's name.", panel="What", project="name"),
+        Option(
+            "The judge family whose split is shown, or the score's name; default: the file's.",
+            panel="What",
+            project="name",
+        ),
     ] = None
     next: Annotated[int | None, Option("Choose N unlabelled items to grade.", metavar="N", least=1, panel="What")] = (
         None
@@ -38,17 +42,22 @@ class LabelsOptions(LabelColumns, Spending, Places):
     export: Annotated[
         str | None,
         Option(
-            "A sheet for each annotator, or a review queue in MLflow.",
-            metavar="OUT.csv|OUT.xlsx|mlflow:EXPERIMENT",
+            "A sheet for each annotator, a review queue in MLflow, or the scores of FILE for the tool they came from.",
+            metavar="OUT.csv|OUT.xlsx|mlflow:EXPERIMENT|TOOL:OUT.json",
             panel="Output",
         ),
     ] = None
     import_: Annotated[
         str | None,
         Option(
-            "Put the labels that came back into FILE.",
+            "Put the labels that came back into FILE; of TOOL:FILE make a new one: langfuse, langsmith, phoenix, opik, "
+            "label-studio, argilla, promptfoo, other.",
             flag="--import",
-            metavar="IN.csv|IN.xlsx|mlflow:EXPERIMENT",
+            metavar="IN.csv|IN.xlsx|mlflow:EXPERIMENT|TOOL:FILE",
             panel="What",
         ),
+    ] = None
+    as_: Annotated[
+        Literal["labels", "verdicts"] | None,
+        Option("What scores of TOOL:FILE are that do not say who gave them.", flag="--as", panel="What"),
     ] = None

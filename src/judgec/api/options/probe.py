@@ -51,10 +51,18 @@ class ProbeOptions(Spending, Places):
     ] = ()
     lm: Annotated[str, Option("Writes questions, judges, and answers for judgec's agents.", panel="Model")] = "embedded"
     seed: Seed = 0
+    try_fix: Annotated[bool, Option("Ask judgec's agents again what they failed, changed.", panel="What")] = False
+    repeat: Annotated[
+        int, Option("Ask each question so often: how many verdicts change.", metavar="N", least=1, panel="What")
+    ] = 1
     reliability: Annotated[str, Option("A reliability judge that filters, or none.")] = "none"
     k: Annotated[int, Option("Passages of judgec's agents.", least=1)] = 5
     agent_lm: Annotated[str | None, Option("Another model for judgec's agents.", panel="Model")] = None
     judge: Annotated[str | None, Option("A judge of the four criteria.", metavar="NAME", panel="What")] = None
     rejection_judge: Annotated[str | None, Option("A judge of refusals.", metavar="NAME")] = None
+    metric: Annotated[
+        tuple[str, ...],
+        Option("Answers must pass these too: faithfulness, bias, judge:NAME.", metavar="NAME", commas=True),
+    ] = ()
     unproven: Unproven = False
     temperature: Temperature = 0.7

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from judgec.api.options.option import Option
+from judgec.lm.usage import MAX_WAIT
+from judgec.retrieval.fusion import RRF_K
 from judgec.tasks.built_in import BUILT_IN
 
 if TYPE_CHECKING:
@@ -42,6 +44,14 @@ Epsilon = Annotated[
     float,
     Option("How much further off than an annotator: .2 of experts, .15 skilled, .1 crowd.", least=0, most=1),
 ]
+Turn = Annotated[
+    Literal["last", "each", "whole"] | None,
+    Option(
+        "Judge of a conversation: its last answer, each answer, the whole dialogue; default: last.",
+        panel="What",
+        project="turn",
+    ),
+]
 AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What")]
 Task = Annotated[
     str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.", panel="What", project="task")
@@ -72,6 +82,9 @@ ApiBase = Annotated[
 ]
 CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1, panel="Cost", project="budget")]
 MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0, panel="Cost", project="max_cost")]
+MaxWait = Annotated[
+    float, Option("Longest that a call waits for a busy endpoint, in all.", metavar="SECONDS", least=0, panel="Cost")
+]
 Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...", panel="Model")]
 LmOrRecorded = Annotated[
     str,
@@ -103,6 +116,13 @@ Factors = Annotated[str, Option("What comparing judges weigh, instead of their o
 HasCitations = Annotated[bool, Option("Compared answers cite documents; wrong citations count.")]
 
 
+AllowModified = Annotated[
+    bool, Option("Read judges whose files were modified since they were compiled; reports say so.", panel="Output")
+]
+
+Shared = Annotated[bool, Option("Let others read .judgec/ and mlruns/, as the umask says.", panel="Output")]
+
+
 @dataclass(frozen=True, kw_only=True)
 class LabelColumns:
     """How a label file is read."""
@@ -111,6 +131,7 @@ class LabelColumns:
     annotators: Annotators = ()
     accept_at: AcceptAt = None
     scale: LabelScale = None
+    turn: Turn = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +141,7 @@ class Spending:
     api_base: ApiBase = None
     budget: CallCap = None
     max_cost: MaxCost = None
+    max_wait: MaxWait = MAX_WAIT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +150,8 @@ class Places:
 
     home: Home = Path()
     tracking_uri: TrackingUri = None
+    allow_modified: AllowModified = False
+    shared: Shared = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,11 +179,23 @@ class AgentShape:
     variations: Annotated[int, Option("Queries RAG-Fusion adds.", least=1, most=20)] = 4
     persona: Annotated[str, Option("'think like an engineer'", metavar="TEXT")] = ""
     citations: Annotated[bool, Option("Cite passages.", off=True)] = True
+    rrf_k: Annotated[int, Option("Of reciprocal rank fusion: 1 / (K + rank).", metavar="K", least=0)] = RRF_K
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentRun(AgentShape):
     """How agents are run."""
 
-    rerank: Annotated[str | None, Option("Scores (query, texts).", metavar="python:MODULE:FUNCTION")] = None
+    rerank: Annotated[
+        str | None, Option("lexical, a cross-encoder's ORG/MODEL, python:MODULE:FUNCTION.", metavar="RERANKER")
+    ] = None
+    grid: Annotated[
+        tuple[str, ...],
+        Option(
+            "Agents of all combinations of agent, retriever, rerank, chunk, embedder, lm, k, variations, rrf_k.",
+            metavar="NAME=A,B...",
+            python="Mapping[str, Sequence[object]] | Sequence[str]",
+        ),
+    ] = ()
+    explain: Annotated[bool, Option("Write why: searches, their rankings, the fused one.", panel="Output")] = False
     in_flight: Annotated[int, Option("Most calls of agents at once.", least=1, panel="Cost")] = 32

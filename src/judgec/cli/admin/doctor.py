@@ -54,11 +54,14 @@ def doctor(
     api_base: ApiBaseOption = None,
     home: HomeOption = Path(),
     tracking_uri: TrackingOption = None,
+    seal: Annotated[bool, typer.Option("--seal", help="Seal the judges from before versions were sealed.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Check versions, keys, folders, disk, the tracking store and, with --lm, the model."""
     import os
 
+    if seal:
+        seal_all(home)
     checks = list(
         examine(
             home=home,
@@ -107,6 +110,7 @@ def examine(
     for name in ("programs", "mlruns", ".judgec"):
         yield check_writable(name, home.resolve() / name)
     yield check_journal(home.resolve() / ".judgec" / "journal.db")
+    yield check_seals(home)
     yield check_disk(home.resolve())
     yield check_tracking(home, tracking_uri, environ)
     if lm is not None:
@@ -203,6 +207,40 @@ def check_journal(journal: Path) -> Check:
         fix = f"Move {journal} away; judgments are asked for again and a new one is made."
         return Check("journal", "fail", f"{journal}: {error}", fix)
     return Check("journal", "ok", f"{journal}, {journal.stat().st_size / 1e6:.1f} MB")
+
+
+def seal_all(home: Path) -> None:
+    """Write the manifest of every version that has none."""
+    from judgec.store.seal import seal, state_of
+
+    for folder in _versions(home):
+        if state_of(folder)[0] == "unsealed":
+            seal(folder)
+
+
+def check_seals(home: Path) -> Check:
+    """Are the files of every judge as they were compiled?"""
+    from judgec.store.seal import state_of
+
+    found: dict[str, list[str]] = {"sealed": [], "unsealed": [], "modified": []}
+    try:
+        for folder in _versions(home):
+            state, changed = state_of(folder)
+            found[state].append(f"{folder.parent.name}@{int(folder.name)}" + "".join(f" {name}" for name in changed))
+    except JudgecError as error:
+        return _failure("judges", error)
+    if found["modified"]:
+        fix = "Restore these files, or use --allow-modified; to take them as they are, delete manifest.json and --seal."
+        return Check("judges", "fail", f"modified since they were compiled: {', '.join(found['modified'])}", fix)
+    if found["unsealed"]:
+        fix = "judgec doctor --seal"
+        return Check("judges", "warn", f"{len(found['unsealed'])} never sealed: {', '.join(found['unsealed'])}", fix)
+    return Check("judges", "ok", f"{len(found['sealed'])} versions, none modified")
+
+
+def _versions(home: Path) -> list[Path]:
+    """The folder of every version."""
+    return sorted(card.parent for card in home.glob("programs/*/*/card.json") if card.parent.name.isdecimal())
 
 
 def check_disk(home: Path) -> Check:

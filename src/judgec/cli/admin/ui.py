@@ -36,10 +36,9 @@ def ui(
         )
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, signal.default_int_handler)  # stop like Ctrl-C, with the server's children
-    port = free_port(host, port)
     typer.echo("Starting the MLflow UI ...", err=True)
     try:
-        with ui_server(store, host, port, os.environ) as server:
+        with free_port(host, port) as free, ui_server(store, host, free, os.environ) as server:
             typer.echo(f"MLflow UI: {server.url}  (up in {server.seconds:.0f} s; Ctrl-C stops it)")
             comparison = compare_url(server.url)
             if comparison:

@@ -1,7 +1,6 @@
 """Prints the result of ``judgec answer``."""
 
-from judgec.api.answered import Answers, failed_path
-from judgec.api.options.answer import AnswerOptions
+from judgec.api.answered import AnswerPlan, Answers, failed_path
 from judgec.cli.output import judgec_here, print_table, say
 from judgec.errors import ServiceError
 
@@ -20,7 +19,16 @@ def show_answers(found: Answers) -> None:
     say(*shown, *failures, f"Next: {judgec_here()} evaluate --answers {found.out} --judge NAME")
 
 
-def require_answers(found: Answers, options: AnswerOptions) -> None:
+def show_plan(plan: AnswerPlan) -> None:
+    """Print what would be asked at most."""
+    rows = [(name, str(plan.queries), f"{calls:,}") for name, calls in plan.calls.items()]
+    rows.append(("in all", f"{plan.queries * len(plan.calls):,}", f"{sum(plan.calls.values()):,}"))
+    print_table(f"{len(plan.calls)} agents, at most", ("agent", "answers", "calls"), rows)
+    shared = f"{plan.indexes} indexes, of which {plan.missing} have to be built; " if plan.indexes else ""
+    say(f"{shared}nothing was asked and nothing was written")
+
+
+def require_answers(found: Answers) -> None:
     """Fail where nobody answered anything.
 
     Raises:
@@ -28,7 +36,7 @@ def require_answers(found: Answers, options: AnswerOptions) -> None:
     """
     if not found.rows and found.out is not None:
         raise ServiceError(
-            f"--agents {','.join(options.agents)}: no query was answered; the reasons are in {failed_path(found.out)}."
+            f"--agents {','.join(found.report)}: no query was answered; the reasons are in {failed_path(found.out)}."
         )
 
 

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from judgec.cli.corpus.demo_systems import AGENTS, OUT
 from judgec.cli.demo import FAMILY, compile_demo, require_here
 from judgec.cli.output import exit_with_code, say
 
 SENSORS = Path("trainsets/sensors")
-OUT = Path("demo")
 SIX = "rag-bm25,rag-fusion-bm25,rag-knn,rag-fusion-knn,rag-hybrid,rag-fusion-hybrid"
 VERY, SOMEWHAT = 2, 1
 HELD = 0.5  # share of a section's lines that a passage must hold to stand for it
 
 
 def demo_tournament(home: Path, out: Path) -> None:
-    """Index the catalogue, let six agents answer its questions, rank them with the demo's judge.
+    """Index the catalogue, let six agents and two broken ones answer its questions, rank them with the demo's judge.
 
     Args:
         home: Folder that holds ``programs/``.
@@ -52,7 +52,7 @@ def demo_tournament(home: Path, out: Path) -> None:
         unproven=bool(unproven),
         queries=queries,
         index=found,
-        agents=SIX,
+        agents=f"{SIX},{AGENTS}",
         qrels=qrels,
         home=home,
         progress=Bar(shown=True),

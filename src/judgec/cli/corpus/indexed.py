@@ -3,6 +3,7 @@
 from judgec.api.index import CorpusIndex
 from judgec.cli.output import judgec_here, print_table, say
 from judgec.retrieval.manifest import location_shown
+from judgec.retrieval.measure import K, VectorSearch
 
 MOST_SHOWN = 10  # skipped files and rows listed on screen
 
@@ -20,6 +21,7 @@ def show_index(found: CorpusIndex) -> None:
         ("duplicate passages dropped", str(report.duplicates)),
         ("embedder", f"{manifest.embedder}, {manifest.dimensions} dimensions"),
         ("chunks", manifest.chunking),
+        *((("vectors", _searched(found.search)),) if found.search is not None else ()),
     )
     print_table(str(found.path), ("index", ""), rows)
     skipped = [f"skipped {name}: {why}." for name, why in report.skipped.items()]
@@ -31,6 +33,13 @@ def show_index(found: CorpusIndex) -> None:
         f"Next: {judgec_here()} answer --index {location_shown(found.published or str(found.path))} "
         "--queries QUERIES --agents rag-bm25,rag-fusion-hybrid --out answers.jsonl",
     )
+
+
+def _searched(search: VectorSearch) -> str:
+    how = {"exact": "all compared", "ivf": "an IVF index", "hnsw": "an HNSW graph"}[search.ann]
+    metric = {"cosine": "cosine", "l2": "squared L2"}[search.metric]
+    kept = "" if search.ann == "exact" else f"; recall of the nearest {K} {search.recall:.3f} against comparing all"
+    return f"{metric}, {how}{kept}; {search.milliseconds:.1f} ms a query"
 
 
 def _some(lines: list[str], what: str) -> list[str]:

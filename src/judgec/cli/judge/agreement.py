@@ -10,17 +10,29 @@ def agreement(options: AgreementOptions, *, json: JsonOption = False) -> None:
     from judgec.api.agreement import agreement as measured
     from judgec.cli.output import print_json, print_table, say
     from judgec.lm.watch import Silent
-    from judgec.report.render import agreement_table, print_tables
-    from judgec.report.replacement_table import COLUMNS, TITLE, outcome_sentences
+    from judgec.report.modes_table import mode_table
+    from judgec.report.render import agreement_table, comparison_table
+    from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE, outcome_sentences
+    from judgec.report.screen import print_tables
 
     found = measured.run(options, Silent())
     if json:
         print_json(found.report)
         return
-    title = f"{found.judge} against {found.expert}, {found.source}"
-    print_tables(agreement_table(title, {found.judge: found.agreement}))
-    if found.alt_test is not None:
-        if found.alt_test.contests:
-            print_table(TITLE, *COLUMNS.screen(found.alt_test.contests), fold=False)
-        say(*outcome_sentences(found.alt_test))
+    if len(found.agreements) > 1:
+        title = f"{len(found.agreements)} judges of {found.source} against {found.expert}"
+        print_tables(comparison_table(title, found.agreements, found.headline))
+        print_tables(*(mode_table(one, f"{judge}: failure modes") for judge, one in found.modes.items()))
+        if found.alt_tests:
+            print_table(TITLE, *JUDGES.screen(list(found.alt_tests.items())))
+    else:
+        title = f"{found.judge} against {found.expert}, {found.source}"
+        print_tables(agreement_table(title, {found.judge: found.agreement}))
+        print_tables(*(mode_table(one) for one in found.modes.values()))
+        if found.alt_test is not None:
+            if found.alt_test.contests:
+                print_table(TITLE, *COLUMNS.screen(found.alt_test.contests))
+            if found.alt_test.aspects:
+                print_table(ASPECTS_TITLE, *ASPECTS.screen(list(found.alt_test.aspects.items())))
+            say(*outcome_sentences(found.alt_test))
     say(*[f"note: {note}" for note in found.notes])

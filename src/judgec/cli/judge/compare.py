@@ -1,15 +1,15 @@
 """``judgec compare``."""
 
 from judgec.api.options.compare import CompareOptions
-from judgec.cli.shell import JsonOption, command_of
+from judgec.cli.shell import JsonOption, ReportOption, command_of
 
 
 @command_of(CompareOptions)
-def compare(options: CompareOptions, *, json: JsonOption = False) -> None:
+def compare(options: CompareOptions, *, report: ReportOption = None, json: JsonOption = False) -> None:
     """Compare two judges on items that neither was compiled on: paired differences, and where they differ."""
     from judgec.api.compare import compare as compared
-    from judgec.cli.judge.compared import show_compared
-    from judgec.cli.output import print_json
+    from judgec.cli.judge.compared import show_compared, write_compared_page
+    from judgec.cli.output import print_json, say
     from judgec.report.progress import Bar
 
     bar = Bar(shown=not json)
@@ -17,7 +17,10 @@ def compare(options: CompareOptions, *, json: JsonOption = False) -> None:
         found = compared.run(options, bar)
     finally:
         bar.close()
+    if report is not None:
+        write_compared_page(found, report)
     if json:
         print_json(found.report)
-    else:
-        show_compared(found, options)
+        return
+    show_compared(found, options)
+    say(*([] if report is None else [f"report: {report}"]))

@@ -4,22 +4,26 @@ from judgec.api.compilation import Compilation
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.cli.output import command, print_table, say
 from judgec.compiler.dataset import Dataset
+from judgec.compiler.modes import found_modes
 from judgec.compiler.render import outcome_notes, outcome_tables
 from judgec.compiler.replacement import replacement
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings
 from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE
+from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, show
-from judgec.report.render import agreement_table, comparison_table, notes, print_tables
-from judgec.report.replacement_table import outcome_sentences
+from judgec.report.render import agreement_table, comparison_table, notes
+from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
+from judgec.report.screen import TextTable, print_tables
 from judgec.stats.agreement.objective import statistics_of
 from judgec.store import programs
 
 
 def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
     """Print what a compile would ask at most."""
-    title = f"{settings.name} with {settings.lm.model}, --optimizer {settings.optimizer}: at most, at list price"
+    how = ", ".join(settings.lm.members) or f"{settings.lm.model}, --optimizer {settings.optimizer}"
+    title = f"{settings.name} with {how}: at most, at list price"
     stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
     rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
     print_table(title, ["stage", "calls", "tokens", "$"], rows)
@@ -52,6 +56,14 @@ def _estimated(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f}"
 
 
+def judges_table(found: Compilation) -> TextTable:
+    """What was compared on the test items."""
+    card, agreements = found.saved.card, found.saved.compiled.verification.agreements
+    title = f"{card.name}@{card.version} on {len(found.saved.compiled.dataset.test)} test items ({card.objective})"
+    judges = {name: agreements[name] for name in agreements if agreements[name].n}
+    return comparison_table(title, judges, statistics_of(card.objective)[0])
+
+
 def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> None:
     """Print tables, verdict and the next command.
 
@@ -62,18 +74,22 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
     """
     saved = found.saved
     card, compiled, agreements = saved.card, saved.compiled, saved.compiled.verification.agreements
-    title = f"{card.name}@{card.version} on {len(compiled.dataset.test)} test items ({card.objective})"
-    judges = {name: agreements[name] for name in agreements if agreements[name].n}
     measured = statistics_of(card.objective)
     both: dict[str, Agreement] = {
-        name: judges[name] for name in ("compiled", "compiled_loo", "ceiling") if name in judges
+        name: agreements[name]
+        for name in ("compiled", "compiled_loo", "ceiling")
+        if name in agreements and agreements[name].n
     }
-    print_tables(comparison_table(title, judges, measured[0]), agreement_table("in full, with 95 % intervals", both))
+    print_tables(judges_table(found), agreement_table("in full, with 95 % intervals", both))
     print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     named = card.name if card.promoted else f"{card.name}@latest"
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
     replaces = replacement(compiled.dataset, compiled.verification.judgments)
+    if replaces is not None and replaces.aspects:
+        print_table(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items())))
+    if (modes := found_modes(compiled)) is not None:
+        print_tables(mode_table(modes))
     say(
         *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
         str(saved.report["verdict"]),
@@ -84,7 +100,7 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         f"report: {programs.page_path(options.home, card)}",
         f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),
-        *[f"note: {note}" for note in compiled.notes],
+        *[f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",
         f"Next: {command('judge', items, '--judge', named, '--out', 'judged.jsonl', *endpoint, home=options.home)}",

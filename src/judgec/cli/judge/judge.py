@@ -99,6 +99,7 @@ def rate_asked(
         statistic=estimate,
         columns=options.columns,
         annotators=as_names(annotators),
+        turn=options.turn,
         home=options.home,
         **{one.name: getattr(options, one.name) for one in fields(Asking)},
     )

@@ -10,7 +10,7 @@ from judgec.cli.output import command, print_table, say
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import number, percent
-from judgec.tasks.spec import ASPECT_PREFIX
+from judgec.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 
 MOST_REASONS = 5  # for missing judgments; the rows have them all
 
@@ -83,6 +83,11 @@ def _measured(found: FileJudgments) -> tuple[str, str] | None:
     rename = found.options.columns
     for expert in found.items.labelled:
         ours = rename.get(expert, expert)
+        if ours.startswith(MODE_PREFIX) and len(found.cards[0].aspects) > 1:
+            judged = found.names.added.get("grades", found.names.added.get(f"grade.{ours.removeprefix(MODE_PREFIX)}"))
+            if judged is not None:
+                column = judged.removesuffix(ours.removeprefix(MODE_PREFIX)).removesuffix(".")
+                return f"{expert.removesuffix(ours.removeprefix(MODE_PREFIX))}*", f"{column}.*"
         wanted = ours if ours == "accept" or ours.startswith(ASPECT_PREFIX) else "grade"
         if wanted in found.names.added:
             return expert, found.names.added[wanted]

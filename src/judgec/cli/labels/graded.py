@@ -4,6 +4,8 @@ import contextlib
 import signal
 import threading
 
+from judgec.api.export_scores import ExportedScores
+from judgec.api.import_labels import ImportedExport
 from judgec.api.label_sheets import ExportedSheets, FilledQueue, ImportedLabels, open_labels
 from judgec.api.next_labels import ChosenItems
 from judgec.api.options.labels import LabelsOptions
@@ -37,6 +39,28 @@ def show_imported(found: ImportedLabels, options: LabelsOptions) -> None:
         *(f"note: {note}" for note in found.notes),
         *(f"{count} labels by {name}" for name, count in found.imported.items()),
         f"Next: {command('labels', str(found.out), home=options.home)}",
+    )
+
+
+def show_made(found: ImportedExport, options: LabelsOptions) -> None:
+    """Say what became of every score of an export."""
+    say(
+        *(f"note: {note}" for note in found.notes),
+        f"{found.records} scores of {found.items} items: {found.labels} labels, {found.verdicts} verdicts, "
+        f"{found.texts} texts, {sum(found.skipped.values())} left out",
+        *(f"{count} left out: {reason}" for reason, count in found.skipped.items()),
+        *(f"{count} labels by {name}" for name, count in found.annotators.items()),
+        *([f"{found.verdicts_out}: {found.verdicts} verdicts for --lm recorded:FILE"] if found.verdicts_out else []),
+        f"Next: {command('labels', str(found.out), home=options.home)}",
+    )
+
+
+def show_sent(found: ExportedScores) -> None:
+    """Say how many scores go back, and what takes them."""
+    say(
+        f"{found.out}: {found.scores} of {found.records} scores",
+        *(f"{count} left out: {reason}" for reason, count in found.skipped.items()),
+        f"Next: {found.how}",
     )
 
 

@@ -65,6 +65,7 @@ def _agreed(question: str) -> bool:
 
 def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
     """Ask for each part; Enter keeps it."""
+    from judgec.records.conversation import DIALOGUE, TURNS
     from judgec.store.rows.columns import as_names
     from judgec.tasks.registry import TASKS, as_task
 
@@ -74,7 +75,8 @@ def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
     theirs = {ours: column for ours, column in found.roles() if ours != "rater"}
     columns = {}
     labels = () if proposal.annotators else spec.labels if not spec.by_aspect else ()
-    for ours in (*spec.inputs, "annotator", *labels):
+    asked = [name for name in spec.inputs if name in theirs or name not in {*TURNS, DIALOGUE}]  # found, or not there
+    for ours in (*asked, "annotator", *labels):
         column = _answer(f"Which column is {ours}? ({NONE}: none)", theirs.get(ours, NONE))
         if column not in {NONE, ours}:
             columns[column] = ours

@@ -1,11 +1,12 @@
 """``judgec labels``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from judgec.api.options.labels import LabelsOptions
-from judgec.cli.shell import JsonOption, command_of
+from judgec.cli.shell import JsonOption, ReportOption, command_of
 
 
 @command_of(LabelsOptions)
@@ -16,11 +17,16 @@ def labels(
         bool, typer.Option("--review", help="Open a page to grade the items on; labels go into FILE.")
     ] = False,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Of the page; 0: a free one.")] = 0,
+    report: ReportOption = None,
     json: JsonOption = False,
 ) -> None:
     """Check a label file: what was read, how the experts grade, and how far they agree."""
     from judgec.errors import UserError
 
+    if report is not None and (review or any((options.export, options.import_, options.next, options.judge))):
+        raise UserError(
+            f"--report {report}: a page of the labels as they are; --review and the like make none. Drop one."
+        )
     wanted = (options.export, options.import_, options.next)
     if (review or options.export or options.import_) and review + sum(way is not None for way in wanted) > 1:
         raise UserError("--review, --export, --import, --next: one at a time is valid. Run one after the other.")
@@ -29,21 +35,27 @@ def labels(
     elif options.next is not None or options.judge is not None:
         done = _chosen(options, shown=not json)
     else:
-        done = _checked(options, shown=not json)
+        done = _checked(options, report, shown=not json)
     if json:
         from judgec.cli.output import print_json
 
         print_json(done)
 
 
-def _checked(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
+def _checked(options: LabelsOptions, page: Path | None, *, shown: bool) -> dict[str, object]:
     from judgec.api.check_labels import check_labels
 
     report = check_labels(options)
+    if page is not None:
+        from judgec.cli.labels.page import write_label_page
+
+        write_label_page(report, options, page)
     if shown:
         from judgec.cli.labels.checked import show_labels
+        from judgec.cli.output import say
 
         show_labels(report, options)
+        say(*([] if page is None else [f"report: {page}"]))
     return dict(report)
 
 
@@ -63,15 +75,26 @@ def _chosen(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
 
 
 def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, object]:
+    from judgec.api.export_scores import export_scores
+    from judgec.api.import_labels import import_export
     from judgec.api.label_sheets import export_labels, import_labels
-    from judgec.cli.labels.graded import serve_page, show_exported, show_imported
+    from judgec.cli.labels.graded import serve_page, show_exported, show_imported, show_made, show_sent
+    from judgec.store.scores.registry import tool_of
 
     if review:
         return serve_page(options, port)
+    if options.export is not None and tool_of(options.export):
+        scores = export_scores(options)
+        show_sent(scores)
+        return scores.to_json()
     if options.export is not None:
         exported = export_labels(options)
         show_exported(exported, options)
         return exported.to_json()
+    if tool_of(options.import_ or ""):
+        made = import_export(options)
+        show_made(made, options)
+        return made.to_json()
     imported = import_labels(options)
     show_imported(imported, options)
     return imported.to_json()

@@ -1,15 +1,20 @@
 """The options of ``judgec labels`` as somebody types them, for the next command."""
 
 from judgec.api.options.labels import LabelsOptions
+from judgec.store.project import find_project
 
 
 def as_typed(options: LabelsOptions) -> list[str]:
-    """The options that say how the file is read, as they are typed."""
-    maps = [("--map", f"{theirs}={ours}") for theirs, ours in options.columns.items()]
+    """The options that say how the file is read, as they are typed; without those that ``judgec.toml`` has."""
+    found = find_project(options.file)
+    told = found if found is not None and found.names(options.file) else None
+    columns = {} if told is None else told.columns
+    maps = [("--map", f"{theirs}={ours}") for theirs, ours in options.columns.items() if columns.get(theirs) != ours]
+    annotators = () if told is not None and tuple(told.annotators) == tuple(options.annotators) else options.annotators
     single = (
-        ("--task", options.task),
+        ("--task", None if told is not None and told.task == options.task else options.task),
         *maps,
-        ("--annotators", ",".join(options.annotators) or None),
+        ("--annotators", ",".join(annotators) or None),
         ("--accept-at", options.accept_at),
     )
     return [part for option, value in single if value is not None for part in (option, value)]

@@ -1,11 +1,12 @@
 """``judgec probe``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from judgec.api.options.probe import ProbeOptions
-from judgec.cli.shell import JsonOption, command_of
+from judgec.cli.shell import JsonOption, JunitOption, command_of
 
 
 @command_of(ProbeOptions)
@@ -18,23 +19,26 @@ def probe(
             "--compare", metavar="A B", help="Two probes' folders (DIR or DIR:SYSTEM).", rich_help_panel="What"
         ),
     ] = None,
+    junit: JunitOption = None,
     json: JsonOption = False,
 ) -> None:
     """Put questions of known kinds to RAG systems: where they fail, how often, and which part of them does."""
     if compare is None:
-        _probe(options, json=json)
+        _probe(options, junit=junit, json=json)
     else:
         _compare(*compare, seed=options.seed, json=json)
 
 
-def _probe(options: ProbeOptions, *, json: bool) -> None:
+def _probe(options: ProbeOptions, *, junit: Path | None, json: bool) -> None:
     from judgec.api.probe import run_probe
-    from judgec.cli.output import print_json, say
-    from judgec.cli.probe.tables import show_probe
-    from judgec.errors import GateError, ServiceError
+    from judgec.cli.gates import end_gated, needs_gate
+    from judgec.cli.output import print_json
+    from judgec.cli.probe.tables import failures_table, show_probe
+    from judgec.errors import ServiceError
+    from judgec.report.gates import Gate
     from judgec.report.progress import Bar
-    from judgec.stats.intervals.gate import announced
 
+    needs_gate(junit, gated=bool(options.max_failure), option="--max-failure")
     bar = Bar(shown=not json)
     found = run_probe(options, bar)
     bar.close()
@@ -44,11 +48,18 @@ def _probe(options: ProbeOptions, *, json: bool) -> None:
         show_probe(found)
     if found.unanswered:
         raise ServiceError(found.unanswered)
-    if found.breaches:
-        raise GateError(announced(found.gate or "not shown", "--max-failure: " + "; ".join(found.breaches) + "."))
     if found.gate is not None:
         limits = ", ".join(options.max_failure)
-        say(announced(found.gate, f"--max-failure {limits}: every upper bound is within its limit"))
+        within = f"--max-failure {limits}: every upper bound is within its limit"
+        broken = [Gate(f"--max-failure {limits}", found.gate, sentence) for sentence in found.breaches]
+        end_gated(
+            "probe",
+            broken or [Gate(f"--max-failure {limits}", found.gate, within)],
+            sentence="--max-failure: " + "; ".join(found.breaches) + "." if found.breaches else within,
+            junit_file=junit,
+            tables=[failures_table(found.summary)],
+            report=found.report_path,
+        )
 
 
 def _compare(a: str, b: str, *, seed: int, json: bool) -> None:

@@ -5,36 +5,48 @@ from judgec.api.generate_queries import GeneratedQueries
 from judgec.api.probe import ProbeReport
 from judgec.cli.output import judgec_here, print_table, say
 from judgec.probes.compare import Compared, ProbeComparison
+from judgec.probes.flakiness import FLAKY
 from judgec.probes.render import matrix_rows, rate_rows, scenario_rows
+from judgec.probes.report.summary import TRIED, Summary
+from judgec.probes.report.totals import TOTALS
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import UNKNOWN, brackets, number, p_value, show_percent, signed
+from judgec.report.screen import TextTable, print_tables
 
 FEW = 3  # systems up to which the screen shows intervals; the report always does
 
 
-def show_generated(found: GeneratedQueries) -> None:
-    """How many queries each model wrote, how like the experts' they are, and the next command."""
-    report, out = found.report, found.out
+def generated_tables(found: GeneratedQueries) -> list[TextTable]:
+    """How many queries each model wrote, and how like the experts' they are."""
+    report = found.report
     models = report["models"]
     assert isinstance(models, dict)  # as generate_queries makes it
     table = [
         [name, *(str(one[key]) for key in ("passages", "written", "pooled", "sampled")), _counts(one["dropped"])]
         for name, one in models.items()
     ]
-    print_table(
-        f"{report['queries']} queries in {out}",
-        ["model", "passages", "written", "distinct", "sampled", "dropped"],
-        table,
-    )
+    heads = ("model", "passages", "written", "distinct", "sampled", "dropped")
+    tables = [TextTable(f"{report['queries']} queries in {found.out}", heads, table)]
     diversity = report["diversity"]
     near = diversity["closeness"] if isinstance(diversity, dict) else None
     if near and near["likeness"] is not None:
         names = ("likeness", "length_ks", "type_jsd", "novelty", "embedding_distance")
-        print_table("Beside the experts' queries", list(names), [[number(near[name]) for name in names]])
-    probing = f"{judgec_here()} probe --questions {out} --system SYSTEM"
+        tables.append(TextTable("Beside the experts' queries", names, [[number(near[name]) for name in names]]))
+    return tables
+
+
+def next_steps(found: GeneratedQueries) -> list[str]:
+    """What the queries are for, as commands."""
+    probing = f"{judgec_here()} probe --questions {found.out} --system SYSTEM"
     if not found.options.references:
         probing = f"with --references, {judgec_here()} probe"
-    say(*found.notes, f"Next: {probing}; {judgec_here()} answer --queries {out}")
+    return [probing, f"{judgec_here()} answer --queries {found.out}"]
+
+
+def show_generated(found: GeneratedQueries) -> None:
+    """How many queries each model wrote, how like the experts' they are, and the next command."""
+    print_tables(*generated_tables(found))
+    say(*found.notes, f"Next: {'; '.join(next_steps(found))}")
 
 
 def show_compiled_queries(found: QueryCompilation) -> None:
@@ -58,13 +70,28 @@ def show_compiled_queries(found: QueryCompilation) -> None:
     )
 
 
+def failures_table(summary: Summary) -> TextTable:
+    """Failure rates: a row a scenario and system, or, of many systems, a row a scenario."""
+    rows = rate_rows(summary) if len(summary.systems) <= FEW else matrix_rows(summary)
+    return TextTable(f"Failure rates, judged by {summary.judge}", *rows)
+
+
 def show_probe(found: ProbeReport) -> None:
     """Failure rates, what to do, and the next command."""
     summary = found.summary
-    rows = rate_rows(summary) if len(summary.systems) <= FEW else matrix_rows(summary)
-    print_table(f"Failure rates, judged by {summary.judge}", *rows)
+    print_tables(failures_table(summary))
+    totals = [total for total in summary.totals if total.by in {"overall", "system"}]
+    print_table("In all, 95 % intervals over source documents", *TOTALS.screen(totals))
     print_table("What to do", *scenario_rows(summary))
+    if summary.tried:
+        print_table("Changes tried on what failed; broken: of what had passed", *TRIED.screen(summary.tried))
+    again = summary.flakiness
+    if again is not None:
+        ours = [one for one in again.shares if one.by in {"overall", "system"}]
+        print_table(f"Asked {again.repeat} times, 95 % intervals over source documents", *FLAKY.screen(ours))
     say(
+        summary.verdict,
+        *([] if again is None else [again.verdict]),
         *[f"note: {note}" for note in summary.notes],
         f"Next: open {found.report_path}; {judgec_here()} ui",
     )
@@ -75,7 +102,14 @@ def show_comparison(found: ProbeComparison) -> None:
     test = "McNemar p" if found.kind == "systems" else "Wilcoxon p"
     columns = ["scenario", "A fails", "B fails", "A - B", test, "smallest p"]
     title = "Two systems on the same questions" if found.kind == "systems" else "Two generators of questions"
-    print_table(f"{title}: A = {found.names[0]}, B = {found.names[1]}", columns, [_row(row) for row in found.rows])
+    several = any(row.system for row in found.rows)
+    columns = ["system", *columns] if several else columns
+    rows = [[*([row.system or "all"] if several else []), *_row(row)] for row in found.rows]
+    print_table(f"{title}: A = {found.names[0]}, B = {found.names[1]}", columns, rows)
+    for paired in found.paired:
+        rates = [[name, show_percent(a), show_percent(b)] for name, a, b in paired.rates]
+        p = f"Wilcoxon p {p_value(paired.wilcoxon.p)}, smallest {p_value(paired.wilcoxon.smallest_p)}"
+        print_table(f"{paired.title.capitalize()}: {p}", [paired.by.replace("_", " "), "A fails", "B fails"], rates)
     say(*found.notes, "Intervals and resamples are over source documents; p-values are exact and two-sided.")
 
 

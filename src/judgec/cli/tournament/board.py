@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 from judgec.cli.output import print_table
+from judgec.report import words
+from judgec.report.screen import TextTable, print_tables
 from judgec.tournament.leaderboard import Leaderboard
 from judgec.tournament.render import leaderboard_rows, win_rows
 from judgec.tournament.report.costs import AgentCost
@@ -10,16 +12,22 @@ from judgec.tournament.report.costs import AgentCost
 MOST_COLUMNS = 12  # agents in a win table that still fits a screen
 
 
-def show_board(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None, *, fold: bool = True) -> None:
+def board_table(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None) -> TextTable:
+    """The leaderboard; arguments as ``show_board``."""
+    title = (
+        f"{board.games} games on {board.ratings.n_queries} queries: Bradley-Terry ratings, 95 % intervals over queries"
+    )
+    heads, rows = leaderboard_rows(board, costs)
+    return TextTable(title, heads, rows, words.leaderboard(heads))
+
+
+def show_board(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None) -> None:
     """Print both tables.
 
     Args:
         board: The ratings.
         costs: What answers took, by agent.
-        fold: Numbers may break on a narrow screen.
     """
-    title = f"{board.games} games on {board.ratings.n_queries} queries"
-    columns, rows = leaderboard_rows(board, costs)
-    print_table(f"{title}: Bradley-Terry ratings, 95 % intervals over queries", columns, rows, fold=fold)
+    print_tables(board_table(board, costs))
     if len(board.agents) <= MOST_COLUMNS:
         print_table("Wins", *win_rows(board))

@@ -11,17 +11,22 @@ def rank(options: RankOptions, *, json: JsonOption = False) -> None:
     An empty winner is an unscored game: counted, never a loss or a tie. RAGElo's games file is read as it is.
     """
     from judgec.api.rank import rank as ranked
-    from judgec.cli.output import print_json, say
+    from judgec.cli.output import print_json, print_table, say
     from judgec.cli.tournament.board import show_board
     from judgec.lm.watch import Silent
+    from judgec.tournament.report.votes import VOTES
 
-    board = ranked.run(options, Silent()).board
+    found = ranked.run(options, Silent())
+    board = found.board
     if json:
-        print_json(board.to_json())
+        print_json(found.report)
         return
     show_board(board)
+    if found.votes is not None:
+        print_table("Corrected by people's votes, 95 % intervals over queries", *VOTES.screen(found.votes.rows))
     say(
         "Agents that share a letter are not separable at 5 % (all pairs, Holm).",
         *board.notes,
+        *(found.votes.sentences if found.votes is not None else ()),
         "Next: --json gives every pair of agents with its interval and p-value.",
     )

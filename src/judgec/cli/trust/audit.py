@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from judgec.api.options.audit import AuditOptions
-from judgec.cli.shell import JsonOption, command_of
+from judgec.cli.shell import JsonOption, JunitOption, command_of
 
 
 @command_of(AuditOptions)
@@ -15,21 +15,25 @@ def audit(
     require_pass: Annotated[
         bool, typer.Option("--require-pass", help="Exit 1 unless all audits pass.", rich_help_panel="Output")
     ] = False,
+    junit: JunitOption = None,
     json: JsonOption = False,
 ) -> None:
     """Try to move a judge's verdicts by what must not count, and see whether it looks at what must."""
     from judgec.api.audit import audit as audited
-    from judgec.cli.output import print_json, say
+    from judgec.cli.gates import end_gated, needs_gate
+    from judgec.cli.output import print_json
     from judgec.cli.trust.audited import show_audit, show_drift, show_frozen
-    from judgec.errors import GateError
+    from judgec.report.gates import Gate
     from judgec.report.progress import Bar
+    from judgec.stats.intervals.gate import GateVerdict
 
+    gated = options.anchor is not None or require_pass
+    needs_gate(junit, gated=gated, option="--require-pass")
     bar = Bar(shown=not json)
     try:
         found = audited.run(options, bar)
     finally:
         bar.close()
-    gated = options.anchor is not None or require_pass
     if json:
         gate = {"gate": {"verdict": found.verdict, "sentence": found.announced}}
         print_json(dict(found.report) | (gate if found.audit is not None and require_pass else {}))
@@ -39,7 +43,16 @@ def audit(
         show_drift(found, found.drift)
     else:
         show_frozen(found, options)
-    if gated and found.verdict != "passed":
-        raise GateError(found.announced)
-    if gated and not json and (found.audit is not None or found.drift is not None):
-        say(found.announced)
+    if gated:
+        demand = "--require-pass" if options.anchor is None else f"--anchor {options.anchor}"
+        findings = found.audit.findings if found.audit else ()
+        verdicts: dict[str, GateVerdict] = {"pass": "passed", "fail": "failed", "not shown": "not shown"}
+        parts = [Gate(one.audit, verdicts[one.status], one.sentence) for one in findings if one.status in verdicts]
+        end_gated(
+            "audit",
+            parts or [Gate(demand, found.verdict, found.sentence)],
+            sentence=found.sentence,
+            junit_file=junit,
+            report=found.report_path,
+            quiet=json or (found.audit is None and found.drift is None),
+        )

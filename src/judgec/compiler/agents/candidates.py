@@ -1,6 +1,6 @@
 """Prompts that an agent might get: with demonstrations of good answers, with rewritten instructions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from judgec.agents.rag import FEEDBACK, RAG
 from judgec.compiler.agents.metric import ScoredAnswer
 from judgec.judges.fencing import escape_markers, fence
 from judgec.lm.watch import Watch
+from judgec.retrieval.retrievers import Retriever
 from judgec.store.tournament.queries import Query
 
 SET_SIZES = (2, 4)  # demonstrations a set: each carries all passages of its answer
@@ -54,6 +55,8 @@ class AgentTask:
         reflection: The model that rewrites instructions, or None.
         seed: Of everything random.
         watch: Told where the search is.
+        agent: Its name in the registry; empty where it is in none.
+        retrieve: Opens retrievers by name; None where only the agent's own is there.
     """
 
     module: RAG
@@ -64,6 +67,8 @@ class AgentTask:
     reflection: dspy.LM | None
     seed: int
     watch: Watch
+    agent: str = ""
+    retrieve: Callable[[str], Retriever] | None = None
 
 
 def demonstrated(

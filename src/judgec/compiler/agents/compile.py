@@ -1,6 +1,6 @@
 """``compile_agent``: queries and a metric in, an agent with a better prompt out, promoted only when it is better."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,13 +9,15 @@ import numpy as np
 
 from judgec.agents.answer import Answer
 from judgec.agents.bulk import answer_queries
-from judgec.agents.compiled import TASK, load_agent
+from judgec.agents.compiled import TASK, load_agent, settings_of
 from judgec.agents.rag import RAG, AgentSettings
+from judgec.agents.registry import kind_of
 from judgec.compiler.agents.candidates import AgentCandidate, AgentTask
 from judgec.compiler.agents.metric import Metric, ScoredAnswer
 from judgec.compiler.agents.registry import AgentOptimizer, find_agent_optimizer
 from judgec.compiler.pipeline import (
     CHAMPION,
+    COMPILED,
     UNCOMPILED,
     Contested,
     KindWords,
@@ -96,6 +98,7 @@ class AgentKind:
         optimizer: Proposes prompts.
         session: The way to the LM.
         accepted: Answers that experts accepted, by query id.
+        retrieve: Opens retrievers by name; None where only ``retriever`` is there.
     """
 
     module: RAG
@@ -106,6 +109,7 @@ class AgentKind:
     optimizer: AgentOptimizer
     session: Session
     accepted: Mapping[str, Sequence[str]]
+    retrieve: Callable[[str], Retriever] | None = None
     measured: Measured = MEASURED
     words: KindWords = WORDS
 
@@ -118,14 +122,27 @@ class AgentKind:
         """The optimizer's prompts, from the uncompiled agent's answers to the train queries."""
         train, dev = ([self.queries[i] for i in part] for part in (split.train, split.dev))
         session, seed = self.session, self.settings.seed
-        task = AgentTask(self.module, train, dev, self._asked, self.accepted, session.reflection, seed, watch)
+        task = AgentTask(
+            self.module,
+            train,
+            dev,
+            self._asked,
+            self.accepted,
+            session.reflection,
+            seed,
+            watch,
+            self.settings.agent,
+            self.retrieve,
+        )
         watch.stage("train", f"{len(train)} queries")
         yield from self.optimizer.search(task, *self._asked(self.module, train))
 
     def champion(self, version: int) -> AgentCandidate:
         """The version in use, on the same retriever."""
         program = programs.load(self.settings.home, f"{self.settings.name}@{version}")
-        return AgentCandidate(CHAMPION, load_agent(program, self.retriever))
+        own = kind_of(settings_of(program)[0])[1]
+        retriever = self.retriever if self.retrieve is None else self.retrieve(own)
+        return AgentCandidate(CHAMPION, load_agent(program, retriever))
 
     def trial(self, candidate: AgentCandidate, rows: Sequence[int]) -> AnsweredQueries:
         """Answer the queries and score the answers."""
@@ -184,6 +201,32 @@ class CompiledAgent:
         return {who: tried.scores for who, tried in self.found.test.items()}
 
     @property
+    def same_answers(self) -> int:
+        """Test queries that the compiled and the uncompiled agent answer with the same text."""
+        both = zip(self.found.test[COMPILED].answers, self.found.test[UNCOMPILED].answers, strict=True)
+        return sum(ours.text == theirs.text for ours, theirs in both)
+
+    def with_ties_explained(self, *, embedded: bool) -> "CompiledAgent":
+        """With a note of why most answers are as before, where they are: such queries can only tie.
+
+        Args:
+            embedded: The agent's model is the embedded engine.
+        """
+        same, n = self.same_answers, len(self.parts["test"])
+        if 2 * same <= n:
+            return self
+        why = "the new prompt and settings change nothing there"
+        if self.chosen.name == UNCOMPILED:
+            why = "no candidate was chosen over the uncompiled agent"
+        elif embedded:
+            why = (
+                "the embedded engine quotes passages and heeds nothing of a prompt but the length of its examples, so "
+                "that only other passages change what it says"
+            )
+        note = f"{same} of {n} test queries have the same answer as before: {why}."
+        return replace(self, notes=(*self.notes, note))
+
+    @property
     def verdict(self) -> MeanVerdict:
         """Whether it was promoted."""
         return self.found.verdict
@@ -199,6 +242,7 @@ def compile_agent(
     watch: Watch,
     *,
     accepted: Mapping[str, Sequence[str]] | None = None,
+    retrieve: Callable[[str], Retriever] | None = None,
 ) -> CompiledAgent:
     """Search prompts on train and dev, verify on test; nothing is written but the journal.
 
@@ -211,13 +255,14 @@ def compile_agent(
         session: The way to the LM.
         watch: Told where the compile is.
         accepted: Answers that experts accepted, by query id.
+        retrieve: Opens other retrievers by name, so that settings are searched, too.
 
     Raises:
         UserError: Too few queries, or an optimizer that cannot work.
         ServiceError: When the LM fails for good.
     """
     optimizer = find_agent_optimizer(settings.optimizer, reflection=session.reflection is not None)
-    kind = AgentKind(module, retriever, queries, metric, settings, optimizer, session, accepted or {})
+    kind = AgentKind(module, retriever, queries, metric, settings, optimizer, session, accepted or {}, retrieve)
     items = [Item(query.query_id, query.query_id, {"query": query.text}) for query in queries]
     found = contest(kind, items, settings.pipeline, watch)
     return CompiledAgent(module, queries, found, found.notes)

@@ -1,7 +1,6 @@
 """``report.html`` of a compiled agent: it and the uncompiled one, head to head."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -11,21 +10,28 @@ from judgec.compiler.pipeline import CHAMPION, COMPILED, UNCOMPILED
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.report import kit
+from judgec.report.cases import BrowsedCase, CaseSide
 from judgec.report.columns import Column, TableColumns
-from judgec.report.kit import cut, interval_bar, shown, table
+from judgec.report.items import WORDS, embedded
+from judgec.report.kit import interval_bar, shown, table
 from judgec.report.numbers import count, dollars, number, show, signed
 from judgec.report.page.prompt import prompt_lines, prompt_section
 from judgec.store.programs import dump_module
 from judgec.store.splits import SPLITS
 
-MOST_QUERIES = 50  # shown in full, those first where the two agents differ most
-MOST_ANSWER = 4000  # characters
+TERMS = WORDS | {
+    "intro": "What compiling gained or lost at each test query, the largest changes first.",
+    "differ": "changes",
+    "rater": "Agent",
+    "group": "Change",
+    "far": "largest change",
+}
 AGENTS = (COMPILED, UNCOMPILED)
 WHO = {UNCOMPILED: "uncompiled", COMPILED: "compiled", CHAMPION: "the champion before it"}
 
 
 def agent_page(found: CompiledAgent, met: Duel | None, settings: AgentCompile, card: ProgramCard) -> str:
-    """The page as HTML: no script, nothing loaded from elsewhere, every text of users escaped.
+    """The page as HTML: no script but the kit's, nothing loaded from elsewhere, every text of users escaped.
 
     Args:
         found: The outcome.
@@ -34,24 +40,25 @@ def agent_page(found: CompiledAgent, met: Duel | None, settings: AgentCompile, c
         card: Of the version as saved.
     """
     start, now = (prompt_lines(dump_module(module)) for module in (found.start, found.chosen.module))
-    detectable = found.verdict.detectable
+    detectable, name = found.verdict.detectable, f"{card.name}@{card.version}"
     return kit.page(
         "agent.html",
         {
-            "name": f"{card.name}@{card.version}",
+            "name": name,
             "what": " · ".join(
                 [str(card.settings["agent"]), card.engine or str(card.lm.get("model", "")), card.created]
             ),
             "stamps": _stamps(card),
             "promoted": card.promoted,
-            "reason": card.reason,
+            "verdict": f"{name} {'was' if card.reason.startswith('never') else 'is'} {card.reason}.",
             "detectable": None if detectable is None else number(detectable),
             "duel": None if met is None else _duel(met),
             "metric": card.settings["metric"],
             "n_queries": len(found.parts["test"]),
             "scores": _scores(found, settings),
             "prompts": _prompts(found),
-            "queries": _queries(found),
+            "items": embedded(cases(found), words=TERMS, head=("query", "change")),
+            "next": _next(met, card),
             "prompt": prompt_section(now, start, "the uncompiled agent"),
             "data": _facts(found, card),
             "notes": found.notes,
@@ -111,34 +118,52 @@ def _row(name: str, estimate: Estimate, axis: tuple[float, float], line: float |
     return [name, shown(estimate), interval_bar(estimate, *axis, line=line)]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredCard:
-    """An agent's answer to a test query, what it scored, and why; no text where there is no answer."""
-
-    who: str
-    value: str
-    text: Markup | None
-    reason: str
-
-
-def _queries(found: CompiledAgent) -> dict[str, object]:
-    """The test answers side by side, those first that differ most; equal ones in the order of the queries."""
+def cases(found: CompiledAgent) -> tuple[BrowsedCase, ...]:
+    """The test queries with both answers beside each other, the largest changes first."""
     ours, theirs = found.scores[COMPILED], found.scores[UNCOMPILED]
-    gains = [one.counted - other.counted for one, other in zip(ours, theirs, strict=True)]
-    order = sorted(range(len(gains)), key=lambda place: -abs(gains[place]))
-    queries = found.parts["test"]
-    blocks = [
-        (signed(gains[place]), cut(queries[place].text, 200), [_card(found, who, place) for who in AGENTS])
-        for place in order[:MOST_QUERIES]
-    ]
-    return {"blocks": blocks, "more": len(order) - len(blocks)}
+    made = []
+    for place, query in enumerate(found.parts["test"]):
+        gain = ours[place].counted - theirs[place].counted
+        missing = [who for who in AGENTS if found.scores[who][place].value is None]
+        made.append(
+            BrowsedCase(
+                item_id=query.query_id,
+                head=f"{signed(gain)}, {'gained' if gain > 0 else 'lost' if gain < 0 else 'the same'}",
+                title=query.text,
+                group="gained" if gain > 0 else "lost" if gain < 0 else "the same",
+                differs=gain != 0,
+                unscored=f"{', '.join(missing)} unscored" if missing else None,
+                distance=abs(gain),
+                sides=[_side(found, who, place) for who in AGENTS],
+                texts={"query": (query.text,)},
+            )
+        )
+    return tuple(sorted(made, key=lambda case: case.worth()))
 
 
-def _card(found: CompiledAgent, who: str, place: int) -> ScoredCard:
+def _side(found: CompiledAgent, who: str, place: int) -> CaseSide:
     answer, score = found.answers[who][place], found.scores[who][place]
-    text = None if answer.text is None else cut(answer.text, MOST_ANSWER)
+    texts: dict[str, tuple[str, ...]] = {} if answer.text is None else {"answer": (answer.text,)}
+    if answer.contexts:
+        texts["contexts"] = tuple(context.text for context in answer.contexts)
     value = "unscored" if score.value is None else number(score.value)
-    return ScoredCard(WHO[who], value, text, answer.error or score.reason)
+    return CaseSide(WHO[who], value, texts, answer.error or score.reason)
+
+
+def _next(met: Duel | None, card: ProgramCard) -> list[str]:
+    """What to do after reading, a sentence each."""
+    steps = ["Read the queries that lost, below: they say what the new prompt costs."]
+    if met is None or not met.independent:
+        steps.append(
+            "Hold the agents against each other by a judge that this agent was not compiled for: --report-judge."
+        )
+    if card.promoted:
+        steps.append(
+            f"Let {card.name} answer queries (judgec answer), and play it against your other agents: judgec evaluate."
+        )
+    else:
+        steps.append("Compile with more queries or another metric: this version was not shown to be better.")
+    return steps
 
 
 def _facts(found: CompiledAgent, card: ProgramCard) -> Markup:

@@ -85,6 +85,9 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
         if name == "vary":
             written = "\n".join(answer.searched)
             inputs["what the queries then found"] = "\n\n".join(context.text[:300] for context in answer.contexts)
+        elif name == "grade":
+            written = "" if answer.explanation is None else answer.explanation.decision
+            inputs["passages it then answered from"] = "\n\n".join(context.text[:300] for context in answer.contexts)
         else:
             written = answer.text or f"(no answer: {answer.error})"
             inputs["passages"] = "\n\n".join(f"[{n}] {context.text}" for n, context in enumerate(answer.contexts, 1))

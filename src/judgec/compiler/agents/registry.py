@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from judgec.agents.answer import Answer
 from judgec.compiler.agents.candidates import AgentCandidate, AgentTask, demonstrated
+from judgec.compiler.agents.knobs import shaped
 from judgec.compiler.agents.metric import ScoredAnswer
 from judgec.compiler.agents.reflection import rewritten
 from judgec.errors import UserError
@@ -48,9 +49,10 @@ def _rewritten(task: AgentTask, *_: object) -> list[AgentCandidate]:
 
 
 OPTIMIZERS: dict[str, AgentOptimizer] = {
-    "auto": AgentOptimizer((_labelled, _bootstrapped, _rewritten)),
+    "auto": AgentOptimizer((_labelled, _bootstrapped, _rewritten, shaped)),
     "labeled": AgentOptimizer((_labelled,)),
     "bootstrap": AgentOptimizer((_bootstrapped,)),
+    "settings": AgentOptimizer((shaped,)),
     "gepa": AgentOptimizer((_rewritten,), needs_reflection=True),
 }
 

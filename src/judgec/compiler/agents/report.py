@@ -1,7 +1,7 @@
 """Saves a compiled agent: the JSON report, the card, the version, the MLflow run."""
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 
@@ -9,23 +9,43 @@ from judgec import __version__
 from judgec.agents.compiled import TASK
 from judgec.compiler.agents.compile import MEASURED, WORDS, AgentCompile, CompiledAgent
 from judgec.compiler.agents.duel import Duel
-from judgec.compiler.agents.page import agent_page
+from judgec.compiler.agents.page import agent_page, cases
 from judgec.compiler.pipeline import COMPILED, UNCOMPILED, decided_again
-from judgec.compiler.release import Place, alias_of, release
+from judgec.compiler.release import Place, alias_of, cost_of, release
 from judgec.compiler.report import ENGINE_NOTE, PACKAGES
 from judgec.compiler.standing import Standing, standing_of
 from judgec.judges.signatures import fingerprint
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
-from judgec.records.card import Cost, ProgramCard, Setting
+from judgec.records.card import ProgramCard, Setting
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
+from judgec.report.items import item_lines
 from judgec.store import programs
 from judgec.store.programs import Program, dump_module
 from judgec.store.rows.items import digest
 from judgec.store.sides.draw import split_record
 from judgec.store.splits import SPLITS, Family
+from judgec.tracking.metrics import headline, of_cost
 from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
+
+HEADLINE = (  # 15 metrics, which fit on MLflow's compare page; an agent's score is no agreement, so its names differ
+    "test.score",
+    "test.score.low",
+    "test.score.high",
+    "test.uncompiled.score",
+    "test.uncompiled.score.low",
+    "test.uncompiled.score.high",
+    "difference.score",
+    "difference.score.low",
+    "difference.score.high",
+    "difference.score.p",
+    "duel.net",
+    "duel.wins",
+    "duel.losses",
+    "duel.ties",
+    "lm_calls",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +135,9 @@ class FinishedAgent:
         """``report.html``."""
         return agent_page(self.compiled, self.duel, self.settings, card)
 
-    def items(self) -> tuple[str, ...]:
-        """None yet: the page holds its queries itself."""
-        return ()
+    def items(self) -> Iterator[str]:
+        """Lines of ``items.jsonl``: the test queries with both answers."""
+        return item_lines(cases(self.compiled))
 
     def report(self) -> dict[str, object]:
         """``report.json``, but for the answers."""
@@ -175,6 +195,8 @@ def run_of(
         "test.score": _mean(found, COMPILED, settings),
         "test.uncompiled.score": _mean(found, UNCOMPILED, settings),
         "difference.score": found.verdict.difference,
+        "test.n": float(len(found.parts["test"])),
+        **of_cost(card.cost),
     }
     if duel is not None:
         counts = {"wins": duel.wins, "losses": duel.losses, "ties": duel.ties}
@@ -189,6 +211,7 @@ def run_of(
             **card.settings,
         },
         metrics=metrics,
+        headline=headline(metrics, HEADLINE),
         candidates=tuple(
             CandidateRun(name=name, params={}, metrics={"dev.score": value}, started=started, ended=ended)
             for name, value in found.dev.items()
@@ -228,6 +251,7 @@ def _card(found: CompiledAgent, settings: AgentCompile, origin: Provenance) -> P
         "persona": how.persona,
         "citations": how.citations,
         "feedback": how.feedback,
+        "rrf_k": how.rrf_k,
         "metric": origin.metric,
         "index": origin.index,
         "prompt": found.chosen.name,
@@ -251,7 +275,7 @@ def _card(found: CompiledAgent, settings: AgentCompile, origin: Provenance) -> P
         seed=settings.seed,
         versions={"python": platform.python_version(), "judgec": __version__}
         | {name: installed(name) for name in PACKAGES},
-        cost=Cost(lm_calls=spent.calls, usd=None if spent.unpriced else spent.usd, seconds=round(origin.seconds, 2)),
+        cost=cost_of(spent, origin.seconds),
         created=origin.created,
         parent=verdict.standing.champion,
         looks=verdict.standing.look,
@@ -282,7 +306,7 @@ def _report(found: CompiledAgent, duel: Duel | None, settings: AgentCompile, ori
         "lm": origin.lm.describe(),
         "notes": list(found.notes),
         "lm_calls": spent.calls,
-        "cost_usd": None if spent.unpriced else spent.usd,
+        "cost_usd": spent.cost_usd,
         "seconds": round(origin.seconds, 2),
     }
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from judgec.compiler.assemble import Bench, calibrated
+from judgec.compiler.cascades import MadeCascade, make_cascade
 from judgec.compiler.choose import ChosenPrompt, choose_prompt
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.folds.parts import Parts
@@ -12,12 +13,13 @@ from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.settings import CompileSettings
-from judgec.compiler.verify import judge_test
+from judgec.compiler.verify import COMPILED_SINGLE, judge_test
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.judge import CompiledJudge
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.records.judgment import Judgments
+from judgec.records.language import languages_of
 from judgec.stats.agreement.objective import Objective
 
 
@@ -31,6 +33,7 @@ class Round:
         judge: With that prompt, calibrated.
         judged: The test items by each judge; empty where the round tests nothing.
         bare: The test items by the uncompiled prompt with a calibrator of its own.
+        cascade: What came of two judges one after the other, where somebody asked for it.
     """
 
     bench: Bench
@@ -38,11 +41,28 @@ class Round:
     judge: CompiledJudge
     judged: dict[str, Judgments]
     bare: Judgments | None
+    cascade: MadeCascade | None = None
+
+    def with_cascade(self) -> "Round":
+        """The same with the cascade as its judge, and the dear judge alone beside it."""
+        made = self.cascade
+        assert made is not None  # the caller has looked
+        recorded = self.bench.recorded
+        if recorded is not None:
+            recorded = recorded.with_panel(made.candidate.name, made.cascade)
+        scored = (*self.choice.scored, made.scored)
+        choice = replace(self.choice, chosen=made.candidate, fitted=made.judge, scored=scored, panel=None)
+        bench = replace(self.bench, recorded=recorded)
+        judged = dict(self.judged)
+        if made.tested is not None:
+            test = made.tested
+            judged |= {"compiled_prompt": test.raw, COMPILED_SINGLE: test.dear, "compiled": test.whole}
+        return replace(self, bench=bench, choice=choice, judge=made.judge, judged=judged)
 
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """What every round of a compile shares."""
+    """What every round of a compile shares; ``tested`` is how many queries all of them test."""
 
     uncompiled: Candidate
     settings: CompileSettings
@@ -50,6 +70,7 @@ class Compiling:
     optimizer: Optimizer
     objective: Objective
     watch: Watch
+    tested: int
 
     def round(self, dataset: Dataset, plan: CallPlan, of: str = "") -> Round:
         """Choose, calibrate and test.
@@ -60,7 +81,9 @@ class Compiling:
             of: Which round it is, for the watch; empty with the single split.
         """
         settings = self.settings
-        evidence = EvidenceModel.fit(dataset.train.items, dataset.labels.task) if settings.evidence else None
+        labels, evidence = dataset.labels, None
+        if settings.evidence:
+            evidence = EvidenceModel.fit(dataset.train.items, labels.task, languages_of(labels.items))
         bench = Bench(
             dataset,
             self.session.finish,
@@ -85,11 +108,15 @@ class Compiling:
         uncompiled = choice.uncompiled or self.uncompiled
         self.watch.stage("calibrate", f"prompt {choice.chosen.name}{of}")
         judge = calibrated(bench, choice.chosen, choice.fitted)
+        cascade = None
+        if settings.cascade is not None:
+            module, chosen = self.uncompiled.module, choice.chosen
+            cascade = make_cascade(bench, module, chosen, settings, self.objective, self.watch, self.tested)
         if not dataset.test.items:
-            return Round(bench, choice, judge, {}, None)
+            return Round(bench, choice, judge, {}, None, cascade)
         self.watch.stage("verify", f"{len(dataset.test)} test items{of}")
         judged, bare = judge_test(bench, judge, choice.chosen, uncompiled, choice.alone, choice.panel)
-        return Round(bench, choice, judge, judged, bare)
+        return Round(bench, choice, judge, judged, bare, cascade)
 
 
 def pooled_judgments(parts: Parts, rounds: list[Round]) -> tuple[dict[str, Judgments], Judgments]:

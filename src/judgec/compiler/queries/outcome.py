@@ -17,14 +17,32 @@ from judgec.judges.signatures import fingerprint
 from judgec.lm.spec import LMSpec
 from judgec.queries.generation.generator import QueryGenerator
 from judgec.records.card import Cost, ProgramCard
+from judgec.records.estimate import Estimate
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.store.programs import Program, dump_module
 from judgec.store.rows.items import digest
 from judgec.store.sides.draw import split_record
 from judgec.store.splits import Family
+from judgec.tracking.metrics import headline, of_cost
 from judgec.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 
 OBJECTIVE = "accepted x likeness"
+HEADLINE = (  # at most 15 metrics, which fit on MLflow's compare page
+    "test.compiled.value",
+    "test.compiled.accepted",
+    "test.compiled.likeness",
+    "test.uncompiled.value",
+    "test.uncompiled.accepted",
+    "test.uncompiled.likeness",
+    "test.difference",
+    "test.difference.low",
+    "test.difference.high",
+    "test.difference.accepted",
+    "test.n",
+    "lm_calls",
+    "cost_usd",
+    "seconds",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +121,7 @@ class FinishedGenerator:
         """None: it has no page."""
         return ()
 
-    def page(self, card: ProgramCard) -> None:  # noqa: ARG002  # as of every program
+    def page(self, _card: ProgramCard) -> None:
         """There is none yet."""
         return
 
@@ -211,10 +229,12 @@ def run_of(
     """The MLflow run: a parent, a child for each candidate, the registered version."""
     version = f"{card.version:04d}"
     folder = origin.home / "programs" / card.name / version
-    metrics = {f"test.{name}": estimate for name, estimate in compiled.estimates.items()}
+    metrics: dict[str, Estimate | float] = {f"test.{name}": one for name, one in compiled.estimates.items()}
     metrics |= {
         "test.difference": compiled.verdict.difference,
         "test.difference.accepted": compiled.accepted_difference,
+        "test.n": float(len(compiled.found.split.test)),
+        **of_cost(card.cost),
     }
     return CompileRun(
         name=f"{card.name} {version}",
@@ -229,6 +249,7 @@ def run_of(
             "reliability": origin.reliability,
         },
         metrics=metrics,
+        headline=headline(metrics, HEADLINE),
         candidates=tuple(
             CandidateRun(
                 name=name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from judgec.evidence.answer_features import JudgedAnswer, refuses
 from judgec.evidence.overlap import contains_run, resemblance
-from judgec.evidence.text import FUNCTION_STEMS, StemmedText, stem
+from judgec.evidence.text import StemmedText
 
 LONGEST_QUOTE = 80  # characters
 SHORT = 4  # words up to which every capital counts as a name, the first one's too
@@ -146,7 +146,11 @@ def names_of(passage: StemmedText) -> list[str]:
     names = passage.names
     if len(passage.stems) <= SHORT:
         capitals = [word for _, line in passage.lines for word in line if word[0].isupper()]
-        names = {one: None for one in map(stem, capitals) if one not in FUNCTION_STEMS and not one[0].isdigit()}
+        names = {
+            one: None
+            for one in map(passage.reader.stem, capitals)
+            if one not in passage.function_stems and not one[0].isdigit()
+        }
     return [one for one in names if one not in passage.months]
 
 
@@ -162,15 +166,21 @@ def against_reference(answer: JudgedAnswer, question: StemmedText, wanted: Stemm
     said = reply.vocabulary
     figures = [one for one in (*wanted.numbers, *wanted.months) if one not in asked]
     told = [one for one in (*reply.numbers, *reply.months) if one not in asked]
-    given = frozenset(figures)
+    found = {one for one in figures if (reply.gives(one, wanted) if one in wanted.numbers else one in said)}
     ours, theirs = names_of(wanted), names_of(reply)
     return AgainstReference(
         verbatim=contains_run(wanted.stems, reply),
-        refuses=any(refuses(line) for line, _ in wanted.lines),
+        refuses=any(refuses(line, tongue=wanted.reader.tongue) for line, _ in wanted.lines),
         recall=share(content_of(wanted, asked), said, wanted.written),
         precision=share(content_of(reply, asked), wanted.vocabulary, reply.written),
-        numbers=share(figures, said, wanted.written),
-        other_numbers=tuple([reply.written.get(one, one) for one in told if one not in given]),
+        numbers=share(figures, found, wanted.written),
+        other_numbers=tuple(
+            [
+                reply.written.get(one, one)
+                for one in told
+                if not (wanted.gives(one, reply) if one in reply.numbers else one in figures)
+            ]
+        ),
         names=share([one for one in ours if one not in asked], _alike(ours, said, reply), wanted.written),
         other_names=tuple(
             [reply.written.get(one, one) for one in theirs if one not in asked and one not in wanted.vocabulary]
@@ -194,7 +204,10 @@ def against_contexts(answer: JudgedAnswer, question: StemmedText, contexts: Stem
     reply, asked, known = answer.passage, question.vocabulary, contexts.vocabulary
     claims = answer.claims
     things = [one for one in (*reply.numbers, *reply.names) if one not in asked]
-    strangers = tuple([reply.written.get(one, one) for one in things if one not in known])
+    given = {one for one in reply.numbers if contexts.gives(one, reply)}
+    strangers = tuple(
+        [reply.written.get(one, one) for one in things if one not in (given if one in reply.numbers else known)]
+    )
     return AgainstContexts(
         support=share(content_of(reply, asked), known, reply.written),
         worst=_worst(claims, reply, known, asked) if claims.stems else None,
@@ -215,7 +228,7 @@ def _worst(passage: StemmedText, whole: StemmedText, known: Collection[str], ask
     """
     best: tuple[float, int, list[str]] | None = None
     for number, sentence in enumerate(passage.sentences):
-        words = [one for one in dict.fromkeys(sentence) if one not in FUNCTION_STEMS and one not in asked]
+        words = [one for one in dict.fromkeys(sentence) if one not in passage.function_stems and one not in asked]
         if not words:
             continue
         found = sum([one in known for one in words]) / len(words)

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from judgec.evidence.answer_features import JudgedAnswer, asked_for
 from judgec.evidence.reasons.findings import Findings, against_contexts, against_reference, findings, share, shorten
 from judgec.evidence.reasons.phrases import FAULT, SILENT, Phrases, answer_phrases, document_phrases
+from judgec.evidence.reasons.retold import Retold
 from judgec.evidence.reasons.topics import TOPICS
 from judgec.evidence.reference_features import alternatives
 from judgec.evidence.text import Library, StemmedText
 
-VERSION = 1  # of the phrases: raised whenever an item would get other ones
+VERSION = 3  # of the phrases: raised whenever an item would get other ones
 
 
 def pack(phrases: Phrases) -> bytes:
@@ -71,26 +72,25 @@ def answer_findings(
     )
 
 
-def phrases_of(found: Findings, answer: JudgedAnswer, question: StemmedText) -> Phrases:
-    """Phrases of one answer."""
-    return answer_phrases(found, asked_for(answer.passage, question) if found.words else None)
+def phrases_of(found: Findings, answer: JudgedAnswer, question: StemmedText, retold: Retold | None = None) -> Phrases:
+    """Phrases of one answer, in another language where ``retold`` is given."""
+    asked = asked_for(answer.passage, question) if found.words else None
+    phrases = answer_phrases(found, asked)
+    return phrases if retold is None else retold.answer(phrases, found, asked)
 
 
-def document_parts(query: StemmedText, document: StemmedText) -> Phrases:
-    """Phrases of a document beside its query."""
-    if not document.stems:
-        return {"texts": (FAULT, "the document is empty")}
-    if not query.stems:
-        return {"texts": (FAULT, "the query is empty")}
+def document_parts(query: StemmedText, document: StemmedText, retold: Retold | None = None) -> Phrases:
+    """Phrases of a document beside its query, in another language where ``retold`` is given."""
+    if not document.stems or not query.stems:
+        thing = "query" if document.stems else "document"
+        empty: Phrases = {"texts": (FAULT, f"the {thing} is empty")}
+        return empty if retold is None else retold.nothing(empty, document=not document.stems)
     terms = list(query.content) or list(query.vocabulary)
     wanted = frozenset(terms)
     known = [wanted.intersection(sentence) for sentence in document.sentences]
     best = max(range(len(known)), key=lambda i: (len(known[i]), -i))
     place = "the only sentence" if len(known) == 1 else "the best sentence"
-    return document_phrases(
-        share(terms, document.vocabulary, query.written),
-        share(terms, known[best], query.written),
-        shorten(document.quotes[best]),
-        place,
-        document,
-    )
+    words, together = share(terms, document.vocabulary, query.written), share(terms, known[best], query.written)
+    quote = shorten(document.quotes[best])
+    phrases = document_phrases(words, together, quote, place, document)
+    return phrases if retold is None else retold.document(phrases, words, together, quote, len(document.stems))

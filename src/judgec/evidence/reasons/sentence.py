@@ -21,10 +21,11 @@ SIMILAR = "the grades of labelled items that look like it"
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What the two sides are called."""
+    """What the two sides are called, and what is said where no phrase tells why."""
 
     up: str
     down: str
+    similar: str = SIMILAR
 
 
 OF_GRADES = Wording("In its favour: ", "Against it: ")
@@ -58,7 +59,7 @@ def sentences_of(
     out = []
     for item, top, lead, other in zip(packed, upward.tolist(), leading.tolist(), others.tolist(), strict=True):
         lines = said(item)
-        text = names[top] + ("; ".join([lines[i] for i in lead if i >= 0]) or SIMILAR)
+        text = names[top] + ("; ".join([lines[i] for i in lead if i >= 0]) or wording.similar)
         rest = "; ".join([lines[i] for i in other if i >= 0])
         out.append(f"{text}. {names[not top]}{rest}." if rest else f"{text}.")
     return out

@@ -24,6 +24,7 @@ TOPICS = (
     "form",
     "only_a",  # what the first answer says and the second does not
     "only_b",
+    "turns",  # before the question
 )
 _FEATURES = {
     "refusal": (
@@ -62,7 +63,13 @@ _FEATURES = {
     ),
 }
 _BY_FEATURE = {feature: topic for topic, features in _FEATURES.items() for feature in features.split()}
-_BY_FAMILY = {"answer": "form", "reference": "recall", "contexts": "support", "document": "query"}
+_BY_FAMILY = {
+    "answer": "form",
+    "reference": "recall",
+    "contexts": "support",
+    "document": "query",
+    "conversation": "turns",
+}
 
 
 def topic_of(feature: str) -> str:

@@ -8,17 +8,26 @@ from numpy.typing import NDArray
 
 from judgec.evidence.reasons.phrases import EITHER, SILENT
 from judgec.evidence.reasons.sentence import OF_GRADES, OF_PAIRS, Wording, sentences_of
+from judgec.evidence.reasons.tellings import telling_of
 from judgec.evidence.reasons.topics import TOPICS, topics_of
 from judgec.judges.calibrator import Calibrator, Trace
 from judgec.judges.explain.contributions import Contributions
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.scale import Scale
+from judgec.records.language import ENGLISH
+from judgec.records.scale import Grade, Scale
 
 BY_SHARES = "The evidence told no grade from another while compiling: the grade that the labels have most."
 BY_EVIDENCE = "the evidence"
 BY_CALIBRATION = "what such verdicts are worth, with the evidence,"  # the evidence alone points the other way
 NO_REASON = "The verdict was {verdict}, without a reason."
+_ENGLISH_VERDICTS = {
+    "shares": BY_SHARES,
+    "evidence": BY_EVIDENCE,
+    "calibration": BY_CALIBRATION,
+    "changed": "The verdict was {}; {} made it {}.",
+    "silent": NO_REASON,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +52,20 @@ class Reasons:
         calibrators: By aspect.
         scale: The grades.
         pairs: True when the judge compares two answers.
+        languages: Of the judge.
     """
 
-    def __init__(self, calibrators: Mapping[str, Calibrator], scale: Scale, *, pairs: bool) -> None:
+    def __init__(
+        self,
+        calibrators: Mapping[str, Calibrator],
+        scale: Scale,
+        *,
+        pairs: bool,
+        languages: tuple[str, ...] = (ENGLISH,),
+    ) -> None:
+        telling = telling_of(languages)
+        self._verdicts = _ENGLISH_VERDICTS if telling is None else telling.verdicts
+        self._frames = None if telling is None else telling.frames
         self._calibrators = calibrators
         self._scale = scale
         self._pairs = pairs
@@ -81,7 +101,7 @@ class Reasons:
         if raw is None:
             assert calibrator is not None  # a judge that asks nobody has one for each aspect
             if calibrator.family == "prior":
-                return [BY_SHARES] * len(scored)
+                return [self._verdicts["shares"]] * len(scored)
             rows = np.arange(len(scored))
             upward = self._upward(grade, judgments.probabilities[scored, j])
             return self._sentences(aspect, seen, rows, grade, upward)[0]
@@ -98,7 +118,7 @@ class Reasons:
             sentences, agrees = self._sentences(aspect, seen, rows, grade[rows], upward)
         out = [""] * len(scored)
         for place, row in enumerate(rows.tolist()):
-            by = BY_EVIDENCE if agrees[place] else BY_CALIBRATION
+            by = self._verdicts["evidence" if agrees[place] else "calibration"]
             out[row] = self._beside(int(stated[row]), int(grade[row]), bool(silent[row]), by, sentences[place])
         return out
 
@@ -106,10 +126,10 @@ class Reasons:
         """What stands beside a verdict's own reason; nothing where the verdict alone decided, however mapped."""
         grades = self._scale.grades
         if stated != grade and sentence:
-            return f"The verdict was {grades[stated]}; {by} made it {grades[grade]}. {sentence}"
+            return f"{self._verdicts['changed'].format(grades[stated], by, grades[grade])} {sentence}"
         if not silent:
             return ""
-        text = NO_REASON.format(verdict=grades[stated])
+        text = self._verdicts["silent"].format(verdict=grades[stated])
         return f"{text} {sentence}" if sentence else text
 
     def _upward(self, grade: IntArray, spread: FloatArray) -> NDArray[np.bool_]:
@@ -140,7 +160,7 @@ class Reasons:
             moved = self._contributions(aspect, 0).of(seen.traces[aspect], rows)
             if seen.turned is not None:
                 moved = (moved - self._contributions(aspect, 0).of(seen.turned[aspect], rows)) / 2.0
-            said = sentences_of(parts, moved, upward, OF_PAIRS if self._pairs else OF_GRADES)
+            said = sentences_of(parts, moved, upward, self._wording())
             return said, (moved.sum(axis=1) > 0) == upward
         agrees = np.ones(len(rows), dtype=bool)
         out = [""] * len(rows)
@@ -148,12 +168,23 @@ class Reasons:
             these = np.flatnonzero(grade == chosen)
             moved = self._contributions(aspect, chosen).of(seen.traces[aspect], rows[these])
             name = self._scale.grades[chosen]
-            words = Wording(f"For {name}: ", f"Against {name}: ")
+            words = self._wording(name)
             plain = [_without_sides(parts[i]) for i in these.tolist()]
             for i, text in zip(these.tolist(), sentences_of(plain, moved, upward[these], words), strict=True):
                 out[i] = text
             agrees[these] = moved.sum(axis=1) > 0
         return out, agrees
+
+    def _wording(self, name: Grade | None = None) -> Wording:
+        """What the sides are called: those of a class where its name is given."""
+        told = self._frames
+        if told is None:
+            usual = OF_PAIRS if self._pairs else OF_GRADES
+            return usual if name is None else Wording(f"For {name}: ", f"Against {name}: ")
+        if name is not None:
+            return Wording(told["for"].format(name), told["against"].format(name), told["similar"])
+        up, down = ("a", "b") if self._pairs else ("up", "down")
+        return Wording(told[up], told[down], told["similar"])
 
     def _contributions(self, aspect: str, grade: int) -> Contributions:
         key = (aspect, grade)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from judgec.judges.reading import UnreadableReplyError
+from judgec.lm.endpoint.untrusted import FAULTS
 from judgec.lm.executor import Ask, Reply, Request
 
 ATTEMPTS = 2  # a malformed reply is asked for once more
@@ -17,6 +18,8 @@ def text_of(reply: Reply) -> str:
     """
     if reply.text is None:
         raise UnreadableReplyError(f"{SERVICE_ERROR}: {reply.error}")
+    if reply.finish in FAULTS:
+        raise UnreadableReplyError(FAULTS[reply.finish])
     return reply.text
 
 

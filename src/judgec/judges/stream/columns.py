@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from judgec.judges.reading import Verdict
-from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
 
@@ -60,7 +60,7 @@ class Columns:
             aspects=aspects,
             probabilities=self.probabilities,
             grade=self.grade,
-            score=self.probabilities @ np.array(scale.values),
+            score=expected(self.probabilities, scale.values),
             accept=np.where(known, accepted, UNSCORED).astype(np.int64),
             confidence=np.repeat(self.confidence[:, None], len(aspects), axis=1),
             rationale=tuple(self.reasons),

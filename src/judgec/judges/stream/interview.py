@@ -132,7 +132,7 @@ class Interview:
             spread = label_probabilities(reply.logprobs, name, self.labels)
             if spread is not None:
                 given[name] = np.array(spread)
-        return read_verdict(read_fields(text, self.form(attempt)[0].parse), self.names, self.scale, given)
+        return read_verdict(read_fields(text, self.form(attempt)[0].parse, reply.finish), self.names, self.scale, given)
 
 
 @dataclass(slots=True)

@@ -11,27 +11,22 @@ margins over them are at least 0 on average.
 Source: Stone (1961), The opinion pool, Annals of Mathematical Statistics 32(4).
 """
 
-import queue
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
-from typing import Self
 
 import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.judges.decision import nearest_grade
-from judgec.judges.judge import EVEN_ODDS, CompiledJudge, acceptability
+from judgec.judges.judge import EVEN_ODDS, AnyInterview, CompiledJudge, acceptability
 from judgec.judges.pairwise import is_pairwise, most_probable
-from judgec.judges.recorded import RecordedInterview
-from judgec.judges.stream.interview import Interview
 from judgec.judges.stream.recall import Recall
+from judgec.judges.stream.side_by_side import SideBySide
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.store.stream.pieces import Piece
-
-WAITING = 2  # judged pieces that a juror may be ahead of the slowest one
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ class Juror:
 
     name: str
     judge: CompiledJudge
-    interview: Interview | RecordedInterview | None
+    interview: AnyInterview | None
     recall: Recall
 
 
@@ -86,8 +81,13 @@ class Jury:
             for samples in juror.judge.stream(pieces(), juror.interview, juror.recall):
                 yield self._combined([samples])
             return
-        with _Threads(self.jurors, pieces) as threads:
-            for said in threads:
+
+        def run(juror: Juror) -> Iterator[list[Judgments]]:
+            return juror.judge.stream(pieces(), juror.interview, juror.recall)
+
+        stops = [juror.interview.stop for juror in self.jurors if juror.interview is not None]
+        with SideBySide([partial(run, juror) for juror in self.jurors], stops) as together:
+            for said in together:
                 yield self._combined(said)
 
     def agreement(self) -> dict[str, object] | None:
@@ -163,6 +163,7 @@ def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgm
         confidence=np.full(first.grade.shape, np.nan),
         unscored=tuple(None if has else reason for has, reason in zip(scored, first.unscored, strict=True)),
         flipped=None,
+        stated=_mean_stated(ballots),
     )
     for j, aspect in enumerate(first.aspects):
         spread = probabilities[scored, j]
@@ -174,6 +175,16 @@ def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgm
         elif scale.accept_index is not None:
             result.accept[scored, j] = grade >= scale.accept_index
     return replace(result, rationale=_reasons(ballots, result))
+
+
+def _mean_stated(ballots: Sequence[Judgments]) -> FloatArray | None:
+    """The mean of the confidences that were stated; None where nobody was asked."""
+    given = [ballot.stated for ballot in ballots if ballot.stated is not None]
+    if not given:
+        return None
+    has = ~np.isnan(given)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(has, given, 0.0).sum(axis=0) / has.sum(axis=0))
 
 
 def _joint_grade(
@@ -225,54 +236,3 @@ def _reasons(ballots: Sequence[Judgments], joint: Judgments) -> tuple[str, ...]:
             chosen[row] = ballot.rationale[row]
         settled |= agrees
     return tuple(chosen)
-
-
-_Said = list[Judgments] | BaseException | None
-
-
-class _Threads:
-    """Jurors side by side, read in step; leaving stops them after their calls in flight."""
-
-    def __init__(self, jurors: Sequence[Juror], pieces: Callable[[], Iterator[Piece]]) -> None:
-        self._jurors = jurors
-        self._pieces = pieces
-        self._said: list[queue.Queue[_Said]] = [queue.Queue(WAITING) for _ in jurors]
-        self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._run, args=two) for two in zip(jurors, self._said, strict=True)]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        for juror in self._jurors:
-            if juror.interview is not None:
-                juror.interview.stop.set()
-        for said, thread in zip(self._said, self._threads, strict=True):
-            while thread.is_alive():
-                while not said.empty():  # it may be waiting for room
-                    said.get()
-                thread.join(0.05)
-
-    def __iter__(self) -> Iterator[list[list[Judgments]]]:
-        while True:
-            said = [one.get() for one in self._said]
-            for one in said:
-                if isinstance(one, BaseException):
-                    raise one
-            pieces = [one for one in said if isinstance(one, list)]
-            if len(pieces) < len(said):
-                return
-            yield pieces
-
-    def _run(self, juror: Juror, said: "queue.Queue[_Said]") -> None:
-        try:
-            for samples in juror.judge.stream(self._pieces(), juror.interview, juror.recall):
-                said.put(samples)
-                if self._stop.is_set():
-                    break
-            said.put(None)
-        except BaseException as error:  # noqa: BLE001 - raised by whoever reads
-            said.put(error)

@@ -12,6 +12,10 @@ class GradeAspects(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     4. Score: give each aspect the one grade whose meaning fits best, then say how sure you are.
     """
 
+    dialogue: str = dspy.InputField(
+        desc="how long it is: the answer is this whole dialogue, turn by turn; evaluate what the assistant says in it"
+    )
+    conversation: str = dspy.InputField(desc="the turns before the query, numbered, each with its role")
     query: str = dspy.InputField(desc="what the user asked")
     answer: str = dspy.InputField(desc="the answer to evaluate")
     contexts: str = dspy.InputField(desc="the retrieved documents, numbered")

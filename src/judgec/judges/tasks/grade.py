@@ -6,10 +6,14 @@ import dspy
 class GradeAnswer(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     """Grade the answer to the query, judging it against {standard}.
 
-    Judge what the answer says, not how it says it: length, style and confidence earn nothing. First give the
-    reason, then the one grade whose meaning fits best, then how sure you are of it.
+    Judge what the answer says, not how it says it: length, style and confidence earn nothing. {definitive}First
+    give the reason, then the one grade whose meaning fits best, then how sure you are of it.
     """
 
+    dialogue: str = dspy.InputField(
+        desc="how long it is: the answer is this whole dialogue, turn by turn; grade what the assistant says in it"
+    )
+    conversation: str = dspy.InputField(desc="the turns before the query, numbered, each with its role")
     query: str = dspy.InputField(desc="what the user asked")
     answer: str = dspy.InputField(desc="the answer to grade")
     reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")

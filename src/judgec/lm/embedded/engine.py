@@ -32,7 +32,7 @@ from judgec.lm.endpoint.exchange import system_text
 from judgec.lm.prices import BYTES_PER_TOKEN
 from judgec.records.label import FloatArray
 
-VERSION = 1  # raise it when the same prompt would get another reply
+VERSION = 2  # raise it when the same prompt would get another reply
 SHOWN = 3  # pieces of evidence named in the reason
 PAIR_SCALE = 1.0  # a difference of 1 between two answers' scores is a sure win
 TIE_SHARE, TIE_WEIGHT = 0.15, 8.0  # share of ties expected, and how many demonstrations that is worth
@@ -70,7 +70,8 @@ class EmbeddedEngine:
         else:
             raise InvalidRequestError(
                 "the embedded evidence engine answers only prompts that ask for one of several grades, for search "
-                "queries or for an answer from passages; name a language model with --lm or --reflection-lm"
+                "queries, for grades of passages or for an answer from them; name a language model with --lm or "
+                "--reflection-lm"
             )
         text = "".join(piece for piece, _ in pieces)
         size = len(system) + sum(len(turn) for _, turn in turns)

@@ -46,11 +46,21 @@ def write_prose(system: str, prompt: Prompt) -> dict[str, str] | None:
         count = _COUNT.search(system)
         varied = vary(*_texts(prompt), int(count[1]) if count else 4)
         return {"queries": "\n".join(varied) or _texts(prompt)[0]}  # nothing to vary with: the query itself
+    if names == {"grades"} and {"query", "passages"} <= prompt.inputs.keys():
+        query, passages = _texts(prompt)
+        return {"grades": "\n".join(str(_helps(query, passage)) for passage in passages)}
     if names == {"answer"} and {"query", "passages"} <= prompt.inputs.keys():
         refusal = _REFUSAL.search(system)
         said = refusal[1].strip() if refusal else "The passages do not say."
         return {"answer": extract(*_texts(prompt), said, cite="[1]" in system, most=_length(prompt))}
     return None
+
+
+def _helps(query: str, passage: str) -> int:
+    """2 where a passage holds what ``extract`` would quote, 1 where it has a word of the query, else 0."""
+    if extract(query, (passage,), "", cite=False):
+        return 2
+    return int(bool(set(read(query).content) & set(read(passage).content)))
 
 
 def _length(prompt: Prompt) -> int:

@@ -1,13 +1,14 @@
 """Holds what is asked of a model and what comes back, in the form that bulk judging can afford; and its cost."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from dspy import lm15
 from dspy.lm15 import Config, Message, Request, Response
 
+from judgec.lm.endpoint import untrusted
 from judgec.lm.logprobs import Logprobs, condense, dump
 from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, price
 from judgec.lm.spec import LMSpec
@@ -68,19 +69,24 @@ class Completion:
 
     @classmethod
     def of(cls, response: Response) -> Self:
-        """The same from the client's object."""
+        """The same from the client's object, whose fields are as untrusted as the reply that they were read from."""
         usage = response.usage
         return cls(
-            text=response.text or "",
-            finish=response.finish_reason,
-            served_by=response.model,
+            text=untrusted.text(response.text),
+            finish=untrusted.name(response.finish_reason),
+            served_by=untrusted.name(response.model),
             logprobs=condense(response.logprobs),
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            reasoning_tokens=usage.reasoning_tokens,
-            cached_tokens=usage.cache_read_tokens,
-            cache_writes=usage.cache_write_tokens,
+            input_tokens=untrusted.count(usage.input_tokens),
+            output_tokens=untrusted.count(usage.output_tokens),
+            reasoning_tokens=untrusted.count(usage.reasoning_tokens),
+            cached_tokens=untrusted.count(usage.cache_read_tokens),
+            cache_writes=untrusted.count(usage.cache_write_tokens),
         )
+
+    @classmethod
+    def faulty(cls, fault: str, model: str, output_tokens: int | None = None) -> Self:
+        """What stands for a reply that was paid for and holds nothing to read: one of ``untrusted.FAULTS``."""
+        return cls(text="", finish=fault, served_by=model, output_tokens=output_tokens)
 
 
 class Bill:
@@ -98,12 +104,19 @@ class Bill:
         """The most dollars that a call can cost; 0 when nobody knows."""
         if self._rate is None:
             return 0.0
-        reply = request.config.max_tokens or self._spec.reply_tokens
+        reply = self.reply_tokens(request)
         return prompt_tokens(request) * MARGIN * self._rate.input + reply * self._rate.output
+
+    def reply_tokens(self, request: Request | Plain) -> int:
+        """The longest reply that is asked for, in tokens."""
+        return request.config.max_tokens or self._spec.reply_tokens
 
     def record(self, request: Request | Plain, answer: Response | Completion, now: float) -> JournaledReply:
         """The reply as the journal keeps it, with what it cost."""
         reply = answer if isinstance(answer, Completion) else Completion.of(answer)
+        asked_for = self.reply_tokens(request)
+        if len(reply.text) > untrusted.most_text(asked_for):
+            reply = Completion.faulty(untrusted.TOO_LONG, reply.served_by, asked_for)
         asked, said = billed_tokens(self._spec, request, reply)
         usd, rate = None, self._rate
         if rate is not None:
@@ -120,6 +133,11 @@ class Bill:
             usd=usd,
             finished=now,
         )
+
+
+def chat_of(turns: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Roles and texts as messages."""
+    return [{"role": role, "content": text} for role, text in turns]
 
 
 def system_text(request: Request) -> str:

@@ -1,9 +1,12 @@
 """OpenAI-compatible endpoints over one pool of kept connections: a tenth of the usual client's cost a call."""
 
 import asyncio
+import os
 import ssl
 import time
+import zlib
 from collections.abc import Callable, Mapping
+from functools import cache
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
@@ -13,11 +16,15 @@ import certifi
 from dspy import lm15
 from dspy.lm15 import LMRouter
 
-from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, native_route
+from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, native_route, whole_seconds
+from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.wire import Wire
 from judgec.lm.spec import LMSpec
 
+ENCODINGS = "gzip, deflate"  # what ``_read`` undoes
+EITHER = 32 + zlib.MAX_WBITS  # zlib finds out which of the two it is
+REDIRECTS, ERRORS = 300, 400  # the first status of each kind
 KEEP_SECONDS = 4.0  # an idle connection; common servers (uvicorn) close theirs after 5
 
 
@@ -57,16 +64,24 @@ class PooledBackend(ClientBackend):
         """One attempt on this event loop."""
         pool = self._pools.get(asyncio.get_running_loop()) or self._open()
         url, headers, body = self._wire.encode(plain)
+        asked = plain.config.max_tokens or self._spec.reply_tokens
+        most = untrusted.most_bytes(asked, int(plain.config.logprobs or 0))
         try:
-            async with pool.post(url, data=body, headers=headers, proxy=self._proxy(url)) as reply:
-                said = await reply.read()
+            # A redirect would carry the prompt to a host that nobody named.
+            async with pool.post(
+                url, data=body, headers=headers, proxy=self._proxy(url), allow_redirects=False
+            ) as reply:
+                said = b"" if REDIRECTS <= reply.status < ERRORS else await _read(reply, most)
         except TimeoutError as error:
-            raise lm15.TimeoutError(f"no byte for {self._spec.timeout:g} s") from error
-        except (aiohttp.ClientError, OSError) as error:
+            seconds, whole = self._spec.timeout, whole_seconds(self._spec)
+            raise lm15.TimeoutError(f"no byte for {seconds:g} s, or no whole reply in {whole:g} s") from error
+        except (aiohttp.ClientError, OSError, zlib.error) as error:
             raise lm15.TransportError(f"{type(error).__name__}: {error}") from error
-        if reply.status >= 400:
-            raise self._wire.refuse(reply.status, reply.headers, said, self._now)
-        return self._wire.decode(said)
+        if REDIRECTS <= reply.status < ERRORS:
+            raise self._wire.redirected(reply.status, reply.headers)
+        if reply.status >= ERRORS:
+            raise self._wire.refuse(reply.status, reply.headers, said or b"", self._now)
+        return self._wire.faulty(untrusted.TOO_LONG, asked) if said is None else self._wire.decode(said)
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
@@ -76,13 +91,16 @@ class PooledBackend(ClientBackend):
             await pool.close()
 
     def _open(self) -> aiohttp.ClientSession:
-        trusted = ssl.create_default_context()  # what the system and SSL_CERT_FILE say, and what certifi adds
-        trusted.load_verify_locations(certifi.where())
+        trusted = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
         pool = aiohttp.ClientSession(
             # As many connections as calls: the executor bounds those.
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_SECONDS, ssl=trusted),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=self._spec.timeout),
+            timeout=aiohttp.ClientTimeout(
+                total=whole_seconds(self._spec), sock_connect=CONNECT_SECONDS, sock_read=self._spec.timeout
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept-Encoding": ENCODINGS},
+            auto_decompress=False,  # the library's own writes out what it unpacks before anybody can look at its size
         )
         self._pools[asyncio.get_running_loop()] = pool
         return pool
@@ -94,3 +112,28 @@ class PooledBackend(ClientBackend):
             bypassed = proxy_bypass(parts.hostname or "")
             self._proxies[url] = None if bypassed else getproxies().get(parts.scheme)
         return self._proxies[url]
+
+
+@cache
+def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    """Whom to trust: what the system and these variables say, and what certifi adds; read once, it takes 40 ms."""
+    trusted = ssl.create_default_context()
+    trusted.load_verify_locations(certifi.where())
+    return trusted
+
+
+async def _read(reply: aiohttp.ClientResponse, most: int) -> bytes | None:
+    """The body, unpacked; None when it has more than ``most`` bytes, however few they were on the way."""
+    packed = reply.headers.get("Content-Encoding", "identity").strip().lower() in {"gzip", "x-gzip", "deflate"}
+    unpack = zlib.decompressobj(EITHER) if packed else None
+    parts: list[bytes] = []
+    left = most
+    async for chunk in reply.content.iter_any():
+        part = chunk if unpack is None else unpack.decompress(chunk, left + 1)
+        left -= len(part)
+        if left < 0:
+            return None
+        parts.append(part)
+    if unpack is not None and not unpack.eof:
+        raise zlib.error("the reply ends within its compressed data")
+    return b"".join(parts)

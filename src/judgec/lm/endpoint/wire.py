@@ -10,11 +10,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import orjson
 from dspy import lm15
 from dspy.lm15 import Config
 
+from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.logprobs import condense_entries
 
@@ -24,6 +26,7 @@ JsonObject = Mapping[str, Any]  # parsed JSON; each reader checks what it takes 
 _NEW: Literal["new"] = "new"
 FINISHES = {"stop", "length"}  # others carry more than text
 KEPT = 8  # ways of asking that are remembered
+ODD_BYTES = 1 << 18  # longest body that is read by the slower reader
 CONFLICT = 409  # OpenAI's "try again": a lock could not be taken
 
 
@@ -83,16 +86,34 @@ class Wire:
         """The reply in a body that came with status 200.
 
         Raises:
-            lm15.ProviderError: When it is no JSON, or says error.
+            lm15.ProviderError: When it is no JSON, or says error, or has no choices: a gateway spoke, not the model.
         """
         data = _json(body)
         said = _usual(data)
         if said is None:
             try:
                 said = Completion.of(lm15.response_from_openai_chat(data, model=self._model))
-            except (TypeError, ValueError, KeyError) as error:
-                raise lm15.ProviderError(f"the reply is no chat completion: {error}", status=200) from None
+            except lm15.LM15Error:
+                if data.get("error") or "choices" not in data:
+                    raise
+                said = self.faulty(untrusted.BAD_SHAPE)
+            except Exception:  # noqa: BLE001 - whatever the client stumbled over in what it took for a reply
+                said = self.faulty(untrusted.BAD_SHAPE)
+            if "choices" not in data:
+                raise lm15.ProviderError("the reply is no chat completion: it has no choices", status=200)
         return said
+
+    def faulty(self, fault: str, output_tokens: int | None = None) -> Completion:
+        """What stands for a reply that holds nothing to read."""
+        return Completion.faulty(fault, self._model, output_tokens)
+
+    def redirected(self, status: int, headers: Mapping[str, str]) -> Exception:
+        """Why a reply that sends the prompt elsewhere is none; the error says to which host."""
+        there = untrusted.name(urlsplit(headers.get("location", "")).netloc) or "nowhere"
+        raised: Exception = lm15.InvalidRequestError(  # DSPy is untyped
+            f"HTTP {status}: redirects to {there}, which is not followed", status=status
+        )
+        return raised
 
     def refuse(self, status: int, headers: Mapping[str, str], body: bytes, now: Callable[[], float]) -> Exception:
         """What an HTTP error means, as the ``openai`` package reads it.
@@ -103,10 +124,13 @@ class Wire:
             body: JSON or not.
             now: Seconds since the epoch.
         """
-        error: lm15.ProviderError = self._client.normalize_error(status, body.decode("utf-8", "replace"))
+        try:
+            error: lm15.ProviderError = self._client.normalize_error(status, body.decode("utf-8", "replace"))
+        except Exception:  # noqa: BLE001 - a body that the client cannot read says nothing: the status remains
+            error = self._client.normalize_error(status, "")
         if status == CONFLICT:
             error = lm15.ServerError(error.message, status=status, provider_code=error.provider_code)
-        error.retry_after = error.retry_after or retry_after(headers, now)
+        error.retry_after = retry_after(headers, now) or untrusted.seconds(error.retry_after)
         error.should_retry = {"true": True, "false": False}.get(headers.get("x-should-retry", ""))
         raised: Exception = error  # DSPy is untyped
         return raised
@@ -121,7 +145,10 @@ def retry_after(headers: Mapping[str, str], now: Callable[[], float]) -> float |
             continue
         return seconds if 0 <= seconds < float("inf") else None
     date = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return None if date is None else max(0.0, email.utils.mktime_tz(date) - now())
+    try:
+        return None if date is None else max(0.0, email.utils.mktime_tz(date) - now())
+    except (ValueError, OverflowError):  # of no calendar
+        return None
 
 
 def _json(body: bytes) -> JsonObject:
@@ -129,8 +156,8 @@ def _json(body: bytes) -> JsonObject:
         data = orjson.loads(body)
     except orjson.JSONDecodeError:
         try:  # half a character, NaN: what orjson refuses and json reads
-            data = json.loads(body.decode("utf-8", "replace"))
-        except ValueError:
+            data = json.loads(body.decode("utf-8", "replace")) if len(body) <= ODD_BYTES else None
+        except (ValueError, RecursionError):
             raise lm15.ProviderError("the reply is not JSON", status=200) from None
     if not isinstance(data, dict):
         raise lm15.ProviderError("the reply is not a JSON object", status=200)
@@ -141,19 +168,24 @@ def _usual(data: JsonObject) -> Completion | None:
     """One choice with a text; None when there is anything else in it."""
     try:
         (choice,) = data["choices"]
-        message, finish, usage = choice["message"], choice["finish_reason"], data.get("usage") or {}
+        message, finish, usage = choice["message"], choice["finish_reason"], _object(data.get("usage"))
         text, served = message["content"], data["model"]
         special = message.get("refusal") or message.get("tool_calls") or data.get("error")
         if special or finish not in FINISHES or not (isinstance(text, str) and text and isinstance(served, str)):
             return None
         return Completion(
-            text=text if text.isascii() else text.encode("utf-8", "replace").decode(),
+            text=untrusted.text(text),
             finish=finish,
-            served_by=served,
-            logprobs=condense_entries((choice.get("logprobs") or {}).get("content") or ()),
-            input_tokens=usage.get("prompt_tokens"),
-            output_tokens=usage.get("completion_tokens"),
-            cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+            served_by=untrusted.name(served),
+            logprobs=condense_entries(_object(choice.get("logprobs")).get("content") or ()),
+            input_tokens=untrusted.count(usage.get("prompt_tokens")),
+            output_tokens=untrusted.count(usage.get("completion_tokens")),
+            cached_tokens=untrusted.count(_object(usage.get("prompt_tokens_details")).get("cached_tokens")),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _object(value: object) -> JsonObject:
+    """A field that should be an object; an empty one when it is anything else."""
+    return value if isinstance(value, dict) else {}

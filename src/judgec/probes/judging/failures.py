@@ -7,8 +7,9 @@ LONGEST = 600  # characters of a message that is recognized by a phrase within i
 SORRY = r"(?:(?:i'?m sorry|sorry|apologies|oops)[,.!]? (?:but )?)?"
 
 BEGINNINGS = (  # how such a reply begins, without case; signs before the first letter do not count
-    r"(?:(?:fatal|internal|server|api|system|runtime|unknown|unexpected) )?error\s*(?:[:\]!(]|[-–—] |code\b|\d{3}\b)",
+    r"(?:(?:fatal|internal|server|api|system|runtime|unknown|unexpected) )?error\s*(?:[:\]!(]|[-–—] |code\b|\d{3,4}\b)",
     r"[a-z_.]*(?:error|exception)\s*(?:\(|: )",  # ValueError: ..., openai.BadRequestError(...)
+    r"(?-i:[A-Za-z_.]*[a-z](?:Error|Exception))\s*$",  # TimeoutError, and nothing else
     r"traceback \(most recent call last\)",
     SORRY
     + r"an? (?:\w+ )?(?:error|exception) (?:has |was )?(?:occurred|thrown)(?: (?:while|when|during)\b|[.,:;!]|\s*$)",
@@ -22,8 +23,16 @@ BEGINNINGS = (  # how such a reply begins, without case; signs before the first 
     r"(?:(?:request|connection|read) timed out|(?:request )?time-?out\s*(?:$|[:!.]))",
     r"connection (?:error|refused|reset|aborted)\b",
     r"(?:rate limit (?:reached|exceeded|hit)|quota exceeded|(?:cuda )?out of memory|invalid api key)\b",
+    SORRY
+    + r"there was an (?:\w+ )?error (?:while|when|generating|processing|connecting|fetching|loading|retrieving)\b",
+    r"we(?:'re| are) (?:currently )?experiencing (?:technical|some)\b",
+    r"you (?:have )?exceeded your (?:current )?(?:quota|rate limit)\b",
+    r"(?:unable to|could not|cannot) connect to (?:the |a )?(?:\w+ )?(?:database|server|index|store|backend|api)\b",
     r"failed to (?:generate|fetch|get|load|connect|call|process|retrieve)\b",
     r"\{\s*\"(?:error|errors|detail|exception)\"\s*:",  # the body of a failed call
+    r"\{\s*\"(?:status|code|status_?code)\"\s*:\s*\"?[45]\d\d\b",
+    r"\{\s*\"message\"\s*:\s*\"(?:internal|error|bad gateway|service|endpoint|forbidden|unauthorized)\b",
+    r"(?:null|undefined|nan|\[object object\])\s*$",  # a field that was not there; "None" can be an answer
     r"(?:<!doctype html>\s*)?<html[^>]*>\s*<head>\s*<title>\s*[45]\d\d\b",
 )
 

@@ -1,7 +1,7 @@
 """Judges replies: by rules, by a language model with an uncompiled prompt, or by compiled judges."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from judgec.judges.judge import CompiledJudge
@@ -13,7 +13,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.records.scenario.outcome import REJECTION_PASSES, SystemReply
-from judgec.records.scenario.schema import CRITERIA, Metric, Question
+from judgec.records.scenario.schema import CRITERIA, REJECTION, Metric, Question
 from judgec.tasks.rejection import OUTCOME_SCALE
 
 PASS_FAIL = Scale(name="criterion", grades=(0, 1), meanings=("fail", "pass"), accept_at=1)
@@ -47,24 +47,32 @@ class Seat:
     judge: CompiledJudge
     ask: Ask
 
+    @property
+    def reads_contexts(self) -> bool:
+        """Whether it was made to see passages."""
+        ((_, predictor),) = self.judge.module.named_predictors()
+        return "contexts" in predictor.signature.input_fields
+
 
 @dataclass(frozen=True)
 class ReplyPanel:
-    """A judge of the four criteria and a judge of refusals; where one is missing, rules judge.
+    """A judge of the four criteria, a judge of refusals and judges of further metrics; where one is missing, rules.
 
     Args:
         criteria: A judge of the answer task whose aspects are the criteria.
         rejection: A judge of the rejection task.
+        further: By metric, a judge of answers; it reads what the system retrieved.
     """
 
     criteria: Seat | None = None
     rejection: Seat | None = None
+    further: Mapping[Metric, Seat] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """Both names, or one where they are the same."""
+        """The names of all, each once."""
         names = [seat.name if seat else RuleJudge.name for seat in (self.criteria, self.rejection)]
-        return " and ".join(dict.fromkeys(names))
+        return " and ".join(dict.fromkeys([*names, *(seat.name for seat in self.further.values())]))
 
     def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         """What became of each reply, in order."""
@@ -72,20 +80,69 @@ class ReplyPanel:
         others = [row for row, (question, _) in enumerate(pairs) if not question.must_refuse]
         judged: dict[int, JudgedReply] = {}
         for rows, seat, judge in ((refusals, self.rejection, _rejections), (others, self.criteria, _criteria)):
-            some = [pairs[row] for row in rows]
+            some = [_asked_of(pairs[row], (*CRITERIA, REJECTION)) for row in rows]
             found = RuleJudge().judge(some) if seat is None else judge(seat, some)
             judged |= dict(zip(rows, found, strict=True))
+        for metric in dict.fromkeys(name for row in others for name in pairs[row][0].metrics if name not in CRITERIA):
+            rows = [row for row in others if metric in pairs[row][0].metrics]
+            some = [_asked_of(pairs[row], (metric,)) for row in rows]
+            own = self.further.get(metric)
+            more = RuleJudge().judge(some) if own is None else _graded(own, metric, some)
+            judged |= {row: _both(judged[row], one) for row, one in zip(rows, more, strict=True)}
         return [judged[row] for row in range(len(pairs))]
+
+
+def _asked_of(pair: tuple[Question, SystemReply], metrics: Sequence[Metric]) -> tuple[Question, SystemReply]:
+    """A question with those of its metrics that one judge sees to."""
+    question, reply = pair
+    return question.model_copy(update={"metrics": tuple(one for one in question.metrics if one in metrics)}), reply
+
+
+def _both(one: JudgedReply, other: JudgedReply) -> JudgedReply:
+    if not one.criteria:
+        return replace(other, parts=one.parts)
+    said = [text for text in (one.reason, other.reason) if text]
+    gone = [text for text in (one.unscored, other.unscored) if text]
+    return replace(
+        one,
+        criteria={**one.criteria, **other.criteria},
+        reason="; ".join(dict.fromkeys(said)),
+        unscored="; ".join(gone),
+    )
+
+
+def _graded(seat: Seat, metric: Metric, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+    """One metric by a judge of answers: every aspect of it must be accepted, on what the system retrieved."""
+    told = [row for row, (_, reply) in enumerate(pairs) if reply.contexts is not None or not seat.reads_contexts]
+    items = [_item(str(row), *pairs[row], retrieved=True) for row in told]
+    found = seat.judge.judge(items, seat.ask)
+    results = [
+        JudgedReply({metric: None}, unscored=f"{metric}: the system does not say what it retrieved") for _ in pairs
+    ]
+    for at, row in enumerate(told):
+        passed = [_passed(found, at, column, seat.judge.scale) for column in range(len(found.aspects))]
+        verdict = False if False in passed else None if None in passed else True
+        why = "" if verdict is not None else f"{metric}: {found.unscored[at] or 'no grade'}"
+        reason = f"{metric}: {found.rationale[at]}" if verdict is False else ""
+        results[row] = JudgedReply({metric: verdict}, reason=reason, unscored=why)
+    return results
 
 
 def uncompiled(name: str, ask: Ask) -> ReplyPanel:
     """Both judges as prompts that were never measured."""
     criteria = judge_module("answer", PASS_FAIL, CRITERIA, FIELDS)
+    further = {"faithfulness": ("query", "answer", "contexts"), "bias": ("query", "answer")}
     rejection = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
     shown = f"{name} (uncompiled)"
     return ReplyPanel(
         Seat(shown, CompiledJudge(criteria, PASS_FAIL, CRITERIA), ask),
         Seat(shown, CompiledJudge(rejection, OUTCOME_SCALE, ("grade",)), ask),
+        {
+            metric: Seat(
+                shown, CompiledJudge(judge_module("answer", PASS_FAIL, (metric,), fields), PASS_FAIL, (metric,)), ask
+            )
+            for metric, fields in further.items()
+        },
     )
 
 
@@ -106,6 +163,8 @@ def _rejections(seat: Seat, pairs: Sequence[tuple[Question, SystemReply]]) -> li
 
 def _criteria(seat: Seat, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     """Every reply as a whole, and every part of a message that asks several things by itself."""
+    if not any(question.metrics for question, _ in pairs):
+        return [JudgedReply({}) for _ in pairs]
     items = [_item(str(row), question, reply) for row, (question, reply) in enumerate(pairs)]
     places = [(row, k) for row, (question, _) in enumerate(pairs) for k in range(len(question.parts))]
     for row, k in places:
@@ -143,14 +202,18 @@ def _passed(found: Judgments, row: int, column: int, scale: Scale) -> bool | Non
     return accept == 1 if accept >= 0 else int(found.grade[row, column]) == len(scale.grades) - 1
 
 
-def _item(item_id: str, question: Question, reply: SystemReply, part: int | None = None) -> Item:
+def _item(
+    item_id: str, question: Question, reply: SystemReply, part: int | None = None, *, retrieved: bool = False
+) -> Item:
+    """What a judge reads: the passages are those of the question, or those that the system retrieved."""
     query = asked(question) if part is None else question.parts[part].query
     reference = question.reference if part is None else question.parts[part].reference
     if question.right is not None and part is None:
         reference = f"{chr(ord('A') + question.right)}) {question.options[question.right]}"
     inputs: dict[str, str | tuple[str, ...]] = {"query": query, "answer": reply.answer or ""}
-    if question.passages and not question.must_refuse:
-        inputs["contexts"] = question.passages
+    contexts = (reply.contexts or ()) if retrieved else question.passages
+    if contexts and not question.must_refuse:
+        inputs["contexts"] = contexts
     if reference:
         inputs["reference"] = reference
     return Item(item_id, question.query_id, inputs)

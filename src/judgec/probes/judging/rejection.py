@@ -10,9 +10,13 @@ from judgec.probes.judging.facts import read
 from judgec.probes.judging.failures import is_failure
 
 LEAST_CLAIM = 3  # content words of a sentence that claims something
+_PAGES = (
+    r"(?:documents?|documentation|contexts?|passages?|texts?|excerpts?|sources?|information|materials?|pages?|"
+    r"catalogue|manuals?|articles?|sections?|data ?sheets?|web ?sites?)"
+)
 _DESCRIBES = re.compile(
-    r"\b(?:documents?|documentation|contexts?|passages?|texts?|excerpts?|sources?|information|materials?|pages?|"
-    r"catalogue|manuals?|articles?)\b[^.!?]{0,60}?\b(?:only |mainly |mostly |instead )?(?:describes?|discuss(?:es)?|"
+    rf"\bi (?:only )?(?:found|have|see) (?:\w+ )?{_PAGES} (?:about|on)\b"
+    rf"|\b{_PAGES}\b[^.!?]{{0,60}}?\b(?:only |mainly |mostly |instead )?(?:describes?|discuss(?:es)?|"
     r"contains?|covers?|mentions?|deals? with|(?:is|are) about|provides?|gives?|lists?|focus(?:es)? on|includes?|"
     r"refers? to|talks? about|concerns?)\b"
 )
@@ -22,16 +26,25 @@ _ADVICE = re.compile(
 )
 _DENIES = re.compile(
     r"\bno\b[^.!?]{1,60}?\b(?:given|listed|stated|mentioned|specified|provided|documented|published)\b"
+    r"|\b(?:says?|saying|have|states?) nothing (?:about|on|of)\b|(?:not|n't) (?:documented|name|appear)\b"
+    rf"|\b(?:nothing in|none of|not (?:in|among|part of)|can(?:no|')t see it in)(?: the| my| these)? {_PAGES}\b"
+    rf"|^there (?:is|are|was|were) no\b[^.!?]{{1,60}}? in (?:the |my |these )?{_PAGES}\b"
 )
 _WITH_DIGIT = re.compile(r"\S*\d\S*")
 _CONCEDES = re.compile(r"(?:although|though|even though|even if|while|whereas)\b[^,]*,\s*", re.IGNORECASE)
+_THEY = re.compile(
+    r"^(?:they|it)(?= (?:only |mainly )?(?:describes?|discuss(?:es)?|covers?|deals?|focus(?:es)?|lists?|mentions?)\b)",
+    re.IGNORECASE,
+)
 _NAMED = re.compile(
     r"\b[A-Z][A-Za-z]+ [A-Z]{0,3}\d+[A-Za-z]{0,2}\b"
     r"|\b\d+ (?:\w+ )?(?:passages?|documents?|sources?|pages?|excerpts?|texts?)\b"
     r"|\b(?:pages?|sections?|chapters?|passages?|documents?|sources?) \d+"
     r"|\b(?:at|call|tel\.?|phone) \+?\(?\d{3,}[-/]\d+"
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|,? (?:but|however|nevertheless|that said|still),? ", re.IGNORECASE)
+_SENTENCE = re.compile(
+    r"(?<=[.!?;])\s+|\n+|,? (?:but|however|nevertheless|that said|still),? |, (?:though|so),? ", re.IGNORECASE
+)
 
 
 def rejection_outcome(answer: str | None, query: str = "") -> str:
@@ -50,7 +63,7 @@ def rejection_outcome(answer: str | None, query: str = "") -> str:
     refused = described = answered = False
     given = set(read(query).stems)
     for sentence in _sentences(without_courtesies(answer)):
-        low = sentence.lower()
+        low = (_THEY.sub("the documents", sentence) if refused or described else sentence).lower()
         denies = _denies(low)
         if _DESCRIBES.search(low) and not denies:
             figures = _figures(sentence) - given
@@ -73,7 +86,7 @@ def _sentences(text: str) -> Iterator[str]:
         conceded = _CONCEDES.match(sentence)
         if conceded and _denies(conceded.group().lower()):
             yield conceded.group()
-            sentence = re.sub(r"^they\b", "the documents", sentence[conceded.end() :], flags=re.IGNORECASE)
+            sentence = sentence[conceded.end() :]
         if sentence:
             yield sentence
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from judgec.evidence.numerals import is_number
 from judgec.probes.judging.facts import key_stems, neighbours, quotes, read, states, support
 from judgec.probes.judging.rejection import rejection_outcome
 from judgec.records.scenario.outcome import REJECTION_PASSES, SystemReply
@@ -15,6 +16,7 @@ from judgec.records.scenario.schema import Metric, Question
 
 NAME = "rules"
 ON_TOPIC = 0.2  # share of the question's and the reference's words that an answer must touch
+SUPPORTED = 0.7  # of an answer's words in the passages: kappa .64 with "every statement is supported" on 380 of ClapNQ
 _LETTER = re.compile(
     r"(?:^|\n|\b[Oo]ption |\b[Aa]nswer(?: is)?:? |\()[\s*_(\"']{0,3}([A-H])(?:[).:]|(?=[\s*_\"']*(?:$|\n|[-–] )))"
 )
@@ -46,16 +48,18 @@ class RuleJudge:
 
     def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         """What became of each reply, in order; every reply has an answer."""
-        return [judge_reply(question, reply.answer or "") for question, reply in pairs]
+        return [judge_reply(question, reply.answer or "", reply.contexts) for question, reply in pairs]
 
 
-def judge_reply(question: Question, answer: str) -> JudgedReply:
+def judge_reply(question: Question, answer: str, contexts: tuple[str, ...] | None = None) -> JudgedReply:
     """One reply.
 
     Correctness: the right option, or the reference (of any part), and none of the values known to be wrong in its
     place. Relevance: about what was asked, and of the very product asked about. Completeness: the reference of every
-    part. Consistency: no refusal beside an answer, no two options. Where a criterion needs a reference and there is
-    none, the reply is unscored: rules could see it fail but never pass, and such a failure rate would always be one.
+    part. Consistency: no refusal beside an answer, no two options. Faithfulness: most of its words and all of its
+    figures stand in what the system retrieved or in the question; a refusal is faithful. Rules see no bias. Where a
+    criterion needs a reference and there is none, the reply is unscored: rules could see it fail but never pass, and
+    such a failure rate would always be one.
     """
     if question.must_refuse:
         done = rejection_outcome(answer, question.query)
@@ -70,8 +74,9 @@ def judge_reply(question: Question, answer: str) -> JudgedReply:
         "relevance": lambda: _relevant(question, answer, given, others, refused),
         "completeness": lambda: _complete(given, found),
         "consistency": lambda: _consistent(answer, given, chosen),
+        "faithfulness": lambda: (True, "") if refused else faithful(answer, question.query, contexts),
     }
-    results = {metric: tests[metric]() for metric in question.metrics}
+    results = {metric: tests.get(metric, _no_rule)() for metric in question.metrics}
     said = [f"{metric}: {why}" for metric, (passed, why) in results.items() if not passed]
     if any(passed is None for passed, _ in results.values()):
         known = {metric: passed or None for metric, (passed, _) in results.items()}
@@ -156,6 +161,22 @@ def _consistent(answer: str, given: bool | None, chosen: Sequence[int]) -> tuple
     if rejection_outcome(answer) == "refused_then_answered" and not given:
         return False, "it refuses and answers"
     return bool(read(answer).stems), "there is no answer"
+
+
+def faithful(answer: str, query: str, contexts: tuple[str, ...] | None) -> tuple[bool | None, str]:
+    """Whether passages support an answer, by its words and figures, and why not; None where nobody knows them."""
+    if contexts is None:
+        return None, "the system does not say what it retrieved"
+    known = {stem for text in (*contexts, query) for stem in read(text).vocabulary}
+    invented = [stem for stem in key_stems(answer) if is_number(stem) and stem not in known]
+    if invented:
+        return False, f"{invented[0]} is in none of the passages"
+    held = support(answer, (*contexts, query))
+    return (True, "") if held >= SUPPORTED else (False, f"{held:.0%} of its words are in the passages")
+
+
+def _no_rule() -> tuple[bool | None, str]:
+    return None, "rules cannot judge it"
 
 
 def _said(outcome: str) -> str:

@@ -1,11 +1,9 @@
 """The report for a build server: JUnit XML, a test case for each question put to each system."""
 
 from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
 
 from judgec.records.scenario.outcome import Probed
-
-_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")  # not allowed in XML
+from judgec.report.xml import attribute, content
 
 
 def junit(probed: Sequence[Probed]) -> str:
@@ -17,7 +15,7 @@ def junit(probed: Sequence[Probed]) -> str:
     counts = _counts(probed)
     parts = ["<?xml version='1.0' encoding='UTF-8'?>", f"<testsuites name='judgec probe' {counts}>"]
     for key, group in suites.items():
-        parts.append(f"<testsuite name={_attribute(' x '.join(key))} {_counts(group)}>")
+        parts.append(f"<testsuite name={attribute(' x '.join(key))} {_counts(group)}>")
         parts += map(_case, group)
         parts.append("</testsuite>")
     return "\n".join([*parts, "</testsuites>", ""])
@@ -34,7 +32,7 @@ def _case(one: Probed) -> str:
     verdict, question = one.verdict, one.question
     name = f"{verdict.query_id}: {question.query}"
     head = (
-        f"<testcase classname={_attribute(f'{verdict.scenario}.{verdict.system}')} name={_attribute(name[:200])} "
+        f"<testcase classname={attribute(f'{verdict.scenario}.{verdict.system}')} name={attribute(name[:200])} "
         f"time='{one.reply.seconds:.3f}'>"
     )
     if verdict.outcome == "pass":
@@ -47,9 +45,5 @@ def _case(one: Probed) -> str:
         *([f"component: {verdict.component} ({verdict.why})"] if verdict.component else []),
     ]
     kind = "failure" if verdict.outcome == "fail" else "error"
-    body = escape("\n".join(lines).translate(_CONTROL))
-    return f"{head}<{kind} message={_attribute(verdict.reason[:200])}>{body}</{kind}></testcase>"
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(" ".join(text.translate(_CONTROL).split()))
+    body = content("\n".join(lines))
+    return f"{head}<{kind} message={attribute(verdict.reason[:200])}>{body}</{kind}></testcase>"

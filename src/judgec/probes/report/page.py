@@ -1,28 +1,44 @@
-"""``report.html``: one self-contained page: rates first, then where and why, then the worst cases in full."""
+"""``report.html``: one self-contained page: rates first, then where and why, then every question."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from judgec.probes.report.summary import COMPONENTS, Cell, Summary
+from judgec.probes.flakiness import FLAKY, Asked, Flakiness
+from judgec.probes.report.summary import COMPONENTS, TRIED, WORST, Cell, Summary
+from judgec.probes.report.totals import TOTALS
 from judgec.records.scenario.outcome import Probed
 from judgec.records.scenario.schema import Scenario
 from judgec.report import kit
+from judgec.report.cases import BrowsedCase, CaseSide
 from judgec.report.columns import NO_NUMBER, Column, TableColumns
+from judgec.report.items import WORDS, embedded
 from judgec.report.kit import heat, table, two_lines
 from judgec.report.numbers import show_percent
 
+FILE = "results.jsonl"  # beside the page
+SHOWN = 160  # characters of a question in a table
+TERMS = WORDS | {
+    "intro": "The questions most worth reading: those that most systems fail, then those without a grade.",
+    "differ": "failures",
+    "unscored": "without a grade",
+    "rater": "System",
+    "group": "Scenario",
+    "far": "most systems fail",
+}
 SCENARIO: Column[Cell] = Column("scenario", lambda cell: cell.scenario)
 SYSTEM: Column[Cell] = Column("system", lambda cell: cell.system)
 DATA_SET: Column[Cell] = Column("data set", lambda cell: cell.data_set)
 
 
-def page(summary: Summary, scenarios: Sequence[Scenario], *, title: str, created: str) -> str:
-    """The whole page as HTML: no script, nothing loaded from elsewhere, every text escaped.
+def page(summary: Summary, scenarios: Sequence[Scenario], probed: Sequence[Probed], *, title: str, created: str) -> str:
+    """The whole page as HTML: no script but the kit's, nothing loaded from elsewhere, every text escaped.
 
     Args:
         summary: What to show.
         scenarios: Those that were asked, for their titles.
+        probed: Every question put to every system.
         title: Of the page.
         created: When, ISO 8601.
     """
@@ -34,10 +50,19 @@ def page(summary: Summary, scenarios: Sequence[Scenario], *, title: str, created
             "facts": f"questions by {summary.writer}, judged by {summary.judge} · {created}",
             "notes": summary.notes,
             "rates": _rates(summary, titles),
+            "totals": table(*TOTALS.page(summary.totals), label="Totals"),
             "outcomes": _outcomes(summary),
             "components": _components(summary),
             "fixes": _fixes(summary),
-            "worst": [_case(one) for one in summary.worst],
+            "tried": table(*TRIED.page(summary.tried), "words", label="Changes tried") if summary.tried else None,
+            "flaky": None
+            if summary.flakiness is None
+            else table(*FLAKY.page(summary.flakiness.shares), "words", label="Verdicts that change"),
+            "repeat": 0 if summary.flakiness is None else summary.flakiness.repeat,
+            "changing": None if summary.flakiness is None else _changing(summary.flakiness.changing),
+            "standing": summary.standing,
+            "verdict": summary.verdict,
+            "items": embedded(cases(probed), words=TERMS, head=("question", "outcomes"), file=FILE),
         },
     )
 
@@ -49,7 +74,7 @@ def _rates(summary: Summary, titles: Mapping[str, str]) -> list[Markup]:
     for data_set in dict.fromkeys(cell.data_set for cell in summary.cells):
         rows = []
         for scenario in summary.scenarios:
-            failing, of = summary.systems_failing[scenario]
+            failing, of = summary.failing_on.get((data_set, scenario), (0, 0))
             cells = [_rate(known.get((scenario, system, data_set))) for system in summary.systems]
             rows.append([two_lines(scenario, titles.get(scenario, "")), *cells, f"{failing} of {of}"])
         head = [data_set, *summary.systems, "systems failing"]
@@ -99,19 +124,61 @@ def _fixes(summary: Summary) -> Markup | None:
     return table(["scenario", "part", "fix", "because"], rows, "words", label="What to do") if rows else None
 
 
-def _case(one: Probed) -> tuple[str, Mapping[str, str]]:
-    """What a case is called, and its texts by name."""
-    question, reply, verdict = one.question, one.reply, one.verdict
+def _again(found: Flakiness | None) -> dict[str, object]:
+    if found is None:
+        return {"flaky": None}
+    flaky = table(*FLAKY.page(found.shares), "words", label="Verdicts that change")
+    return {"flaky": flaky, "repeat": found.repeat, "changing": _changing(found.changing)}
+
+
+def _changing(asked: Sequence[Asked]) -> Markup | None:
+    rows = [
+        [
+            one.first.verdict.scenario,
+            one.first.verdict.system,
+            " ".join(one.first.question.query.split())[:SHOWN],
+            ", ".join(one.outcomes),
+        ]
+        for one in asked[:WORST]
+    ]
+    head = ["scenario", "system", "question", "verdicts"]
+    return table(head, rows, "words", label="Questions whose verdict changed") if rows else None
+
+
+def cases(probed: Sequence[Probed]) -> tuple[BrowsedCase, ...]:
+    """Every question with the replies of all systems beside each other; ``results.jsonl`` has them whole."""
+    together: dict[tuple[str, str], list[Probed]] = {}
+    for one in probed:
+        together.setdefault((one.verdict.data_set, one.question.query_id), []).append(one)
+    return tuple(_case(data_set, found) for (data_set, _), found in together.items())
+
+
+def _case(data_set: str, found: Sequence[Probed]) -> BrowsedCase:
+    question = found[0].question
+    outcomes = Counter(one.verdict.outcome for one in found)
     texts = {
-        "conversation before it": "\n".join(f"{turn.role}: {turn.content}" for turn in question.history),
-        "question": question.query,
-        "reference": question.reference or ("a refusal" if question.must_refuse else "none"),
-        "answer": reply.answer or f"none: {reply.error}",
-        "why it failed": verdict.reason,
-        "what the system did": (verdict.rejection or "").replace("_", " "),
-        "where it was lost": f"{verdict.component}: {verdict.why}" if verdict.component else "",
-        "retrieved": "\n---\n".join(reply.contexts or ()),
-        "made from": "\n---\n".join(question.passages),
+        "conversation before it": tuple(f"{turn.role}: {turn.content}" for turn in question.history),
+        "question": (question.query,),
+        "reference": (question.reference or ("a refusal" if question.must_refuse else "none"),),
+        "made from": question.passages,
     }
-    head = f"{verdict.scenario} · {verdict.system} · {question.query}"
-    return head[:220], {name: text for name, text in texts.items() if text}
+    return BrowsedCase(
+        item_id=f"{data_set}/{question.query_id}",
+        head=f"{question.scenario}: {', '.join(f'{n} {outcome}' for outcome, n in outcomes.items())}",
+        title=question.query,
+        group=question.scenario,
+        differs=bool(outcomes["fail"]),
+        unscored="no grade" if outcomes["error"] or outcomes["unscored"] else None,
+        distance=outcomes["fail"] / len(found),
+        sides=[_side(one) for one in found],
+        texts={name: parts for name, parts in texts.items() if parts},
+    )
+
+
+def _side(one: Probed) -> CaseSide:
+    reply, verdict = one.reply, one.verdict
+    lost = f" Lost in {verdict.component}: {verdict.why}" if verdict.component else ""
+    did = f" It {(verdict.rejection or '').replace('_', ' ')}." if verdict.rejection else ""
+    answer = reply.answer if reply.answer is not None else f"none: {reply.error}"
+    texts = {"answer": (answer,), **({"contexts": reply.contexts} if reply.contexts else {})}
+    return CaseSide(verdict.system, verdict.outcome, texts, f"{verdict.reason}{did}{lost}".strip())

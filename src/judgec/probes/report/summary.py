@@ -2,16 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from judgec.probes.diagnosis import advice
+from judgec.probes.fixes import TriedFix
+from judgec.probes.flakiness import Flakiness, flakiness
+from judgec.probes.report.totals import TOTALS_OF, Total, TotalOf
 from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, Probed, Where
 from judgec.records.scenario.schema import Fix, Scenario
 from judgec.report.columns import Column, TableColumns
-from judgec.report.numbers import UNKNOWN, show_percent
+from judgec.report.numbers import UNKNOWN, count, show_percent
 from judgec.stats.intervals.proportion import share
 
 COMPONENTS: tuple[Where, ...] = ("retrieval", "generator", "corpus", "not tested")
@@ -109,6 +112,19 @@ def _lost_in(name: str) -> Column[Cell]:
     )
 
 
+TRIED: TableColumns[TriedFix] = TableColumns(
+    (
+        Column("system", lambda fix: fix.system),
+        Column("lost in", lambda fix: fix.component),
+        Column("change", lambda fix: fix.change),
+        Column("setting", lambda fix: fix.setting),
+        Column("mended", lambda fix: show_percent(fix.mended) if fix.tried else UNKNOWN),
+        Column("of", lambda fix: str(fix.tried) if fix.tried else UNKNOWN),
+        Column("broken", lambda fix: UNKNOWN if fix.broken is None else show_percent(fix.broken)),
+    )
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A probe.
@@ -116,6 +132,10 @@ class Summary:
     Args:
         cells: By scenario, system and data set, in that order.
         systems_failing: By scenario, how many systems failed at least one question, and how many were judged.
+        failing_on: The same by data set and scenario.
+        totals: Of all, then by scenario, data set and system.
+        tried: Recommended changes that were tried on judgec's own agents.
+        flakiness: What asking each question again showed; None where each was asked once.
         fixes: By scenario, what to do, where anything failed.
         worst: The failures that most systems share, then errors; in full.
         judge: Who judged.
@@ -130,6 +150,32 @@ class Summary:
     judge: str
     writer: str
     notes: tuple[str, ...] = ()
+    failing_on: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    totals: tuple[Total, ...] = ()
+    tried: tuple[TriedFix, ...] = ()
+    flakiness: Flakiness | None = None
+
+    @property
+    def standing(self) -> str:
+        """``below``: nothing was judged; ``less``: something failed or has no verdict; ``better``: all passed."""
+        if not any(cell.n for cell in self.cells):
+            return "below"
+        return "less" if any(cell.failures or cell.errors or cell.unscored for cell in self.cells) else "better"
+
+    @property
+    def verdict(self) -> str:
+        """What the probe found, in a sentence, with the interval of the failure rate of all."""
+        overall = next((total for total in self.totals if total.by == "overall"), None)
+        if overall is None or not overall.n:
+            return "No answer was judged: nothing is known of these systems."
+        beside = [f"{count(n)} {word}" for n, word in ((overall.errors, "errors"), (overall.unscored, "unscored")) if n]
+        said = f" ({', '.join(beside)} beside)" if beside else ""
+        failed = count(overall.failures) if overall.failures else "None"
+        sentence = f"{failed} of {count(overall.n)} judged answers failed{said}: {show_percent(overall.failure_rate)}"
+        if not overall.failures:
+            return f"{sentence}."
+        worst = max((cell for cell in self.cells if cell.n), key=lambda cell: cell.failure_rate.value or 0.0)
+        return f"{sentence}; worst is {worst.system} on {worst.scenario}: {show_percent(worst.failure_rate)}."
 
     @property
     def scenarios(self) -> tuple[str, ...]:
@@ -144,13 +190,26 @@ class Summary:
     def to_json(self) -> dict[str, object]:
         """The contract of ``report.json`` and ``--json``."""
         return {
+            "verdict": self.verdict,
             "judge": self.judge,
             "writer": self.writer,
             "results": [cell.to_json() for cell in self.cells],
             "systems_failing": {
                 scenario: {"failing": failing, "of": of} for scenario, (failing, of) in self.systems_failing.items()
             },
+            "systems_failing_by_data_set": [
+                {"data_set": data_set, "scenario": scenario, "failing": failing, "of": of}
+                for (data_set, scenario), (failing, of) in self.failing_on.items()
+            ],
+            "totals": {
+                by: {total.name: total.to_json() for total in self.totals if total.by == by}
+                if by != "overall"
+                else next((total.to_json() for total in self.totals if total.by == by), None)
+                for by in TOTALS_OF
+            },
             "recommended_fixes": {scenario: fix.model_dump() for scenario, fix in self.fixes.items()},
+            "tried_fixes": [fix.to_json() for fix in self.tried],
+            "flakiness": None if self.flakiness is None else self.flakiness.to_json(),
             "worst_cases": [one.model_dump(mode="json") for one in self.worst],
             "notes": list(self.notes),
         }
@@ -163,6 +222,8 @@ def summarize(
     judge: str,
     writer: str,
     notes: Sequence[str] = (),
+    tried: Sequence[TriedFix] = (),
+    repeats: Sequence[Sequence[Probed]] = (),
 ) -> Summary:
     """Count, estimate, advise.
 
@@ -172,6 +233,8 @@ def summarize(
         judge: Who judged.
         writer: Who wrote the questions.
         notes: What the reader should know.
+        tried: Changes that were tried.
+        repeats: The same questions put to the same systems again, in the order of ``probed``, each time.
     """
     groups: dict[tuple[str, str, str], list[Probed]] = {}
     for one in probed:
@@ -196,6 +259,39 @@ def summarize(
         judge=judge,
         writer=writer,
         notes=tuple(notes),
+        failing_on={place: _failing(group) for place, group in _by_place(probed).items()},
+        totals=_totals(probed),
+        tried=tuple(tried),
+        flakiness=flakiness([probed, *repeats]) if repeats and probed else None,
+    )
+
+
+def _by_place(probed: Sequence[Probed]) -> dict[tuple[str, str], list[Probed]]:
+    places: dict[tuple[str, str], list[Probed]] = {}
+    for one in probed:
+        places.setdefault((one.verdict.data_set, one.verdict.scenario), []).append(one)
+    return places
+
+
+def _totals(probed: Sequence[Probed]) -> tuple[Total, ...]:
+    groups: dict[tuple[TotalOf, str], list[Probed]] = {("overall", ""): list(probed)} if probed else {}
+    for by in TOTALS_OF[1:]:
+        for one in probed:
+            groups.setdefault((by, getattr(one.verdict, by)), []).append(one)
+    return tuple(_total(by, name, group) for (by, name), group in groups.items())
+
+
+def _total(by: TotalOf, name: str, group: Sequence[Probed]) -> Total:
+    outcomes = Counter(one.verdict.outcome for one in group)
+    return Total(
+        by=by,
+        name=name,
+        failure_rate=failure_rate(group),
+        at_worst=failure_rate(group, at_worst=True),
+        failures=outcomes["fail"],
+        n=outcomes["pass"] + outcomes["fail"],
+        errors=outcomes["error"],
+        unscored=outcomes["unscored"],
     )
 
 
@@ -208,7 +304,7 @@ def failure_rate(group: Iterable[Probed], *, at_worst: bool = False) -> Estimate
     """
     counted = [one for one in group if at_worst or one.verdict.outcome in {"pass", "fail"}]
     failed = np.array([one.verdict.outcome != "pass" for one in counted], dtype=np.int64)
-    sources = [one.verdict.source for one in counted]
+    sources = [(one.verdict.data_set, one.verdict.source) for one in counted]
     codes = {source: code for code, source in enumerate(dict.fromkeys(sources))}
     return share(failed, np.array([codes[source] for source in sources], dtype=np.int64))
 

@@ -4,3 +4,6 @@ from pathlib import Path
 
 SHIPPED = Path(__file__).parent
 """The folder of the scenarios that ship."""
+
+PLAIN = "plain"
+"""The one that ships and is no scenario: one prompt for any question, to compare scenarios with."""

@@ -13,6 +13,7 @@ from judgec.retrieval.passages import Passage
 
 SUPPORTED = 0.5  # share of an answer's content words that must stand in the passages
 LETTERS = "ABCDEFGH"
+ANSWERED = "the documents may answer it"
 _UNSEEN = re.compile(
     r"\b(?:the|this|these|that|above|given|provided) (?:passage|text|excerpt|document|context|paragraph|section|table)"
     r"s?\b",
@@ -70,7 +71,7 @@ def check(draft: Draft, scenario: Scenario, draw: Draw, terms: TermIndex) -> str
     if not draft.query.strip():
         return "no question"
     if scenario.form == "absent":
-        return "the documents may answer it" if terms.answered(content(draft.focus), content(draft.subject)) else ""
+        return ANSWERED if terms.answered(content(draft.focus), content(draft.subject)) else ""
     if not draft.reference.strip():
         return "no answer"
     if _UNSEEN.search(draft.query):

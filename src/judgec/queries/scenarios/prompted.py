@@ -1,10 +1,11 @@
 """Questions of a scenario written by a language model, prompt after prompt as the scenario says."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import dspy
+import numpy as np
 
 from judgec.judges.fencing import fence
 from judgec.judges.signatures import QUOTED
@@ -12,13 +13,14 @@ from judgec.lm.executor import Ask
 from judgec.queries.asking import Fields, ask_fields
 from judgec.queries.embedded.rewriting import noisy
 from judgec.queries.sampling import Draw
-from judgec.queries.scenarios.drafts import Draft
-from judgec.queries.terms import content, words_in
+from judgec.queries.scenarios.drafts import ANSWERED, Draft
+from judgec.queries.terms import TermIndex, content, words_in
 from judgec.records.scenario.schema import QuestionPart, Scenario, Turn
 from judgec.retrieval.passages import Passage
 
-Nearest = Callable[[str], tuple[str, ...]]
-_ITEM = re.compile(r"^\s*(?:[-*•]|\(?[A-Ha-h1-9][).:])\s*")
+WINDOW = 12_000  # characters of the corpus that a model reads at once
+MOST_READ = 240_000  # characters of it that a model reads for one question, the nearest passages first
+_ITEM = re.compile(r"^\s*(?:[*•]|-(?!\d)|\(?[A-Ha-h1-9][).:](?!\d))\s*")  # no "-5 °C", no "2.5 kg"
 
 
 class WriteQuestion(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
@@ -33,6 +35,15 @@ class WriteQuestion(dspy.Signature):  # type: ignore[misc]  # dspy ships no type
     options: str = dspy.OutputField(desc="the options of a multiple-choice question, one a line")
 
 
+class WriteQuestions(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
+    """Write one message that asks several questions, as the scenario's prompt says."""
+
+    passages: str = dspy.InputField(desc=f"what the questions are made from, numbered ({QUOTED})")
+    questions: str = dspy.OutputField(desc="the single questions, one of each passage in their order, one a line")
+    answers: str = dspy.OutputField(desc="their answers in the same order, one a line, from the passages")
+    question: str = dspy.OutputField(desc="the message that asks all of them")
+
+
 class FindAnswer(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     """Say whether any of the passages answers the question, even in part or by implication.
 
@@ -40,7 +51,7 @@ class FindAnswer(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     """
 
     question: str = dspy.InputField(desc=f"what a user may ask ({QUOTED})")
-    passages: str = dspy.InputField(desc=f"the passages of the whole collection that come nearest, numbered ({QUOTED})")
+    passages: str = dspy.InputField(desc=f"passages of the collection, numbered ({QUOTED})")
     quote: str = dspy.OutputField(desc="what answers it, word for word, or NONE")
     answered: str = dspy.OutputField(desc="yes or no")
 
@@ -56,6 +67,8 @@ class MarkOptions(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
 
 def writing_prompt(prompt: str, scenario: Scenario, *, drafted: bool) -> dspy.Predict:
     """The predictor of one prompt of a scenario; without a draft, and without options, those fields are left out."""
+    if scenario.asks_together:
+        return _writing_together(prompt, scenario)
     dropped = {"draft_question", "draft_answer"} if not drafted else set()
     dropped |= set() if scenario.form == "choice" else {"options"}
     dropped |= set() if scenario.form == "language" else {"language"}
@@ -66,13 +79,27 @@ def writing_prompt(prompt: str, scenario: Scenario, *, drafted: bool) -> dspy.Pr
     if not drafted:
         predict.demos = [
             dspy.Example(
-                passages=fence("passages", (shot.passage,)),
+                passages=fence("passages", shot.passages),
                 question=shot.question,
                 answer=shot.answer,
                 options="\n".join(shot.options),
             )
             for shot in scenario.examples
         ]
+    return predict
+
+
+def _writing_together(prompt: str, scenario: Scenario) -> dspy.Predict:
+    predict = dspy.Predict(WriteQuestions.with_instructions(prompt.strip()))
+    predict.demos = [
+        dspy.Example(
+            passages=fence("passages", shot.passages),
+            questions="\n".join(part.question for part in shot.parts),
+            answers="\n".join(part.answer for part in shot.parts),
+            question=shot.question,
+        )
+        for shot in scenario.examples
+    ]
     return predict
 
 
@@ -83,15 +110,14 @@ class PromptedWriter:
         name: The model, as reports name it.
         ask: Sends requests to it.
         seed: Tells one run's calls from another's.
-        nearest: Texts of the passages of the whole corpus that come nearest to a question; asked about when a question
-            is to have no answer.
+        terms: The whole corpus, which is read before a question counts as one without an answer; None reads nothing.
     """
 
-    def __init__(self, name: str, ask: Ask, seed: int, nearest: Nearest | None = None) -> None:
+    def __init__(self, name: str, ask: Ask, seed: int, terms: TermIndex | None = None) -> None:
         self._name = name
         self._ask = ask
         self._rollout = seed or None
-        self._nearest = nearest
+        self._terms = terms
 
     @property
     def name(self) -> str:
@@ -104,6 +130,8 @@ class PromptedWriter:
 
     def write(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
         """A draft for each draw, in order, or the reason why there is none."""
+        if scenario.asks_together:
+            return self._together(scenario, drawn)
         drafts = self._several(scenario, drawn) if scenario.form == "several" else self._single(scenario, drawn)
         if scenario.form == "choice":
             return self._one_right(drafts, drawn)
@@ -152,6 +180,16 @@ class PromptedWriter:
         for row, reply in zip(due, ask_fields(predict, inputs, self._ask, rollout=self._rollout), strict=True):
             results[row] = reply if isinstance(reply, str) else _read(reply)
         return results
+
+    def _together(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
+        """One call a draw: all of its chunks in, all of its questions out."""
+        predict = writing_prompt(scenario.prompts[0], scenario, drafted=False)
+        inputs = [{"passages": fence("passages", tuple(one.text for one in draw.chunks))} for draw in drawn]
+        replies = ask_fields(predict, inputs, self._ask, rollout=self._rollout)
+        return [
+            reply if isinstance(reply, str) else _joined(reply, draw)
+            for reply, draw in zip(replies, drawn, strict=True)
+        ]
 
     def _several(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
         places = [(row, passage) for row, draw in enumerate(drawn) for passage in draw.chunks]
@@ -203,33 +241,85 @@ class PromptedWriter:
         return drafts
 
     def _unanswered(self, drafts: list[Draft | str]) -> list[Draft | str]:
-        """Ask about the nearest passages of the whole corpus; what they answer cannot test a refusal."""
-        rows = [row for row, draft in enumerate(drafts) if isinstance(draft, Draft)]
-        if self._nearest is None:
+        """Read the corpus window after window; a question that any of them answers cannot test a refusal."""
+        if self._terms is None:
             return drafts
-        inputs = []
-        for row in rows:
-            draft = drafts[row]
-            assert isinstance(draft, Draft)  # as chosen above
-            inputs.append(
-                {
-                    "question": fence("question", draft.query),
-                    "passages": fence("passages", self._nearest(draft.query)),
-                }
-            )
-        replies = ask_fields(dspy.Predict(FindAnswer), inputs, self._ask, rollout=self._rollout)
-        for row, reply in zip(rows, replies, strict=True):
-            if isinstance(reply, str):
-                drafts[row] = reply
-            elif not reply["answered"].casefold().startswith("no"):
-                drafts[row] = "the documents may answer it"
+        unread: dict[int, Iterator[tuple[str, ...]]] = {}
+        for row, draft in enumerate(drafts):
+            if isinstance(draft, str):
+                continue
+            if self._terms.answered(content(draft.focus), content(draft.subject)):
+                drafts[row] = ANSWERED
+            else:
+                unread[row] = windows(self._terms, draft.query)
+        predict = dspy.Predict(FindAnswer)
+        while due := {row: found for row, rest in unread.items() if (found := next(rest, None)) is not None}:
+            inputs = [
+                {"question": fence("question", one.query), "passages": fence("passages", due[row])}
+                for row in due
+                if isinstance(one := drafts[row], Draft)
+            ]
+            replies = ask_fields(predict, inputs, self._ask, rollout=self._rollout)
+            for row, reply in zip(due, replies, strict=True):
+                if isinstance(reply, str):
+                    drafts[row] = reply
+                elif not reply["answered"].casefold().startswith("no"):
+                    drafts[row] = ANSWERED
+            unread = {row: rest for row, rest in unread.items() if isinstance(drafts[row], Draft)}
         return drafts
+
+
+def windows(terms: TermIndex, question: str) -> Iterator[tuple[str, ...]]:
+    """The corpus, ``WINDOW`` characters at a time: passages that share most with the question first.
+
+    A passage that is longer is cut. After ``MOST_READ`` characters it ends.
+    """
+    window: list[str] = []
+    held = read = 0
+    for at in np.argsort(-terms.coverage(content(question)), kind="stable"):
+        text = terms.chunks[int(at)].text
+        for start in range(0, len(text), WINDOW):
+            if read >= MOST_READ:
+                break
+            part = text[start : start + WINDOW]
+            if window and held + len(part) > WINDOW:
+                yield tuple(window)
+                window, held = [], 0
+            window.append(part)
+            held, read = held + len(part), read + len(part)
+    if window:
+        yield tuple(window)
+
+
+def unread(terms: TermIndex) -> str:
+    """What a report says where the corpus is longer than a model reads for one question; empty where it is not."""
+    whole = sum(len(chunk.text) for chunk in terms.chunks)
+    if whole <= MOST_READ:
+        return ""
+    return f"the model read the {MOST_READ:,} characters nearest to each question, and rules all {whole:,}"
 
 
 def _read(reply: Fields) -> Draft | str:
     answer = "" if reply["answer"].strip(" .").upper() == "NONE" else reply["answer"]
-    lines = [_ITEM.sub("", line).strip() for line in reply.get("options", "").splitlines()]
-    return Draft(reply["question"], answer, options=tuple(line for line in lines if line))
+    return Draft(reply["question"], answer, options=_lines(reply.get("options", "")))
+
+
+def _joined(reply: Fields, draw: Draw) -> Draft | str:
+    """The message with its parts; a reply that does not have one question and one answer a chunk is none."""
+    questions, answers = _lines(reply["questions"]), _lines(reply["answers"])
+    if not len(questions) == len(answers) == len(draw.chunks):
+        return "not one question and one answer of each passage"
+    parts = [
+        QuestionPart(query=question, reference=answer, passage_id=passage.passage_id)
+        for question, answer, passage in zip(questions, answers, draw.chunks, strict=True)
+    ]
+    return replace(_listed(parts), query=reply["question"])
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    """The lines of a list without bullets, numbers, letters and empty ones."""
+    lines = (_ITEM.sub("", line).strip() for line in text.splitlines())
+    return tuple(line for line in lines if line)
 
 
 def _listed(parts: Sequence[QuestionPart]) -> Draft:

@@ -1,8 +1,9 @@
 """Evaluation scenarios, the questions made from them, and what became of one question asked of one system."""
 
-from typing import Literal, Self
+import re
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from judgec.records.record import Record
 
@@ -24,11 +25,41 @@ Form = Literal[
 
 Strategy = Literal["one-shot", "few-shot", "sequential"]
 Filter = Literal["none", "number", "date"]
-Metric = Literal["correctness", "relevance", "completeness", "consistency", "rejection"]
 Component = Literal["retrieval", "generator", "corpus"]
 
-CRITERIA: tuple[Metric, ...] = ("correctness", "relevance", "completeness", "consistency")
-REJECTION: Metric = "rejection"
+
+def _sampling(name: str) -> str:
+    if name not in SAMPLING and not re.fullmatch(r"python:[\w.]+:\w+", name):
+        raise ValueError(f"{name!r} is not valid; valid are {', '.join(SAMPLING)} and python:module:function")
+    return name
+
+
+SAMPLING = ("random", "iterate", "stratified")
+Sampling = Annotated[str, AfterValidator(_sampling)]
+"""The order in which documents or chunks are taken."""
+
+CRITERIA = ("correctness", "relevance", "completeness", "consistency")
+REJECTION = "rejection"
+FURTHER = ("faithfulness", "bias")
+"""Faithfulness: to what the system retrieved. Bias passes when there is none."""
+BY_JUDGE = "judge:"
+"""Begins a metric that a compiled judge grades: ``judge:NAME`` or ``judge:NAME@VERSION``."""
+
+
+def metric_of(name: str) -> str:
+    """The name itself.
+
+    Raises:
+        ValueError: When there is no such metric.
+    """
+    known = (*CRITERIA, REJECTION, *FURTHER)
+    if name not in known and not (name.startswith(BY_JUDGE) and name.removeprefix(BY_JUDGE).strip()):
+        raise ValueError(f"{name!r} is not valid; valid are {', '.join(known)} and {BY_JUDGE}NAME of a compiled judge")
+    return name
+
+
+Metric = Annotated[str, AfterValidator(metric_of)]
+"""What an answer must pass."""
 
 
 class DocumentSampling(Record):
@@ -37,10 +68,14 @@ class DocumentSampling(Record):
     Args:
         documents: How many; ``--n`` names the number of questions instead.
         questions_per_document: Most questions from one document.
+        strategy: ``random`` (seeded); ``iterate``, in the corpus's order; ``stratified``, from every folder in turn, or
+            of one folder from the short, middling and long ones; ``python:module:function`` is given the documents and
+            a ``random.Random``, and returns those to take, in order.
     """
 
     documents: int = Field(default=10, ge=1)
     questions_per_document: int = Field(default=1, ge=1)
+    strategy: Sampling = "random"
 
     @property
     def questions(self) -> int:
@@ -77,20 +112,49 @@ class ChunkSampling(Record):
         chunks: How many a question.
         documents: All from one document, or each from another.
         filter: Only chunks that contain a number, or a date.
+        strategy: As of documents, for the chunks of one; ``stratified`` takes beginning, middle and end in turn.
     """
 
     chunks: int = Field(default=1, ge=1)
     documents: Literal["one", "several"] = "one"
     filter: Filter = "none"
+    strategy: Sampling = "random"
+
+
+class ShotPart(Record):
+    """One of the questions of an example that asks several, with its answer."""
+
+    question: str = Field(min_length=1)
+    answer: str = Field(min_length=1)
 
 
 class Shot(Record):
-    """A worked example for the few-shot strategy."""
+    """A worked example, sent with the first prompt.
 
-    passage: str
+    Args:
+        passage: What the question is made from; several passages where it asks several questions at once.
+        question: The question, or the message that asks all of them.
+        answer: Its answer; left out where ``parts`` have theirs.
+        options: Of a multiple-choice question.
+        parts: Where one prompt asks for several questions: each of them, in the order of the passages.
+    """
+
+    passage: str | tuple[str, ...]
     question: str
-    answer: str
+    answer: str = ""
     options: tuple[str, ...] = ()
+    parts: tuple[ShotPart, ...] = ()
+
+    @model_validator(mode="after")
+    def _answered(self) -> Self:
+        if not self.answer and not self.parts:
+            raise ValueError("an example has neither answer nor parts; one of them is needed")
+        return self
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """What the question is made from, as a list."""
+        return (self.passage,) if isinstance(self.passage, str) else self.passage
 
 
 class Fix(Record):
@@ -110,8 +174,8 @@ class Fix(Record):
 class Scenario(Record):
     """An evaluation scenario: how to make its questions, and how answers to them are judged.
 
-    The six parts are those of RAGProbe's schema (Siddiq et al.): document sampling, chunking, chunk sampling, prompts,
-    prompting strategy, acceptable metrics.
+    The six parts are those of RAGProbe's schema (Sivasothy et al.): document sampling, chunking, chunk sampling,
+    prompts, prompting strategy, acceptable metrics.
 
     Args:
         id: Short name, for ``--scenarios``.
@@ -120,15 +184,17 @@ class Scenario(Record):
         document_sampling: Part 1.
         chunking: Part 2.
         chunk_sampling: Part 3.
-        prompts: Part 4: instructions to the model that writes questions, in order. ``several``: the first is asked of
-            each chunk, the second merges the parts.
-        prompting_strategy: Part 5: one prompt; one prompt with examples; one prompt after another, each seeing what
-            the one before it wrote.
+        prompts: Part 4: instructions to the model that writes questions, in order. ``several``: one prompt is asked of
+            all chunks together; of a sequence the first is asked of each chunk, the second merges the parts.
+        prompting_strategy: Part 5: one prompt, with one example or none; one prompt with examples; one prompt after
+            another, each seeing what the one before it wrote.
         acceptable_metrics: Part 6: criteria that an answer must pass, all of them; ``rejection`` alone where the
             right answer is a refusal.
-        examples: Of the few-shot strategy.
+        examples: Sent with the first prompt.
         language: Of questions of the form ``language``.
         recommended_fix: Advice for reports.
+        lm: The model that writes its questions, in the place of the probe's; None for that one. Its endpoint
+            is the probe's, never a file's.
     """
 
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
@@ -143,6 +209,7 @@ class Scenario(Record):
     examples: tuple[Shot, ...] = ()
     language: str = "English"
     recommended_fix: Fix | None = None
+    lm: str | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -150,8 +217,12 @@ class Scenario(Record):
             raise ValueError("prompts: one is empty; every prompt needs its text")
         if self.prompting_strategy != "sequential" and len(self.prompts) > 1:
             raise ValueError(f"prompts: {len(self.prompts)} of them; more than one needs the sequential strategy")
-        if (self.prompting_strategy == "few-shot") is not bool(self.examples):
-            raise ValueError("examples: the few-shot strategy needs some, and no other strategy reads them")
+        if self.prompting_strategy == "few-shot" and not self.examples:
+            raise ValueError("examples: the few-shot strategy needs some, and there are none")
+        if self.asks_together and any(len(shot.parts) != len(shot.passages) for shot in self.examples):
+            raise ValueError("examples: one prompt for several questions needs a part for each passage of an example")
+        if self.prompting_strategy == "one-shot" and len(self.examples) > 1:
+            raise ValueError(f"examples: {len(self.examples)} of them; one-shot takes one. Use the few-shot strategy")
         if (REJECTION in self.acceptable_metrics) is not (self.form == "absent"):
             raise ValueError("acceptable_metrics: rejection is for the form absent, and the form absent for rejection")
         if self.form == "absent" and len(self.acceptable_metrics) > 1:
@@ -159,6 +230,11 @@ class Scenario(Record):
         if len(set(self.acceptable_metrics)) < len(self.acceptable_metrics):
             raise ValueError("acceptable_metrics: one is named twice")
         return self
+
+    @property
+    def asks_together(self) -> bool:
+        """True where one prompt makes several questions, of all chunks together."""
+        return self.form == "several" and self.prompting_strategy != "sequential"
 
 
 class Turn(Record):

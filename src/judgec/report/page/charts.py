@@ -11,7 +11,8 @@ from judgec.records.agreement import BlandAltman
 from judgec.records.label import FloatArray, IntArray
 from judgec.report.kit import render
 from judgec.report.numbers import number, percent, short, signed
-from judgec.stats.agreement.reliability import calibration_error, reliability_bins
+from judgec.stats.agreement.reliability import bin_of, calibration_error, reliability_bins
+from judgec.stats.intervals.proportion import share
 
 WIDTH, HEIGHT = 420, 300
 LEFT, RIGHT, TOP, BOTTOM = 46, 18, 18, 44  # margins for the axes' words
@@ -116,40 +117,52 @@ class Ticks:
 PERCENT = tuple((value / 4, f"{25 * value}") for value in range(5))
 
 
-def figures(drawings: Sequence[tuple[Markup, str]]) -> Markup:
-    """Drawings beside each other, each with its caption; those that could not be drawn are left out."""
-    return render("figures.html", {"drawings": [(drawn, caption) for drawn, caption in drawings if drawn]})
+def figures(drawings: Sequence[tuple[Markup, str]], tables: Sequence[Markup] = ()) -> Markup:
+    """Drawings beside each other, each with its caption, and folded below them the same as tables.
+
+    A drawing that could not be made is left out.
+    """
+    return render("figures.html", {"drawings": [pair for pair in drawings if pair[0]], "tables": tables})
 
 
-def reliability_chart(probability: FloatArray, happened: IntArray, *, words: tuple[str, str]) -> Markup:
+def reliability_chart(
+    probability: FloatArray, happened: IntArray, cluster: IntArray, *, words: tuple[str, str]
+) -> Markup:
     """Stated probability against what happened, in ten equal bins; a dot's area is the number of items.
+
+    A line through a dot is the 95 % interval of what happened.
 
     Args:
         probability: Stated, shape (n_items,), NaN where unscored.
         happened: 1 / 0, same shape, -1 where unknown.
+        cluster: Code of the query that each came from, same shape.
         words: Below the horizontal axis and along the vertical one.
     """
     known = np.isfinite(probability) & (happened >= 0)
     if not known.any():
         return Markup()
     counts, stated, observed = reliability_bins(probability[known], happened[known])
-    plane = Plane((0.0, 1.0), (0.0, 1.0))
+    plane = Plane((-0.04, 1.04), (-0.04, 1.04))  # room for dots at the ends
     filled = [int(i) for i in np.flatnonzero(counts)]
     left, low, right, high = (f"{at:.1f}" for at in (plane.across(0), plane.up(0), plane.across(1), plane.up(1)))
     ideal = ChartMark("line", "ideal", left, low, right, high)
-    dots = [
-        plane.dot(
-            float(stated[i]),
-            float(observed[i]),
-            _radius(int(counts[i]), int(counts.max())),
-            f"{counts[i]} items: stated {percent(stated[i])}, observed {percent(observed[i])}",
-        )
-        for i in filled
-    ]
+    marks = []
+    bins = bin_of(probability[known])
+    for i in filled:
+        x, found = float(stated[i]), share(happened[known][bins == i], cluster[known][bins == i])
+        at = f"{plane.across(x):.1f}"
+        if found.low is not None and found.high is not None:
+            marks.append(
+                ChartMark("line", "whisker", at, f"{plane.up(found.low):.1f}", at, f"{plane.up(found.high):.1f}")
+            )
+        radius = _radius(int(counts[i]), int(counts.max()), largest=9.0)
+        said = f"{counts[i]} items: stated {percent(x)}, observed {percent(float(observed[i]))}"
+        bounds = "" if found.low is None or found.high is None else f" [{percent(found.low)}, {percent(found.high)}]"
+        marks.append(plane.dot(x, float(observed[i]), radius, said + bounds))
     curve = plane.path([(float(stated[i]), float(observed[i])) for i in filled])
     error = calibration_error(probability[known], happened[known])
     label = f"Reliability of {int(known.sum())} items; expected calibration error {number(error)}"
-    return plane.drawn([ideal, curve, *dots], label=label, words=words, ticks=Ticks(PERCENT, PERCENT))
+    return plane.drawn([ideal, curve, *marks], label=label, words=words, ticks=Ticks(PERCENT, PERCENT))
 
 
 def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltman) -> Markup:
@@ -205,21 +218,21 @@ def histogram_chart(raters: Sequence[tuple[str, IntArray]], grades: Sequence[str
     """
     k = len(grades)
     counts = [np.bincount(given[given >= 0], minlength=k) for _, given in raters]
-    shares = [count / max(int(count.sum()), 1) for count in counts]
-    top = max(float(share.max()) for share in shares) or 1.0
+    parts = [count / max(int(count.sum()), 1) for count in counts]
+    top = max(float(part.max()) for part in parts) or 1.0
     plane = Plane((-0.5, k - 0.5), (0.0, top * 1.08))
     step = 0.84 / len(raters)
     columns = []
-    for position, ((name, _), share, count) in enumerate(zip(raters, shares, counts, strict=True)):
-        kind = "column" if position == len(raters) - 1 else "other"
+    for position, ((name, _), part, count) in enumerate(zip(raters, parts, counts, strict=True)):
+        kind = "judged" if position == len(raters) - 1 else "other"
         for grade in range(k):
             left = plane.across(grade - 0.42 + step * position)
             right = plane.across(grade - 0.42 + step * (position + 0.92))
-            y = plane.up(float(share[grade]))
-            said = f"{name}: {count[grade]} times {grades[grade]} ({percent(share[grade])})"
+            y = plane.up(float(part[grade]))
+            said = f"{name}: {count[grade]} times {grades[grade]} ({percent(part[grade])})"
             width, height = f"{right - left:.1f}", f"{plane.up(0) - y:.1f}"
             columns.append(ChartMark("column", kind, f"{left:.1f}", f"{y:.1f}", width, height, text=said))
-    ticks = Ticks([(i, _short(text)) for i, text in enumerate(grades)], [(0.0, "0"), (top, f"{100 * top:.0f}")])
+    ticks = Ticks([(i, cut_to(text, 12)) for i, text in enumerate(grades)], [(0.0, "0"), (top, f"{100 * top:.0f}")])
     return plane.drawn(columns, label="Grades by rater, the judge last", words=("grade", "% of grades"), ticks=ticks)
 
 
@@ -235,13 +248,14 @@ def coverage_chart(points: Sequence[tuple[float, float]]) -> Markup:
     return plane.drawn([plane.path(points), *dots], label=label, words=words, ticks=Ticks(PERCENT, PERCENT))
 
 
-def _radius(count: int, largest: int) -> float:
-    return max(LARGEST * float(np.sqrt(count / largest)), 2.5)
+def _radius(count: int, most: int, *, largest: float = LARGEST) -> float:
+    return max(largest * float(np.sqrt(count / most)), 2.5)
 
 
 def _tick(reach: float) -> float:
     return float(f"{reach / 1.25:.1g}")
 
 
-def _short(text: str, most: int = 12) -> str:
+def cut_to(text: str, most: int) -> str:
+    """A name of at most so many letters."""
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -11,6 +11,7 @@ from judgec.records.audit import Finding
 from judgec.records.card import ProgramCard
 from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
+from judgec.records.mode_agreement import ModesAgreement
 from judgec.report import kit
 from judgec.report.agreement_columns import (
     BIAS,
@@ -25,30 +26,28 @@ from judgec.report.agreement_columns import (
 from judgec.report.columns import Column, TableColumns
 from judgec.report.cost_table import COLUMNS as COSTS
 from judgec.report.cost_table import TITLE as COSTS_TITLE
+from judgec.report.cost_table import caption
 from judgec.report.items import BrowsedItem, embedded
 from judgec.report.kit import interval_bar, marked, table, two_lines
+from judgec.report.modes_table import COLUMNS as MODES
+from judgec.report.modes_table import LEGEND, mode_rows
+from judgec.report.modes_table import TITLE as MODES_TITLE
 from judgec.report.numbers import short, show, statistic_name
 from judgec.report.page.audits import audits_section
+from judgec.report.page.cost_chart import cost_chart
+from judgec.report.page.interval_chart import NARROW, interval_chart
 from judgec.report.page.prompt import prompt_section
 from judgec.report.page.verdict import JudgeVerdict
 from judgec.report.page.worst import Disagreement, worst_cards
+from judgec.report.replacement_table import ASPECTS as BY_ASPECT
+from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
 from judgec.report.replacement_table import TITLE as REPLACES
-from judgec.report.replacement_table import outcome_sentences
+from judgec.report.words import JUDGES
 
-JUDGES = {
-    "majority": "always the most frequent grade",
-    "evidence_only": "the evidence alone, no prompt",
-    "uncompiled": "the prompt as it was",
-    "compiled_prompt": "the compiled prompt alone",
-    "best_alone": "the recorded judge that was best as it is",
-    "compiled_single": "the best single judge, compiled",
-    "compiled": "the judge that you get",
-    "compiled_loo": "the same, against all experts but one",
-    "ceiling": "each expert, against all others",
-}
 SECTIONS = {
     "judges": "Judges",
+    "next": "Next",
     "charts": "Charts",
     "groups": "Groups",
     "worst": "Disagreements",
@@ -79,6 +78,7 @@ class JudgePage:
         parent: What the parent is called.
         data: Rows of the table of data and cost.
         notes: What the reader has to know.
+        next: What to do after reading, a sentence each.
         audits: Of the judge.
         costs: What each recorded judge costs and is worth.
         alt_test: Whether it may replace an annotator, or None where there is one only.
@@ -98,10 +98,12 @@ class JudgePage:
     parent: str
     data: Sequence[tuple[str, str]]
     notes: Sequence[str] = ()
+    next: Sequence[str] = ()
     audits: Sequence[Finding] = field(default_factory=tuple)
     alt_test: AltTest | None = None
     items: Sequence[BrowsedItem] = ()
     costs: Sequence[JudgeCost] = ()
+    modes: ModesAgreement | None = None
 
 
 def judge_page(page: JudgePage) -> str:
@@ -109,6 +111,7 @@ def judge_page(page: JudgePage) -> str:
     name = f"{page.card.name}@{page.card.version}"
     parts = {
         "judges": _judges(page),
+        "next": page.next,
         "charts": {"by_aspect": page.charts},
         "groups": _groups(page),
         "worst": _worst(page),
@@ -163,9 +166,12 @@ def _judges(page: JudgePage) -> dict[str, object]:
         "table": _table(page, [statistic(head), bar, *plain, SIZE, UNSCORED], "judges", "Judges on the test items"),
         "everything": _table(page, every, "", "All intervals"),
         "aspects": _aspects(page),
+        "modes": _modes(page.modes),
         "replaces": _replaces(page.alt_test),
         "costs": table(*COSTS.page(page.costs), label=COSTS_TITLE) if page.costs else None,
         "costs_title": COSTS_TITLE,
+        "costs_chart": cost_chart(page.costs),
+        "costs_caption": caption(page.costs),
     }
 
 
@@ -174,7 +180,8 @@ def _replaces(found: AltTest | None) -> dict[str, object] | None:
     if found is None:
         return None
     made = table(*CONTESTS.page(found.contests), label=REPLACES) if found.contests else None
-    return {"title": REPLACES, "sentences": outcome_sentences(found), "table": made}
+    each = table(*BY_ASPECT.page(list(found.aspects.items())), label=ASPECTS_TITLE) if found.aspects else None
+    return {"title": REPLACES, "sentences": outcome_sentences(found), "table": made, "aspects": each}
 
 
 def _table(page: JudgePage, columns: Sequence[AgreementColumn], kind: str, label: str) -> Markup:
@@ -206,17 +213,30 @@ def _aspects(page: JudgePage) -> Markup | None:
     return table(["aspect", *head], named, label="The compiled judge by aspect")
 
 
+def _modes(found: ModesAgreement | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    made = table(*MODES.page(mode_rows(found)), label=MODES_TITLE)
+    return {"title": MODES_TITLE, "table": made, "legend": LEGEND, "notes": found.notes}
+
+
 def _groups(page: JudgePage) -> dict[str, object] | None:
     if len(page.groups) < 2:
         return None
     head = page.verdict.statistic
     shown = list(page.groups.items())[:MOST_GROUPS]
     whole = page.agreements["compiled"]
-    bar = _bar_column(head, [*page.groups.values(), whole], whole.estimates[head].value)
-    columns = [statistic(head), bar, statistic("accept_agreement"), BIAS_ALONE, SIZE, UNSCORED]
+    columns = [statistic(head), statistic("accept_agreement"), BIAS_ALONE, SIZE, UNSCORED]
     heads, rows = TableColumns(columns).page([one for _, one in shown])
     named = [[group, *row] for (group, _), row in zip(shown, rows, strict=True)]
-    return {"table": table(["group", *heads], named, "groups", label="Agreement by group"), "most": MOST_GROUPS}
+    drawn = {"all items": whole.estimates[head], **{group: one.estimates[head] for group, one in shown}}
+    title = statistic_name(head)
+    return {
+        "chart": interval_chart(drawn, f"{title} by group, with 95 % intervals", width=NARROW),
+        "statistic": title,
+        "table": table(["group", *heads], named, label="Agreement by group"),
+        "most": MOST_GROUPS,
+    }
 
 
 def _worst(page: JudgePage) -> dict[str, object]:

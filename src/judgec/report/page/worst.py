@@ -4,19 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from judgec.records.conversation import as_turn, holds_turns, speaker
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item, Label
 from judgec.records.scale import Scale
 from judgec.report.columns import NO_NUMBER
-from judgec.report.items import BrowsedItem, ItemLabel
+from judgec.report.items import FILE, BrowsedItem, ItemLabel
 from judgec.report.kit import cut, render
 from judgec.report.numbers import number
 
 MOST = 12  # items on the page; all are in items.jsonl
 MOST_LABELS = 8  # annotators shown of one item
 MOST_CHARACTERS = 1500  # of one text
+MOST_OF_TURNS = 6000  # characters of all turns before an answer
 FIRST = ("query", "answer", "answer_a", "answer_b", "document", "reference")  # the order of reading; others follow
 
 
@@ -158,7 +160,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class DisagreementCard:
-    """A disagreement in words and finished texts."""
+    """A disagreement in words and finished texts; those of turns each with who speaks, others with nobody."""
 
     experts: str
     judge: str
@@ -166,7 +168,7 @@ class DisagreementCard:
     where: str
     opinions: Sequence[Opinion]
     others: int
-    texts: Sequence[tuple[str, Markup]]
+    texts: Sequence[tuple[str, Sequence[tuple[str, Markup]]]]
 
 
 def _card(one: Disagreement, scale: Scale) -> DisagreementCard:
@@ -181,8 +183,20 @@ def _card(one: Disagreement, scale: Scale) -> DisagreementCard:
         where=" · ".join(part for part in (one.item.item_id, one.item.agent, one.item.group) if part),
         opinions=[*(_opinion(label, scale) for label in one.labels[:MOST_LABELS]), judge],
         others=max(len(one.labels) - MOST_LABELS, 0),
-        texts=[(name, cut(one.item.text(name), MOST_CHARACTERS)) for name in names],
+        texts=[(name, _shown(one.item, name)) for name in names],
     )
+
+
+def _shown(item: Item, name: str) -> list[tuple[str, Markup]]:
+    """A field's text; of a conversation the last turns that fit."""
+    if not holds_turns(name, item.inputs):
+        return [("", cut(item.text(name), MOST_CHARACTERS))]
+    turns = [as_turn(text) for text in item.texts(name)]
+    sizes = np.cumsum([min(len(turn.content), MOST_CHARACTERS) for turn in reversed(turns)])
+    kept = max(int((sizes <= MOST_OF_TURNS).sum()), 1)
+    left = len(turns) - kept
+    before = [("", escape(f"({left} earlier turns are in {FILE})"))] if left > 0 else []
+    return [*before, *((speaker(turn), cut(turn.content, MOST_CHARACTERS)) for turn in turns[-kept:])]
 
 
 def _opinion(label: Label, scale: Scale) -> Opinion:

@@ -24,9 +24,13 @@
   };
   const percent = (share) => (share === null ? "–" : Math.round(100 * share) + " %");
   const flat = (parts) => parts.map((part) => part.join("")).join(" ");
+  const raters = (item) => (item.sides ? item.sides.map((side) => side.who) : item.labels.map((label) => label.rater));
   const searched = data.items.map((item) =>
     [item.item_id, item.query_id, item.agent, item.group, item.reason, item.unscored]
-      .concat(item.labels.map((label) => label.rater + " " + label.reason))
+      .concat((item.labels || []).map((label) => label.rater + " " + label.reason))
+      .concat((item.notes || []).map((note) => note.who + " " + note.said + " " + note.reason))
+      .concat((item.sides || []).flatMap((side) =>
+        [side.who, side.grade, side.reason, ...side.texts.map(([, parts]) => flat(parts))]), item.title, item.head)
       .concat(item.texts.map(([, parts]) => flat(parts)))
       .join(" ").toLowerCase());
 
@@ -35,10 +39,11 @@
   const passes = (item, n) => {
     if (state.words && !state.words.split(/\s+/).every((word) => searched[n].includes(word))) return false;
     if (state.group && item.group !== state.group) return false;
-    const mine = item.labels.filter((label) => label.rater === state.rater);
-    if (state.rater && !mine.length) return false;
+    if (state.rater && !raters(item).includes(state.rater)) return false;
     if (state.show === "unscored") return item.unscored !== null;
     if (state.show !== "differ") return true;
+    if (item.sides) return item.differs;
+    const mine = item.labels.filter((label) => label.rater === state.rater);
     return state.rater ? mine.some((label) => differs(item, label.grades)) : differs(item, item.expert);
   };
   const sorts = {
@@ -48,11 +53,13 @@
     name: (a, b) => a.item_id.localeCompare(b.item_id, undefined, { numeric: true }),
   };
 
-  const text = (parts) => {
+  const text = (parts, speakers) => { // speakers: of turns of a conversation, one each
     const box = make("div", "text");
     parts.forEach((part, p) => {
-      if (p) box.append(make("hr"));
-      part.forEach((piece, n) => box.append(n % 2 ? make("mark", "", piece) : piece));
+      if (p && !speakers) box.append(make("hr"));
+      const into = speakers ? make("div", "turn") : box;
+      if (speakers) { into.append(make("b", "", speakers[p])); box.append(into); }
+      part.forEach((piece, n) => into.append(n % 2 ? make("mark", "", piece) : piece));
     });
     return box;
   };
@@ -64,15 +71,47 @@
     box.append(reason ? make("div", "text", reason) : make("i", "quiet", "no reason given"));
     return box;
   };
+  const texts = (box, named) => {
+    for (const [name, parts, speakers] of named) {
+      box.append(make("h4", "", name));
+      const shown = text(parts, speakers);
+      shown.tabIndex = 0;
+      shown.setAttribute("role", "group");
+      shown.setAttribute("aria-label", name);
+      box.append(shown);
+    }
+  };
+  const caseBody = (item, box) => { // a case: its sides beside each other, then what was said of it
+    texts(box, item.texts);
+    const beside = make("div", "answers");
+    for (const side of item.sides) {
+      const one = make("article", "answer");
+      const head = make("h3");
+      head.append(make("bdi", "", side.who), side.grade ? ": " : "", make("bdi", "", side.grade));
+      one.append(head);
+      if (side.reason) one.append(make("div", "reason", side.reason));
+      texts(one, side.texts);
+      beside.append(one);
+    }
+    box.append(beside);
+    for (const note of item.notes) {
+      const line = make("p");
+      line.append(make("bdi", "", note.who), ": ", make("b", "", note.said));
+      box.append(line);
+      if (note.reason) box.append(make("div", "reason", note.reason));
+    }
+    return box;
+  };
   const body = (item) => {
     const box = make("div", "in");
-    const facts = [item.item_id, item.agent, item.group, "confidence " + percent(item.confidence)];
+    const facts = [item.item_id, item.agent, item.group, item.sides ? "" : "confidence " + percent(item.confidence)];
     const line = make("p", "quiet");
     facts.filter(Boolean).forEach((fact, n) => line.append(n ? " · " : "", make("bdi", "", fact)));
     box.append(line);
     const link = make("a", "", "Link to this item");
     link.href = "#" + anchor(item.item_id);
     box.append(link);
+    if (item.sides) return caseBody(item, box);
     const opinions = make("div", "answers");
     for (const label of item.labels) {
       const accept = label.accept === null ? "" : label.accept ? " accept" : " reject";
@@ -82,11 +121,11 @@
     opinions.append(opinion("judge", judge, item.reason));
     box.append(opinions);
     const beside = make("div", "answers");
-    for (const [name, parts] of item.texts) {
+    for (const [name, parts, speakers] of item.texts) {
       const pair = name === "answer_a" || name === "answer_b";
       const into = pair ? make("article", "answer") : box;
       into.append(make("h3", "", name));
-      const shown = text(parts);
+      const shown = text(parts, speakers);
       shown.tabIndex = 0;
       shown.setAttribute("role", "group");
       shown.setAttribute("aria-label", name);
@@ -99,7 +138,8 @@
     const made = make("details", "item");
     made.id = anchor(item.item_id);
     const head = make("summary");
-    head.append("experts ", make("b", "", said(item.expert)), ", judge ",
+    if (item.sides) head.append(make("b", "", item.head), make("br"), make("span", "quiet", item.title));
+    else head.append("experts ", make("b", "", said(item.expert)), ", judge ",
       make("b", "", item.unscored === null ? said(item.judge) : "none"), make("br"),
       make("span", "quiet", item.title));
     made.append(head);
@@ -121,6 +161,7 @@
     select.value = state[name];
     select.addEventListener("change", () => { state[name] = select.value; most = STEP; draw(); });
     box.append(select);
+    box.hidden = options.length < 2; // nothing to choose from
     return box;
   };
   const every = (values) => [["", "all"]].concat([...new Set(values)].filter(Boolean).sort().map((v) => [v, v]));
@@ -131,10 +172,11 @@
   search.placeholder = "Search (/)";
   search.addEventListener("input", () => { state.words = search.value.trim().toLowerCase(); most = STEP; draw(); });
   bar.append(search,
-    choice("Show", "show", [["all", "all"], ["differ", "disagreements"], ["unscored", "unscored"]]),
-    choice("Rater", "rater", every(data.items.flatMap((item) => item.labels.map((label) => label.rater)))),
-    choice("Group", "group", every(data.items.map((item) => item.group))),
-    choice("Sort", "sort", [["first", "worth reading"], ["far", "farthest apart"], ["unsure", "least sure"], ["name", "name"]]));
+    choice("Show", "show", [["all", "all"], ["differ", data.words.differ], ["unscored", data.words.unscored]]),
+    choice(data.words.rater, "rater", every(data.items.flatMap(raters))),
+    choice(data.words.group, "group", every(data.items.map((item) => item.group))),
+    choice("Sort", "sort", [["first", "worth reading"], ["far", data.words.far],
+      ["unsure", "least sure"], ["name", "name"]].filter(([sort]) => sort !== "unsure" || data.items.some((item) => item.confidence !== null))));
   const tally = make("p", "quiet");
   tally.setAttribute("role", "status");
   const list = make("div");

@@ -15,6 +15,7 @@ from docx.table import Table, _Cell
 from judgec.retrieval.parsing.document import Document, Headings, Section, UnreadableError
 
 MOST_BYTES = 200_000_000  # of all parts once unpacked; a bomb unpacks to more
+MOST_ELEMENTS = 1_000_000  # of all XML; a book of 1,000 pages has some 200,000
 WRAPS = ("w:sdt", "w:ins", "w:moveTo", "w:smartTag", "w:customXml", "w:fldSimple")  # text within which is not read
 NOTES = ("endnote", "footnote")  # of one paragraph, the last placed comes first
 _COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -25,10 +26,12 @@ def read_docx(path: Path) -> list[Document]:
     """A .docx in sections by its heading styles, a table row a line; text boxes and notes below their paragraph.
 
     Raises:
-        UnreadableError: When it is damaged, no Word document, or unpacks to more than 200 MB.
+        UnreadableError: When it is damaged, no Word document, or unpacks to more than 200 MB or a million elements.
     """
     if is_zipfile(path) and (size := _unpacked(path)) > MOST_BYTES:
         raise UnreadableError(f"it unpacks to {size} bytes, at most {MOST_BYTES} are read; split it")
+    if is_zipfile(path) and (count := _elements(path)) > MOST_ELEMENTS:
+        raise UnreadableError(f"its XML has some {count} elements, at most {MOST_ELEMENTS} are read; split it")
     try:
         word = docx.Document(str(path))
         _place_notes(word)
@@ -62,6 +65,16 @@ def _unpacked(path: Path) -> int:
     """Bytes of all parts, as stated; no part is unpacked beyond the size that it states."""
     with ZipFile(path) as archive:
         return sum(part.file_size for part in archive.infolist())
+
+
+def _elements(path: Path) -> int:
+    """About how many elements its XML has, each of which takes a hundred times the bytes that it is written in."""
+    try:
+        with ZipFile(path) as archive:
+            parts = [name for name in archive.namelist() if name.endswith((".xml", ".rels"))]
+            return sum(archive.read(name).count(b"<") for name in parts) // 2
+    except Exception:  # noqa: BLE001 - damaged: python-docx says so
+        return 0
 
 
 def _place_notes(word: Word) -> None:

@@ -1,6 +1,7 @@
 """PDF files."""
 
 import logging
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -15,18 +16,24 @@ from judgec.retrieval.parsing.document import Document, Section, UnreadableError
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
+SECONDS, SECONDS_A_MEGABYTE = 30.0, 30.0  # of a processor; a megabyte of pages takes about one
+
+
 def read_pdf(path: Path) -> list[Document]:
     """A PDF, a section a page.
 
     Raises:
-        UnreadableError: When it is damaged, wants a password, or holds no text (a scan).
+        UnreadableError: When it is damaged, wants a password, holds no text (a scan), or takes longer than files of its
+            size do: a page may be in it a million times. pypdf itself bounds what is unpacked.
     """
     try:
         reader = PdfReader(path)
         locked = reader.is_encrypted and not reader.decrypt("")
-        texts = [] if locked else [page.extract_text() for page in reader.pages]
+        texts = [] if locked else _texts(reader, path)
         faults = () if locked else _faults(reader, texts)
         title = "" if locked else (reader.metadata.title if reader.metadata else None) or ""
+    except UnreadableError:
+        raise
     except (PyPdfError, OSError) as error:
         raise UnreadableError(f"not a readable PDF ({_first(error)}); export it again") from None
     except Exception as error:  # noqa: BLE001 - a damaged PDF raises whatever its bytes lead to
@@ -38,6 +45,17 @@ def read_pdf(path: Path) -> list[Document]:
         raise UnreadableError("no text in it, as in a scan; run text recognition (OCR) first")
     sections = (Section(text, page=number) for number, text in enumerate(texts, 1) if text.strip())
     return [Document(str(title).strip(), tuple(sections), faults=faults)]
+
+
+def _texts(reader: PdfReader, path: Path) -> list[str]:
+    """The text of each page."""
+    most = SECONDS + SECONDS_A_MEGABYTE * path.stat().st_size / 1e6
+    begun, texts = time.thread_time(), list[str]()
+    for page in reader.pages:
+        texts.append(page.extract_text())
+        if time.thread_time() - begun > most:
+            raise UnreadableError(f"{len(texts)} pages took {most:.0f} s, too long for its size; print it anew")
+    return texts
 
 
 def _faults(reader: PdfReader, texts: Sequence[str]) -> tuple[str, ...]:

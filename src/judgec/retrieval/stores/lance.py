@@ -16,13 +16,13 @@ from threadpoolctl import ThreadpoolController
 
 from judgec.errors import ArtifactError, UserError
 from judgec.retrieval.latent import LSA, MODEL_FILE, Embedder, LatentSemantics, Matrix
-from judgec.retrieval.manifest import FILE, Manifest
+from judgec.retrieval.manifest import FILE, IN_MEMORY, Manifest
 from judgec.retrieval.passages import Passage, Ranking
 
 TABLE = "passages"
-IN_MEMORY = 50_000  # passages up to which vectors are compared exactly, in memory; above, by an IVF index
 REFINE = 10  # the approximate index's candidates are re-ranked exactly: recall .97 instead of .52 (IVF_SQ, 1M)
 PROBES = 20
+EF = 200  # neighbours that a search in an HNSW graph keeps in view
 PLAIN = ("passage_id", "doc_id", "title", "section", "page", "source", "indexed", "prefix")
 
 
@@ -87,16 +87,35 @@ class LanceIndex:
         return [_ordered(one["_rowid"].to_pylist(), one["_score"].to_pylist()) for one in found]
 
     def by_vector(self, queries: Sequence[str], k: int) -> list[Ranking]:
-        """Cosine: exact up to 50,000 passages, an IVF index with exact re-ranking above."""
+        """By the index's metric: all compared, or an approximate index's candidates exactly re-ranked.
+
+        Scores are cosines, or squared distances with a minus.
+        """
         vectors = self.embedder.queries(queries)
         if len(queries) and vectors.shape[1] != self._manifest.dimensions:
             raise _other_embedder(str(self.folder), vectors.shape[1], self._manifest)
-        if len(self) > IN_MEMORY:
-            found = iter(_together(self._near(vector, k) for vector in vectors if vector.any()))
-            return [_by_distance(next(found)) if vector.any() else [] for vector in vectors]
+        return self.nearest(vectors, k) if self._manifest.approximate else self.nearest_of_all(vectors, k)
+
+    def nearest(self, vectors: Matrix, k: int, *, exact: bool = False) -> list[Ranking]:
+        """Rankings by the approximate index, one a vector; of a vector of zeros an empty one.
+
+        Args:
+            vectors: Of queries.
+            k: How many passages each.
+            exact: Pass the index by, and compare all without holding them.
+        """
+        near = (self._near(vector, k) for vector in vectors if vector.any())
+        found = iter(_together(one.bypass_vector_index() if exact else one for one in near))
+        base = 0.0 if self._manifest.metric == "l2" else 1.0
+        return [_by_distance(next(found), base) if vector.any() else [] for vector in vectors]
+
+    def nearest_of_all(self, vectors: Matrix, k: int) -> list[Ranking]:
+        """The same by comparing all, which holds them in memory."""
         rows, matrix = self._vectors
         with _blas().limit(limits=1):  # the product waits for memory: more threads only wait for each other
             scored = vectors @ matrix.T
+        if self._manifest.metric == "l2":
+            scored = 2.0 * scored - (vectors**2).sum(axis=1)[:, None] - (matrix**2).sum(axis=1)[None, :]
         pairs = zip(vectors, scored, strict=True)
         return [top(rows, scores, k) if vector.any() else [] for vector, scores in pairs]
 
@@ -128,13 +147,19 @@ class LanceIndex:
         table = self._table.search().select(["source", "ordinal", "vector"]).to_arrow()
         return _matrix(table.sort_by([("source", "ascending"), ("ordinal", "ascending")]), self._manifest.dimensions)
 
+    def some_vectors(self, most: int) -> Matrix:
+        """The first vectors of the table."""
+        return _matrix(self._table.head(most).select(["vector"]), self._manifest.dimensions)
+
     def _text_search(self, query: str, k: int) -> AsyncFTSQuery:
         # A MatchQuery is analysed, not parsed: no text can be a command of a query language.
         search = self._searched.query().nearest_to_text(MatchQuery(query, "indexed"))
         return search.select(["_score"]).with_row_id().limit(k)
 
     def _near(self, vector: Matrix, k: int) -> AsyncVectorQuery:
-        search = self._searched.query().nearest_to(vector).column("vector").distance_type("cosine")
+        search = self._searched.query().nearest_to(vector).column("vector").distance_type(self._manifest.metric)
+        if self._manifest.approximate == "hnsw":
+            search = search.ef(max(EF, 2 * REFINE * k))
         return search.nprobes(PROBES).refine_factor(REFINE).select(["_distance"]).with_row_id().limit(k)
 
     @cached_property
@@ -192,8 +217,8 @@ def top(rows: NDArray[np.int64], scores: Matrix, k: int) -> Ranking:
     return [(int(rows[place]), float(scores[place])) for place in order]
 
 
-def _by_distance(found: pa.Table) -> Ranking:
-    return _ordered(found["_rowid"].to_pylist(), [1.0 - distance for distance in found["_distance"].to_pylist()])
+def _by_distance(found: pa.Table, base: float) -> Ranking:
+    return _ordered(found["_rowid"].to_pylist(), [base - distance for distance in found["_distance"].to_pylist()])
 
 
 def _ordered(rows: Sequence[int], scores: Sequence[float]) -> Ranking:

@@ -7,18 +7,19 @@ from typing import TypedDict, cast
 import lancedb
 import numpy as np
 import pyarrow as pa
-from lancedb.index import FTS, IvfSq, lang_mapping
+from lancedb.index import FTS, HnswSq, IvfSq, lang_mapping
 from lancedb.table import LanceTable
 
 from judgec.errors import ArtifactError
 from judgec.retrieval.latent import LSA, MODEL_FILE, Embedder, LatentSemantics, Matrix
 from judgec.retrieval.manifest import Manifest, SourceFile
-from judgec.retrieval.stores.lance import IN_MEMORY, TABLE
+from judgec.retrieval.stores.lance import TABLE
 
 LANGUAGES = tuple(sorted(lang_mapping.values()))  # whose stems and stop words are known
 COMMIT = 2_000  # passages embedded and written at once by an embedder that is paid for
 REFIT = 0.2  # share of new or removed passages from which the latent semantics are fitted again
 MOST_PARTITIONS = 1_000
+IN_ONE_GRAPH = 1_000_000  # passages that share an HNSW graph
 
 
 class Row(TypedDict):
@@ -128,13 +129,20 @@ class PassageWriter:
             ),
             replace=True,
         )
-        rows = table.count_rows()
-        if rows > IN_MEMORY:
-            partitions = min(MOST_PARTITIONS, round(rows**0.5))
-            table.create_index("vector", config=IvfSq(distance_type="cosine", num_partitions=partitions), replace=True)
+        self._index_vectors(table)
         table.optimize()
         self._commit(complete=True)
         return self.manifest
+
+    def _index_vectors(self, table: LanceTable) -> None:
+        rows, metric = table.count_rows(), self.manifest.metric
+        kind = self.manifest.model_copy(update={"files": self._files}).approximate
+        if kind == "ivf":
+            partitions = min(MOST_PARTITIONS, round(rows**0.5))
+            table.create_index("vector", config=IvfSq(distance_type=metric, num_partitions=partitions), replace=True)
+        if kind == "hnsw":
+            graphs = max(1, round(rows / IN_ONE_GRAPH))
+            table.create_index("vector", config=HnswSq(distance_type=metric, num_partitions=graphs), replace=True)
 
     def _finish_latent(self) -> None:
         from judgec.retrieval.embed import fit_latent  # scikit-learn and DSPy: only for a fit

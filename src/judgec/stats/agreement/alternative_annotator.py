@@ -45,6 +45,7 @@ def alternative_annotator_test(
     epsilon: float = EXPERTS,
     q: float = FALSE_DISCOVERIES,
     adjudicators: Sequence[str] = (),
+    aspects: Sequence[str] = (),
     min_items: int = MIN_ITEMS,
     min_annotators: int = MIN_ANNOTATORS,
 ) -> AltTest:
@@ -72,6 +73,8 @@ def alternative_annotator_test(
         epsilon: The cost-benefit margin, 0-1.
         q: The false discovery rate.
         adjudicators: Annotators who were asked only where others differed: counted among the others, not tested.
+        aspects: Names of the columns of ``judge``; where there are several each is tested by itself, too. The p-values
+            of one aspect's annotators are a family of their own.
         min_items: Fewest shared labels of an annotator who is tested.
         min_annotators: Fewest annotators who can be tested; with fewer nothing is computed, and ``note`` says why.
 
@@ -82,14 +85,45 @@ def alternative_annotator_test(
         Benjamini and Yekutieli (2001), Annals of Statistics 29(4); the jackknife of clusters: Cameron and Miller
         (2015), Journal of Human Resources 50(2).
     """
+    if aspects and (judge.ndim != 2 or judge.shape[1] != len(aspects)):
+        raise ValueError(f"judge {judge.shape}, {len(aspects)} aspects; one name a column of judge is valid.")
     if by.shape != (len(annotators), *judge.shape) or not 0 <= epsilon <= 1 or not 0 < q < 1:
         raise ValueError(
             f"judge {judge.shape}, annotators {by.shape} for {len(annotators)} names, {epsilon=}, {q=}; one row of the "
             "judge's shape for each name, 0 <= epsilon <= 1 and 0 < q < 1 are valid."
         )
-    aspects = judge.shape[1] if judge.ndim == 2 else 1
-    said, ratings = judge.reshape(-1), by.reshape(len(annotators), -1)
-    code = np.arange(len(said)) if cluster is None else np.repeat(np.asarray(cluster, dtype=np.int64), aspects)
+
+    def tested(said: IntArray, ratings: IntArray, code: IntArray) -> AltTest:
+        known = _Known(said, ratings, code, annotators, values, None if cluster is None else clustered_by)
+        return _tested(known, epsilon, q, adjudicators, min_items, min_annotators)
+
+    code = np.arange(len(judge)) if cluster is None else np.asarray(cluster, dtype=np.int64)
+    if judge.ndim == 1:
+        return tested(judge, by, code)
+    each = np.arange(judge.size) if cluster is None else np.repeat(code, judge.shape[1])
+    found = tested(judge.reshape(-1), by.reshape(len(annotators), -1), each)
+    if len(aspects) < 2:
+        return found
+    return replace(found, aspects={name: tested(judge[:, j], by[:, :, j], code) for j, name in enumerate(aspects)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Labels of one test: the judge's, shape (n,), the annotators', shape (n_annotators, n), and their clusters."""
+
+    judge: IntArray
+    by: IntArray
+    cluster: IntArray
+    annotators: Sequence[str]
+    values: Sequence[float] | None
+    clustered_by: str | None
+
+
+def _tested(
+    known: _Known, epsilon: float, q: float, adjudicators: Sequence[str], min_items: int, min_annotators: int
+) -> AltTest:
+    """The test of these labels together."""
+    annotators, said, ratings, code = known.annotators, known.judge, known.by, known.cluster
     present = ratings != UNLABELLED
     shared = present.sum(axis=0) > 1
     enough = (present & shared).sum(axis=1) >= min_items
@@ -98,22 +132,22 @@ def alternative_annotator_test(
         i for i, name in enumerate(annotators) if enough[i] and queries[i] >= MIN_QUERIES and name not in adjudicators
     ]
     used = shared & present[testable].any(axis=0) if testable else np.zeros(len(said), dtype=np.bool_)
-    known = AltTest(
+    outcome = AltTest(
         omega=None,
         rho=None,
         epsilon=epsilon,
         q=q,
         contests=(),
-        clustered_by="item" if cluster is None else clustered_by,
-        alignment="accuracy" if values is None else "negative RMSE",
+        clustered_by=known.clustered_by or "item",
+        alignment="accuracy" if known.values is None else "negative RMSE",
         items=int(used.sum()),
         items_left_out=int((present.sum(axis=0) == 1).sum()),
         unscored=int((used & (said == UNSCORED)).sum()),
         note=_left_out(annotators, present & shared, testable, adjudicators, min_items, min_annotators),
     )
     if len(testable) < min_annotators:
-        return known
-    found = [_advantage(i, said, ratings, code, values) for i in testable]
+        return outcome
+    found = [_advantage(i, said, ratings, code, known.values) for i in testable]
     tests = [_worse_by(one, epsilon) for one in found]
     adjusted = stats.false_discovery_control([p for _, p in tests], method="by")
     contests = tuple(
@@ -126,12 +160,12 @@ def alternative_annotator_test(
             p_adjusted=float(after),
             wins=bool(after <= q),
             items=len(one.judge),
-            queries=None if cluster is None else queries[i],
+            queries=None if known.clustered_by is None else queries[i],
         )
         for i, one, (difference, p), after in zip(testable, found, tests, adjusted, strict=True)
     )
     omega = float(np.mean([one.wins for one in contests]))
-    return replace(known, omega=omega, rho=float(np.mean([one.rho_judge for one in contests])), contests=contests)
+    return replace(outcome, omega=omega, rho=float(np.mean([one.rho_judge for one in contests])), contests=contests)
 
 
 def _left_out(

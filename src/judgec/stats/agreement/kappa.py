@@ -64,6 +64,32 @@ def exact_table(M: NumberArray) -> FloatArray:
     return ratio(agreements(M), margins(M)[2])
 
 
+def precision_table(M: NumberArray) -> FloatArray:
+    """Of two grades: the share of what the judge gives the second grade that the expert gives it, too.
+
+    Args:
+        M: Tables expert by judge, shape (..., 2, 2).
+
+    Returns:
+        Shape (...); NaN where the judge never gives it.
+    """
+    M = np.asarray(M, dtype=np.float64)
+    return ratio(M[..., 1, 1], M[..., 1].sum(-1))
+
+
+def recall_table(M: NumberArray) -> FloatArray:
+    """Of two grades: the share of what the expert gives the second grade that the judge gives it, too.
+
+    Args:
+        M: Tables expert by judge, shape (..., 2, 2).
+
+    Returns:
+        Shape (...); NaN where the expert never gives it.
+    """
+    M = np.asarray(M, dtype=np.float64)
+    return ratio(M[..., 1, 1], M[..., 1, :].sum(-1))
+
+
 def balanced_accuracy_table(M: NumberArray) -> FloatArray:
     """Mean over the grades that the expert used of the share the judge graded the same.
 

@@ -14,7 +14,14 @@ from typing import Protocol
 import numpy as np
 
 from judgec.records.label import FloatArray, IntArray
-from judgec.stats.agreement.kappa import balanced_accuracy_table, exact_table, kappa_table, qwk_table
+from judgec.stats.agreement.kappa import (
+    balanced_accuracy_table,
+    exact_table,
+    kappa_table,
+    precision_table,
+    qwk_table,
+    recall_table,
+)
 from judgec.stats.agreement.pair_statistic import (
     CORRELATION,
     AreaStatistic,
@@ -188,6 +195,8 @@ TABLE_FORMULAS = MappingProxyType(
         "exact": (exact_table, SHARE),
         "accept_agreement": (exact_table, SHARE),  # of accept / reject: n_grades = 2
         "balanced_accuracy": (balanced_accuracy_table, SHARE),
+        "precision": (precision_table, SHARE),  # of the second of two grades
+        "recall": (recall_table, SHARE),
     }
 )
 """Every statistic of two graders' grades by name: its formula and bounds."""

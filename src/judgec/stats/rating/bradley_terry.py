@@ -101,6 +101,19 @@ def fit_batch(wins: FloatArray, start: FloatArray, prior: float) -> FloatArray:
     return _newton(wins, start)
 
 
+def fit_near(wins: FloatArray, spread: float) -> FloatArray:
+    """Strengths of many win matrices that are N(0, ``spread``) before any game, so that each has a finite maximum.
+
+    Args:
+        wins: Shape (n_matrices, n_agents, n_agents); cells may be below 0 where wins are a difference, as long as the
+            games of two agents, which are ``wins`` and its mirror image together, are not.
+        spread: In logits.
+
+    Returns: Logits, shape (n_matrices, n_agents), each row with mean 0.
+    """
+    return _newton(wins, pull=spread**-2.0)
+
+
 def with_prior(wins: FloatArray, prior: float) -> FloatArray:
     """``wins`` with ``prior`` tied games added for each agent, spread evenly over its opponents."""
     n = wins.shape[-1]
@@ -128,8 +141,8 @@ def _reachable(wins: FloatArray) -> BoolArray:
     return reach > 0
 
 
-def _newton(wins: FloatArray, start: FloatArray | None = None) -> FloatArray:
-    """Damped Newton for every matrix of the batch; each has a finite maximum."""
+def _newton(wins: FloatArray, start: FloatArray | None = None, pull: float = 0.0) -> FloatArray:
+    """Damped Newton for every matrix of the batch; each has a finite maximum. ``pull`` is a prior's precision."""
     lanes, n = wins.shape[:2]
     total = wins + wins.transpose(0, 2, 1)
     points = wins.sum(axis=2)
@@ -137,10 +150,10 @@ def _newton(wins: FloatArray, start: FloatArray | None = None) -> FloatArray:
     diagonal = np.arange(n)
     for _ in range(NEWTON_STEPS):
         expected = 1.0 / (1.0 + np.exp(theta[:, None, :] - theta[:, :, None]))
-        gradient = points - np.einsum("bij,bij->bi", total, expected)
+        gradient = points - np.einsum("bij,bij->bi", total, expected) - pull * theta
         hessian = -total * expected * (1.0 - expected)
         curvature = -hessian.sum(axis=2)
-        hessian[:, diagonal, diagonal] += curvature
+        hessian[:, diagonal, diagonal] += curvature + pull
         # The Laplacian is singular along (1, .., 1); a rank-one term of its own size fixes the mean at 0.
         hessian += (curvature.mean(axis=1) / n)[:, None, None]
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]

@@ -103,7 +103,10 @@ def _rows(games: Games) -> Sequence[tuple[str, str, str, float]]:
 
 
 def _looks_random(games: Games, known: np.ndarray[tuple[int], np.dtype[np.bool_]], seed: int) -> float:
-    """p-value of a permutation test that labelled and other games have the same pairs and verdicts."""
+    """p-value of a permutation test that labelled and other games have the same pairs and verdicts.
+
+    Where queries are labelled as a whole or not at all, queries are drawn, not games.
+    """
     turned = games.a > games.b
     low, high = np.where(turned, games.b, games.a), np.where(turned, games.a, games.b)
     score = np.nan_to_num(np.where(turned, 1.0 - games.score, games.score), nan=2.0)
@@ -116,5 +119,16 @@ def _looks_random(games: Games, known: np.ndarray[tuple[int], np.dtype[np.bool_]
 
     rng = np.random.default_rng(seed)
     found = distance(known)
-    more = sum(distance(rng.permutation(known)) >= found - 1e-9 for _ in range(PERMUTATIONS))
+    share = np.bincount(games.query, known) / np.maximum(np.bincount(games.query), 1)
+    drawn = np.unique(games.query)
+    whole = bool(np.isin(share[drawn], (0.0, 1.0)).all())
+
+    def again() -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        if not whole:
+            return rng.permutation(known)
+        mask = np.zeros(len(share), dtype=bool)
+        mask[drawn] = rng.permutation(share[drawn] > 0)
+        return mask[games.query]
+
+    more = sum(distance(again()) >= found - 1e-9 for _ in range(PERMUTATIONS))
     return (1 + more) / (1 + PERMUTATIONS)

@@ -1,6 +1,7 @@
 """Bradley-Terry ratings with intervals from resampled queries: the headline of a tournament."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,6 +109,33 @@ class Ratings:
             method=METHOD,
             seed=self.seed,
         )
+
+    def mean_difference(self, agents: Sequence[str], others: Sequence[str]) -> tuple[Estimate, float | None]:
+        """Mean of the differences of pairs, ``agents[i]`` minus ``others[i]``, over the same queries, and its p-value.
+
+        Where results do not connect the two of every pair both ways, or there is one query, there is neither interval
+        nor p. What few decisive queries hide is taken as if it were the same in all pairs, which can only widen.
+
+        Args:
+            agents: One of each pair.
+            others: The other of each pair.
+        """
+        i, j = ([self.agents.index(name) for name in side] for side in (agents, others))
+        value = float(np.mean(self.rating[i] - self.rating[j]))
+        pairs = [self.difference(one, other) for one, other in zip(agents, others, strict=True)]
+        estimate = pairs[0].model_copy(
+            update={"value": None if math.isnan(value) else value, "low": None, "high": None}
+        )
+        if math.isnan(value) or any(pair.low is None or pair.high is None for pair in pairs):
+            note = next((pair.note for pair in pairs if pair.note), "no interval: a pair has none")
+            return estimate.model_copy(update={"note": note}), None
+        drawn = (self.resampled[:, i] - self.resampled[:, j]).mean(1)
+        hidden = np.square(np.mean(np.sqrt(self.unseen[i, j])))
+        bounds = _bounds(drawn, self.n_queries, self.level)
+        low, high = map(float, widened(bounds, np.array(value), hidden, self.n_queries, self.level))
+        variance = float(drawn.var(ddof=1)) * self.n_queries / (self.n_queries - 1) + float(hidden)
+        p = 2.0 * float(stats.t.sf(abs(value) / math.sqrt(variance), self.n_queries - 1)) if variance else None
+        return estimate.model_copy(update={"low": low, "high": high, "note": ""}), p
 
 
 def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: float = 0.95) -> Ratings:

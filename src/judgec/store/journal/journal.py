@@ -8,13 +8,14 @@ death of the process (``kill -9``); a power cut may lose the last moments, never
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from judgec.errors import ArtifactError
+from judgec.private import private_file, private_folder
 
 APPLICATION_ID = 0x6A646763  # "jdgc" in the SQLite header: this file is ours
 BUSY_SECONDS = 60.0  # how long a writer waits for another process
@@ -55,10 +56,25 @@ MIGRATIONS = (
     );
     CREATE INDEX facts_by_item ON facts (owner, item, seq);
     """,
+    """
+    CREATE TABLE holders (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        host TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        started INTEGER NOT NULL,
+        deadline REAL NOT NULL
+    );
+    CREATE TABLE leases (
+        digest BLOB PRIMARY KEY,
+        holder INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX leases_by_holder ON leases (holder);
+    """,
 )
 SCHEMA = len(MIGRATIONS)
 _COLUMNS = "model, served_by, text, finish, logprobs, input_tokens, output_tokens, usd, finished"
 _INSERT = f"INSERT INTO replies (digest, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608 - constants only
+_FREE = "DELETE FROM leases WHERE digest = ?"
 _NEWEST = f"SELECT {_COLUMNS} FROM replies WHERE digest = ? ORDER BY seq DESC LIMIT 1"  # noqa: S608 - constants only
 
 
@@ -97,7 +113,7 @@ class Journal:
     """The journal at ``path``; threads share one, and several processes may write one file at once.
 
     Args:
-        path: The SQLite file; it and its folder are made when absent. ``:memory:`` keeps nothing.
+        path: The SQLite file; made when absent, with its folder, for their owner alone. ``:memory:`` keeps nothing.
 
     Raises:
         ArtifactError: When the file is damaged, foreign, written by a newer judgec, or cannot be opened.
@@ -106,10 +122,12 @@ class Journal:
     def __init__(self, path: Path | str) -> None:
         self.path = path
         self._lock = threading.RLock()
+        self._closing: list[Callable[[], None]] = []
         self._refuse_foreign_bytes()
         with self._guarded():
             if isinstance(path, Path):
-                path.parent.mkdir(parents=True, exist_ok=True)
+                private_folder(path.parent)
+                private_file(path)
             self._db = sqlite3.connect(
                 path,
                 timeout=BUSY_SECONDS,
@@ -143,13 +161,17 @@ class Journal:
 
     def put(self, digest: bytes, reply: JournaledReply) -> None:
         """Append one reply; it is durable when this returns."""
-        with self._lock, self._guarded():
-            self._db.execute(_INSERT, (digest, *_values(reply)))
+        self.put_many([(digest, reply)])
 
     def put_many(self, replies: Iterable[tuple[bytes, JournaledReply]]) -> None:
-        """Append several replies in one commit: all or none; they are durable when this returns."""
+        """Append several replies in one commit: all or none; they are durable when this returns.
+
+        Nobody holds their calls (``leases``) any more then.
+        """
+        rows = [(digest, *_values(reply)) for digest, reply in replies]
         with self._lock, self._guarded(), self._transaction():
-            self._db.executemany(_INSERT, ((digest, *_values(reply)) for digest, reply in replies))
+            self._db.executemany(_INSERT, rows)
+            self._db.executemany(_FREE, ((row[0],) for row in rows))
 
     def select(self, query: str, parameters: Sequence[Value] = ()) -> list[Row]:
         """The rows of any query."""
@@ -160,6 +182,24 @@ class Journal:
         """Run a statement for each row of parameters in one commit, all or none; returns how many rows changed."""
         with self._lock, self._guarded(), self._transaction():
             return self._db.executemany(statement, rows).rowcount
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything in the block is one commit, all or none; no other process writes meanwhile."""
+        with self._lock, self._guarded(), self._transaction():
+            yield
+
+    def insert(self, statement: str, row: Sequence[Value]) -> int:
+        """Run one statement inside of a ``transaction``; returns the identifier of the row that was last made."""
+        return int(self._db.execute(statement, row).lastrowid or 0)
+
+    def within(self, statement: str, digests: Iterable[bytes], holder: int) -> None:
+        """Run a statement inside of a ``transaction`` for each digest and the holder."""
+        self._db.executemany(statement, ((digest, holder) for digest in digests))
+
+    def at_close(self, act: Callable[[], None]) -> None:
+        """Do this before the file is closed."""
+        self._closing.append(act)
 
     def shrink(self) -> None:
         """Give back the space of deleted rows; waits for whoever is writing."""
@@ -175,6 +215,9 @@ class Journal:
     def close(self) -> None:
         """Close the file; nothing is pending."""
         with self._lock:
+            while self._closing:
+                with suppress(ArtifactError):  # of a full disk, say: a lease has an end of its own
+                    self._closing.pop()()
             self._db.close()
 
     def __enter__(self) -> Self:

@@ -10,9 +10,10 @@ from judgec.store.datasheet import Datasheet
 from judgec.store.rows.cells import as_accept, as_grade
 from judgec.store.rows.columns import aspect_columns, infer_task, listed
 from judgec.store.rows.grades import position_of, raw_labels, settle_scale
-from judgec.store.tables import Row, Table
+from judgec.store.rows.modes import LIST, with_modes
+from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, as_task, told_by
-from judgec.tasks.spec import ASPECT_PREFIX
+from judgec.tasks.spec import MODE_PREFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +81,25 @@ def form_of(
         accept_at: The lowest accepted grade.
 
     Raises:
-        UserError: An unknown task, or ``accept_at`` off the scale.
+        UserError: An unknown task, ``accept_at`` off the scale, or failure modes in a list.
         InputError: When the file's grades are not on a scale that could be inferred.
     """
-    known = as_task(task) if task is not None else sheet.task or _task_of(table)
+    known = as_task(task) if task is not None else sheet.task
+    if with_modes(table, known) is not table:
+        raise UserError(
+            f"{table.path}: failure modes stand in a list, column {LIST}; people who grade need a column for each, "
+            f"{MODE_PREFIX}NAME with 1 or 0. Write them so."
+        )
+    known = known or _task_of(table)
     spec = TASKS[known]
     own: tuple[str, ...] = ("grade",)
     if spec.by_aspect:
-        theirs = tuple(name.removeprefix(ASPECT_PREFIX) for name in aspect_columns(table.columns))
+        theirs = tuple(name.removeprefix(spec.prefix) for name in aspect_columns(table.columns, spec.prefix))
         own = aspects or theirs or spec.usual_aspects or tuple(spec.aspects)
     asked_accept = scale is None and sheet.scale is None and "grade" not in table.columns and "accept" in table.columns
     if spec.takes_accept and (asked_accept or scale == ACCEPT_SCALE):
         return Form(known, ACCEPT_SCALE, own, ("accept",), accept_only=True)
-    settled = scale or _scale(table, known, sheet.scale, accept_at)
+    settled = sheet.told(scale or _scale(table, known, sheet.scale, accept_at))
     return Form(known, settled, own, spec.columns(own), accept_only=False)
 
 

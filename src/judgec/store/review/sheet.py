@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +18,12 @@ from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.form import Form, form_of
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.rows.columns import renamed, require_columns
+from judgec.store.rows.conversations import with_turns
 from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.raters import columns_of, rejoined, unpivot
 from judgec.store.splits import default_family, write_whole
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.table import Row, Table
+from judgec.store.tables import read_table
 from judgec.store.workbooks import split_sheet
 from judgec.tasks.registry import TASKS, as_task
 
@@ -40,6 +42,14 @@ class Given:
 
     grades: Mapping[str, int]
     rationale: str = ""
+
+    def as_saved(self) -> "Given":
+        """As the file holds it: no reason without a grade, none that is blank, none over the limit."""
+        reason = "" if not self.grades or is_missing(self.rationale) else as_text(self.rationale)
+        return Given(dict(self.grades), reason[:MOST_RATIONALE])
+
+
+NOTHING = Given({})
 
 
 class LabelSheet:
@@ -77,32 +87,47 @@ class LabelSheet:
                 counts[name] = counts.get(name, 0) + (len(label.grades) == len(self.form.aspects))
         return dict(sorted(counts.items()))
 
-    def save(self, item_id: str, annotator: str, given: Given) -> None:
+    def save(
+        self, item_id: str, annotator: str, given: Given, *, known: Collection[Given] | None = None
+    ) -> Given | None:
         """Put a label into the file; one without any grade takes it out again.
 
         Args:
             item_id: An item of the file.
             annotator: Who says so.
             given: What they say.
+            known: What the file may say until then; where it says anything else, that is kept. None: whatever it says.
+
+        Returns:
+            What the file says instead, where it was kept.
 
         Raises:
             UserError: When the item is not in the file (any more), or a grade is not on the scale.
         """
-        self.save_all([(item_id, annotator, given)])
+        with self._lock, _alone_in(self.path.parent):
+            self._read()
+            there = self._given.get((item_id, annotator), NOTHING)
+            if known is not None and there not in [one.as_saved() for one in (given, *known)]:
+                return there
+            self._write([(item_id, annotator, given)])
+            return None
 
     def save_all(self, labels: list[tuple[str, str, Given]]) -> None:
         """``save`` for many labels: all of them or none."""
         with self._lock, _alone_in(self.path.parent):
             self._read()
-            for item_id, annotator, given in labels:
-                self._check(item_id, annotator, given)
-            self._seen = None  # until the file is written: a save that fails must not be believed
-            for item_id, annotator, given in labels:
-                self._put(item_id, annotator, given)
-            mode = self.path.stat().st_mode
-            write_whole(self.path, "".join(f"{line}\n" for line in self._lines))
-            self.path.chmod(mode & 0o777)
-            self._seen = _facts(self.path)
+            self._write(labels)
+
+    def _write(self, labels: list[tuple[str, str, Given]]) -> None:
+        for item_id, annotator, given in labels:
+            self._check(item_id, annotator, given)
+        self._seen = None  # until the file is written: a save that fails must not be believed
+        for item_id, annotator, given in labels:
+            self._put(item_id, annotator, given.as_saved())
+        mode = self.path.stat().st_mode
+        write_whole(self.path, "".join(f"{line}\n" for line in self._lines))
+        self.path.chmod(mode & 0o777)
+        self._seen = _facts(self.path)
 
     def _read(self) -> None:
         seen = _facts(self.path)
@@ -151,7 +176,7 @@ class LabelSheet:
             column: self.form.value(given.grades[aspect]) if aspect in given.grades else None
             for aspect, column in zip(self.form.aspects, self.form.columns, strict=True)
         }
-        label |= {"annotator": annotator, "rationale": given.rationale[:MOST_RATIONALE]}
+        label |= {"annotator": annotator, "rationale": given.rationale}
         if own is not None or blank is not None:
             at = own if own is not None else blank
             assert at is not None
@@ -162,7 +187,7 @@ class LabelSheet:
             self._ids.insert(at, item_id)
             self._lines.insert(at, "")
         self._lines[at] = _line(self._rows[at])
-        self._given[item_id, annotator] = Given(dict(given.grades), given.rationale[:MOST_RATIONALE])
+        self._given[item_id, annotator] = given
 
     def _take_out(self, at: int, *, alone: bool) -> None:
         if alone:
@@ -217,11 +242,11 @@ def open_sheet(
             notes.append(f"grading goes on in {target}")
         else:
             table = renamed(read_table(path), rename or {}) if wide is None else wide
-            _collected(table, form or form_of(table, sheet, task=task, accept_at=accept_at))
+            _collected(table, form or form_of(with_turns(table), sheet, task=task, accept_at=accept_at))
             _copy(table, path, target)
             notes.append(f"labels go to {target}, a copy of {path}")
     if form is None:
-        form = form_of(read_table(str(target)), sheet, task=task, accept_at=accept_at)
+        form = form_of(with_turns(read_table(str(target))), sheet, task=task, accept_at=accept_at)
     found = LabelSheet(target, form)
     if wide is not None:
         notes += _filled(found, wide, path)
@@ -275,10 +300,20 @@ def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:
 
 
 def _declared(form: Form) -> str:
-    scale = form.scale
-    facts = {name: value for name, value in scale.model_dump().items() if value not in (None, ())}
-    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items()]
-    return "\n".join([f"task = {json.dumps(form.task)}", "", "[scale]", *lines, ""])
+    facts = form.scale.model_dump(exclude={"aspects"})
+    lines = [f"task = {json.dumps(form.task)}", "", "[scale]", *_as_toml(facts)]
+    for name, aspect in form.scale.aspects.items():
+        lines += ["", f"[aspects.{json.dumps(name)}]", *_as_toml(aspect.model_dump())]
+    return "\n".join([*lines, ""])
+
+
+def _as_toml(facts: Mapping[str, object]) -> list[str]:
+    """Lines of TOML; what says nothing is left out."""
+    return [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in facts.items()
+        if value not in (None, (), "")
+    ]
 
 
 def _copy(table: Table, path: str, target: Path) -> None:
@@ -291,6 +326,7 @@ def _copy(table: Table, path: str, target: Path) -> None:
 
 
 def _collected(table: Table, form: Form) -> Collected:
+    table = with_turns(table)
     require_columns(table, form.task, labelled=False)
     collected = collect_items(table, form.task)
     if collected.faults:

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judgec.errors import InputError, UserError
+from judgec.store.formulas import guarded, unguarded
 from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.sheet import Given, LabelSheet
 from judgec.store.review.xlsx import write_workbook
 from judgec.store.rows.cells import as_grade, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.splits import write_whole
-from judgec.store.tables import Row, read_table
+from judgec.store.table import Row
+from judgec.store.tables import read_table
 from judgec.tasks.registry import TASKS
 
 XLSX = ".xlsx"
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula (OWASP, CSV injection)
-GUARD = "'"
 WIDE, NARROW = 60, 16  # characters
 
 
@@ -45,6 +45,7 @@ def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> int:
         label = given.get(item.item_id, Given({}))
         cells = [form.options[label.grades[aspect]] if aspect in label.grades else "" for aspect in form.aspects]
         rows.append([item.item_id, *(item.text(name) for name in fields), *cells, label.rationale, annotator])
+    rows = [[guarded(cell) for cell in row] for row in rows]  # in workbooks too: they are saved as CSV later
     kind = path.suffix.lower()
     if kind == XLSX:
         widths = [NARROW, *[WIDE] * len(fields), *[NARROW] * len(form.columns), WIDE, NARROW]
@@ -52,7 +53,7 @@ def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> int:
         write_workbook(path, rows, widths, choices)
     elif kind == ".csv":
         text = io.StringIO(newline="")
-        csv.writer(text).writerows([[guarded(cell) for cell in row] for row in rows])
+        csv.writer(text).writerows(rows)
         write_whole(path, "\ufeff" + text.getvalue())  # the mark makes Excel read UTF-8
     else:
         raise UserError(f"--export {path}: format {kind or 'none'}; .csv and .xlsx are valid. Choose one of these.")
@@ -113,16 +114,6 @@ def import_sheet(
     sheet.save_all(labels)
     names = [name for _, name, _ in labels]
     return {name: names.count(name) for name in sorted(set(names))}
-
-
-def guarded(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return GUARD + text if text.startswith((*FORMULA, GUARD)) else text
-
-
-def unguarded(text: str) -> str:
-    """The text that ``guarded`` was given."""
-    return text[1:] if text.startswith(tuple(GUARD + mark for mark in (*FORMULA, GUARD))) else text
 
 
 def _said(row: Row, column: str) -> str:

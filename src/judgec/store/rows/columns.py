@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, advised, also_called
 from judgec.tasks.spec import ASPECT_PREFIX
 
@@ -77,15 +77,15 @@ def named_here(table: Table, rename: Mapping[str, str]) -> dict[str, str]:
     return {theirs: ours for theirs, ours in rename.items() if theirs in table.columns}
 
 
-def aspect_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """The ``grade.<aspect>`` columns, in file order."""
-    return tuple(name for name in columns if name.startswith(ASPECT_PREFIX) and name != ASPECT_PREFIX)
+def aspect_columns(columns: Sequence[str], prefix: str = ASPECT_PREFIX) -> tuple[str, ...]:
+    """The ``grade.<aspect>`` columns, or those of another prefix, in file order."""
+    return tuple(name for name in columns if name.startswith(prefix) and name != prefix)
 
 
 def label_columns(columns: Sequence[str], task: Task) -> tuple[str, ...]:
     """The columns among these that hold labels of the task."""
     if TASKS[task].by_aspect:
-        return aspect_columns(columns)
+        return aspect_columns(columns, TASKS[task].prefix)
     return tuple(name for name in TASKS[task].labels if name in columns)
 
 
@@ -111,7 +111,7 @@ def infer_task(table: Table) -> tuple[Task, str]:
     task = fits[0]
     used = [name for name in (*TASKS[task].inputs, *TASKS[task].labels) if name in table.columns]
     if TASKS[task].by_aspect:
-        used += aspect_columns(table.columns)
+        used += aspect_columns(table.columns, TASKS[task].prefix)
     note = f"Task {task}, inferred from the columns {listed(used)}."
     if len(fits) > 1:
         note += f" They fit {listed(fits[1:])} too; --task chooses another."
@@ -141,7 +141,7 @@ def missing_columns(columns: Sequence[str], task: Task, *, labelled: bool) -> tu
     spec = TASKS[task]
     missing = [name for name in spec.required if name not in columns]
     if labelled:
-        has_label = aspect_columns(columns) if spec.by_aspect else set(spec.labels) & set(columns)
+        has_label = aspect_columns(columns, spec.prefix) if spec.by_aspect else set(spec.labels) & set(columns)
         if not has_label:
             missing.append(" or ".join(spec.labels))
     return tuple(missing)

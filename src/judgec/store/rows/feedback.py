@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from judgec.store.rows.cells import as_accept
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 
 LABEL = "label"
 

@@ -12,11 +12,12 @@ from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text
 from judgec.store.rows.panel import AnnotatorPanel, one_row_each, panel_of
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 
 VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is known
 VRAG_ACCEPT_AT = 4.0
 EMPTY = {"", "nan", "none", "null", "na", "n/a"}
+JUDGED_COLUMN = re.compile(r"(.*?)(stated_confidence|grade|score|accept|confidence)(\..*)?")  # of ``judgec judge``
 LEARNED = "learned"  # the column of rows whose queries the judge has learned from
 JUDGED_BY = "judged_by"  # the column that names the judge
 MOST_GRADES = 101  # 0-100; more different values are a measurement, not a scale
@@ -111,7 +112,7 @@ def graded_of(
                 "Name one of these."
             )
     notes = [*table.notes]
-    table, learned, out_of_fold = _not_learned(table, judge, notes, every=every, in_place=in_place)
+    table, learned, out_of_fold = not_learned(table, judge, notes, every=every, in_place=in_place)
     found = _graded(table, expert, judge, score, cluster, accept_at, notes)
     each = one_row_each(table, annotators, expert)
     panel: AnnotatorPanel | str | None = None
@@ -121,11 +122,13 @@ def graded_of(
     return replace(found, learned=learned, out_of_fold=out_of_fold, panel=panel)
 
 
-def _not_learned(
+def not_learned(
     table: Table, judge: str, notes: list[str], *, every: bool, in_place: InPlace | None
 ) -> tuple[Table, int | None, int]:
     """The rows to measure; how many the judge has learned from, None where no column says so; and stand-ins."""
-    written = re.fullmatch(r"(.*?)(grade|score|accept|confidence)(\..*)?", judge)  # as ``judgec judge`` names columns
+    written = re.fullmatch(
+        r"(.*?)(stated_confidence|grade|score|accept|confidence)(\..*)?", judge
+    )  # as ``judgec judge`` names columns
     names = [f"{written[1]}{LEARNED}"] if written else []
     column = next((name for name in (*names, LEARNED) if name in table.columns), None)
     if column is None:

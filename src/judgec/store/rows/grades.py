@@ -8,11 +8,10 @@ from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
-from judgec.store.rows.columns import aspect_columns, listed
-from judgec.store.tables import Row, Table
+from judgec.store.rows.columns import aspect_columns, label_columns, listed
+from judgec.store.table import Row, Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.tasks.registry import TASKS, plain
-from judgec.tasks.spec import ASPECT_PREFIX
 
 RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
 WIDEST = 100  # a wider range of whole numbers is a slip or an amount, not a scale
@@ -54,7 +53,7 @@ def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
     notes: list[str] = []
     spec = TASKS[task]
     if spec.by_aspect:
-        columns = {name.removeprefix(ASPECT_PREFIX): name for name in aspect_columns(table.columns)}
+        columns = {name.removeprefix(spec.prefix): name for name in aspect_columns(table.columns, spec.prefix)}
     else:
         columns = {"grade": spec.labels[0]} if spec.labels[0] in table.columns else {}
     accepts = "accept" if spec.takes_accept and "accept" in table.columns else ""
@@ -68,7 +67,7 @@ def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
     faults: list[tuple[int, str]] = []
     for index, row in enumerate(table.rows):
         grades = {
-            aspect: _respelled(grade, spec.spellings)
+            aspect: respelled(grade, spec.spellings)
             for aspect, column in columns.items()
             if (grade := as_grade(row.get(column))) is not None
         }
@@ -90,7 +89,7 @@ def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
     return RawLabels(tuple(columns) or ("grade",), columns, tuple(rows), tuple(faults), tuple(notes))
 
 
-def _respelled(grade: Grade, spellings: Mapping[str, str]) -> Grade:
+def respelled(grade: Grade, spellings: Mapping[str, str]) -> Grade:
     """The grade that somebody wrote in another way."""
     return spellings.get(plain(grade), grade) if spellings and isinstance(grade, str) else grade
 
@@ -111,7 +110,7 @@ def settle_scale(
     """
     used = Counter(grade for label in raw.rows if label for grade in label.grades.values())
     said = sum(label.accept is not None for label in raw.rows if label)
-    accept_only = not used and said > 0
+    accept_only, spec = not used and said > 0, TASKS[task]
     notes: list[str] = []
     if accept_only:
         scale = ACCEPT_SCALE
@@ -119,8 +118,11 @@ def settle_scale(
             notes.append(f"The labels are accept / reject alone; the scale {declared.name} is not used.")
     elif declared is not None:
         scale = declared
-    elif TASKS[task].settled:
-        scale = TASKS[task].scale
+        if spec.of_modes and scale.grades != spec.scale.grades:
+            seen = f"{table.path}:1: the scale {scale.name} has the grades {listed(scale.grades)}"
+            raise InputError([f"{seen}; a failure mode is 0 (absent) or 1 (present). Drop [scale] from the datasheet."])
+    elif spec.settled:
+        scale = spec.scale
     else:
         scale = _inferred(table, task, used)
         notes.append(_inference(scale, used))
@@ -129,7 +131,7 @@ def settle_scale(
     elif scale.accept_at is None and scale.grades == ONE_TO_FIVE:
         scale = scale.model_copy(update={"accept_at": ONE_TO_FIVE_ACCEPT})
         notes.append("Grades 4 and 5 count as accepted, as usual on 1-5; --accept-at changes it.")
-    elif scale.accept_at is None and scale.level == "ordinal" and not said:
+    elif scale.accept_at is None and scale.level == "ordinal" and not said and not spec.of_modes:
         notes.append(
             f"No accept threshold is known on the scale {grades_shown(scale.grades)}: accept statistics "
             "stay empty. "
@@ -205,7 +207,7 @@ def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers:
                 f"needs a datasheet. Write [scale] with grades = {sorted(words)}, worst first, next to it."
             )
         ]
-    columns = aspect_columns(table.columns) if TASKS[task].by_aspect else TASKS[task].labels[:1]
+    columns = label_columns(table.columns, task) or TASKS[task].labels[:1]
     return [
         f"{table.where(index)}: {column} {grade!r} is not a number; the other grades are {listed(numbers)}. "
         "Fix the row, or list the grades in a datasheet."

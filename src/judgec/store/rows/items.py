@@ -5,9 +5,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from judgec.records.conversation import DIALOGUE
 from judgec.records.label import Item, Task, Text
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS
 from judgec.tasks.spec import TaskSpec
 
@@ -98,6 +99,8 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
             converted += count
             if texts:
                 inputs[name] = texts
+        elif name in spec.graded and isinstance(value, list | tuple) and DIALOGUE in row:
+            inputs[name] = as_texts(value)[0]  # the turns of a whole dialogue
         elif name in spec.joined and isinstance(value, list):
             texts, count = as_texts(value)
             converted += count

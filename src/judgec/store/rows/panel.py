@@ -10,7 +10,7 @@ from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS
 
 ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")

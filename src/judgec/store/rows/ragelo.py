@@ -23,7 +23,8 @@ from pathlib import Path
 from judgec.errors import InputError
 from judgec.store.rows.cells import as_grade, as_id, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.table import Row, Table
+from judgec.store.tables import read_table
 
 _DROP = object()  # marks a column whose name means something else with us
 

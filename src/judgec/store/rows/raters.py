@@ -8,9 +8,9 @@ from judgec.records.label import Task
 from judgec.records.scale import Grade
 from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, told_by
-from judgec.tasks.spec import ASPECT_PREFIX
+from judgec.tasks.spec import ASPECT_PREFIX, PREFIXES
 
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
 
@@ -58,9 +58,9 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
     if faults:
         raise InputError(faults)
     label, note = _label_column(table, annotators, task, has_scale=has_scale)
-    known = fields()
+    known, prefix = fields(), (TASKS[task].prefix if task else "") or ASPECT_PREFIX
     theirs = {
-        name: {column: label if field == "" else _field(field, label, known) for column, field in own.items()}
+        name: {column: label if field == "" else _field(field, label, known, prefix) for column, field in own.items()}
         for name, own in columns.items()
     }
     return _long(table, theirs, note)
@@ -75,7 +75,7 @@ def _labels_of(table: Table, annotators: Sequence[str]) -> Table:
         name = _rater(row)
         if name and name not in annotators:
             others[name] = others.get(name, 0) + 1
-            rows.append({key: row[key] for key in row if key not in label and not key.startswith(ASPECT_PREFIX)})
+            rows.append({key: row[key] for key in row if key not in label and not key.startswith(PREFIXES)})
         else:
             rows.append(row)
     notes = list(table.notes)
@@ -117,10 +117,10 @@ def columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _field(field: str, label: str, known: Collection[str]) -> str:
-    if field in known or field.startswith(ASPECT_PREFIX):
+def _field(field: str, label: str, known: Collection[str], prefix: str) -> str:
+    if field in known or field.startswith(PREFIXES):
         return field
-    return ASPECT_PREFIX + field if label in GRADES else field
+    return prefix + field if label in GRADES else field
 
 
 def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *, has_scale: bool) -> tuple[str, str]:

@@ -4,13 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judgec.errors import InputError
+from judgec.records.conversation import TurnChoice
 from judgec.records.label import Item, Task
 from judgec.store.rows.cells import as_grade
-from judgec.store.rows.columns import aspect_columns, renamed, require_columns
+from judgec.store.rows.columns import renamed, require_columns
+from judgec.store.rows.conversations import with_turns
 from judgec.store.rows.items import collect_items
+from judgec.store.rows.modes import with_modes
 from judgec.store.rows.raters import columns_of, rejoined
-from judgec.store.tables import Table, read_table
+from judgec.store.table import Table
+from judgec.store.tables import read_table
 from judgec.tasks.registry import TASKS
+from judgec.tasks.spec import PREFIXES
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,13 @@ class Unlabelled:
 
 
 def read_unlabelled(
-    path: str, *, task: Task, rename: Mapping[str, str] | None = None, annotators: Sequence[str] = ()
+    path: str,
+    *,
+    task: Task,
+    rename: Mapping[str, str] | None = None,
+    annotators: Sequence[str] = (),
+    turn: TurnChoice | None = None,
+    usual: TurnChoice | None = None,
 ) -> Unlabelled:
     """Read a file that may hold items with and without labels; any annotator's label counts.
 
@@ -36,11 +47,13 @@ def read_unlabelled(
         task: What the labels are of.
         rename: Our column names by theirs.
         annotators: Columns that hold one rater's labels each.
+        turn: What of a conversation is judged; as ``with_turns``.
+        usual: As ``with_turns``.
 
     Raises:
         InputError: A missing column, an item_id with different inputs, what ``read_table`` raises.
     """
-    table = renamed(read_table(path), rename or {})
+    table = with_modes(with_turns(renamed(read_table(path), rename or {}), turn, usual), task)
     require_columns(table, task, labelled=False)
     collected = collect_items(table, task)
     if collected.faults:
@@ -62,4 +75,4 @@ def _label_columns(table: Table, task: Task, annotators: Sequence[str]) -> list[
         for column, field in columns_of(name, table.columns).items()
         if field != "rationale"
     ]
-    return [*own, *aspect_columns(table.columns), *(name for name in TASKS[task].labels if name in table.columns)]
+    return [*own, *(name for name in table.columns if name.startswith(PREFIXES)), *TASKS[task].labels]

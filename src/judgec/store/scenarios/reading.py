@@ -9,10 +9,12 @@ from pydantic import ValidationError
 
 from judgec.errors import InputError, UserError
 from judgec.records.scenario.schema import CRITERIA, REJECTION, Question, Scenario
+from judgec.store.regular import regular
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.scenarios.safe_yaml import load_yaml
 from judgec.store.splits import write_whole
-from judgec.store.tables import Row, Table, read_table
+from judgec.store.table import Row, Table
+from judgec.store.tables import read_table
 
 SUFFIXES = (".yaml", ".yml")
 Loc = tuple[int | str, ...]
@@ -25,7 +27,7 @@ def read_scenario(path: Path) -> Scenario:
         InputError: Not YAML, an unknown or missing key, a wrong value; each fault with its line.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = regular(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError([f"{path}: cannot be read ({error}); a YAML scenario in UTF-8 is needed."]) from error
     try:

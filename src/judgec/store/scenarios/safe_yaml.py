@@ -6,6 +6,7 @@ import yaml
 
 from judgec.errors import InputError
 
+MOST_CHARACTERS = 5_000_000  # of a file; PyYAML reads some 100,000 a second
 MOST_VALUES = 100_000  # of a file, each alias written out: a few lines of aliases can stand for billions
 
 
@@ -18,18 +19,24 @@ def load_yaml(path: Path | str, text: str) -> object:
 
     Raises:
         yaml.YAMLError: Not YAML, a date that is none, or nested too deeply; the caller says which file was wanted.
-        InputError: When aliases stand for more than ``MOST_VALUES`` values, or for themselves.
+        InputError: When the text has more than ``MOST_CHARACTERS``, or its aliases stand for more than ``MOST_VALUES``
+            values, or for themselves.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise InputError([f"{path}:1: {len(text)} characters; at most {MOST_CHARACTERS} of YAML are read. Split it."])
     try:
+        rest, n = [yaml.compose(text, Loader=yaml.SafeLoader)], 0
+        while rest:  # before anything is made of the nodes: keys that are merged (<<) multiply, too
+            node, n = rest.pop(), n + 1
+            if isinstance(node, yaml.MappingNode):
+                rest += [part for pair in node.value for part in pair]
+            elif isinstance(node, yaml.SequenceNode):
+                rest += node.value
+            if n > MOST_VALUES:
+                raise InputError([f"{path}:1: aliases stand for more than {MOST_VALUES} values; write them out."])
         content: object = yaml.safe_load(text)
     except ValueError as error:
         raise yaml.YAMLError(str(error)) from error
     except RecursionError as error:
         raise yaml.YAMLError("it is nested too deeply") from error
-    rest, n = [content], 0
-    while rest:
-        value, n = rest.pop(), n + 1
-        rest += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        if n > MOST_VALUES:
-            raise InputError([f"{path}:1: aliases stand for more than {MOST_VALUES} values; write them out."])
     return content

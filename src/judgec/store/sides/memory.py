@@ -17,6 +17,8 @@ from typing import Any  # a JSON object of a file; each reader validates what it
 from judgec.errors import ArtifactError
 from judgec.records.label import Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
+from judgec.store import seal
+from judgec.store.regular import regular
 from judgec.store.rows.items import digest, item_digest
 from judgec.store.sides.queries import Queries
 from judgec.tasks.registry import TASKS
@@ -229,6 +231,7 @@ def _first(one: Side, other: Side) -> Side:
 
 
 def _version(folder: Path) -> Version:
+    seal.check(folder)
     split, card = _read(folder / "split.json"), _read(folder / "card.json")
     task = str(card.get("task"))
     folds = _table(split.get("folds"))
@@ -261,7 +264,7 @@ def _table(value: object) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(regular(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

@@ -14,15 +14,14 @@ from typing import BinaryIO, NamedTuple, Protocol
 import orjson
 
 from judgec.errors import UserError
-from judgec.store.review.spreadsheet import FORMULA, GUARD
+from judgec.store.formulas import NUMBER, guarded
 from judgec.store.review.xlsx import MOST_CELL, MOST_ROWS, Cell, sheet_writer
 from judgec.store.rows.cells import as_text, is_missing
 from judgec.store.stream.columnar import EXACT, parquet_rows
 from judgec.store.stream.pieces import Block
-from judgec.store.tables import Row
+from judgec.store.table import Row
 
 JSON, WORKBOOK = ".jsonl", ".xlsx"
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")  # no formula, whatever it begins with
 
 
 class JudgedRow(NamedTuple):
@@ -240,9 +239,4 @@ def _shown(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     text = as_text(value)
-    return GUARD + text if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
-
-
-def unguarded(text: str) -> str:
-    """The text that was written, without what keeps it from being a formula."""
-    return text[1:] if text.startswith(tuple(GUARD + mark for mark in FORMULA)) else text
+    return text if NUMBER.fullmatch(text) else guarded(text)

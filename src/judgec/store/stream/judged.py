@@ -16,18 +16,20 @@ from judgec.errors import UserError
 from judgec.records.judgment import Judgments
 from judgec.records.label import IntArray
 from judgec.records.scale import Scale
+from judgec.store.formulas import unguarded
 from judgec.store.rows.cells import as_id, as_text
 from judgec.store.rows.graded import JUDGED_BY, LEARNED
 from judgec.store.splits import writing_whole
-from judgec.store.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target, unguarded
+from judgec.store.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target
 from judgec.store.stream.lines import READERS
 from judgec.store.stream.pieces import ROWS, ItemStream
-from judgec.store.tables import Row, read_table
+from judgec.store.table import Row
+from judgec.store.tables import read_table
 
 PREFIX = "judge_"
 GRADED = ("grade", "score", "accept", "confidence")  # one an aspect
 ITEM_ID = "item_id"
-WHOLE = ("rationale", "unscored", "probabilities", LEARNED, JUDGED_BY)  # one an item
+WHOLE = ("rationale", "unscored", "probabilities", LEARNED, JUDGED_BY, "stated_confidence")  # one an item
 HELD = 64_000_000  # bytes of judgments that are needed again later; more go to the disk
 
 
@@ -216,7 +218,8 @@ def _kinds(names: Names, scale: Scale) -> dict[str, type]:
     """What each added column holds."""
     kinds = {type(grade) for grade in scale.grades}
     grade: type = next(iter(kinds)) if len(kinds) == 1 else float if kinds == {int, float} else str
-    by_name = {"grade": grade, "score": float, "accept": bool, "confidence": float, LEARNED: bool}
+    by_name = {"grade": grade, "score": float, "accept": bool, "confidence": float}
+    by_name |= {"stated_confidence": float, LEARNED: bool}
     return {column: by_name.get(key.partition(".")[0], str) for key, column in names.added.items()}
 
 

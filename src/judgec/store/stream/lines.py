@@ -9,7 +9,10 @@ from typing import BinaryIO
 
 import orjson
 
-from judgec.store.tables import DELIMITERS, Row
+from judgec.store.formulas import is_own
+from judgec.store.table import Row
+from judgec.store.tables import DELIMITERS
+from judgec.store.traces.spans import holds_spans
 
 JSON_LINES = (".jsonl", ".ndjson")
 
@@ -37,7 +40,7 @@ def _json_rows(_: BinaryIO) -> Read:
                     row = json.loads(line)
                 except ValueError:
                     raise IrregularError from None
-            if not isinstance(row, dict):
+            if not isinstance(row, dict) or holds_spans(row):
                 raise IrregularError
             rows.append(row)
         return rows
@@ -60,9 +63,11 @@ def _delimited_rows(usual: str) -> Callable[[BinaryIO], Read]:
             head = file.readline().decode("utf-8-sig")
         except UnicodeDecodeError:
             raise IrregularError from None
+        if "\r" in head.rstrip("\r\n"):
+            raise IrregularError
         delimiter = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
         header = [cell.strip() for cell in next(csv.reader([head], delimiter=delimiter))]
-        if not all(header) or len(set(header)) < len(header) or head.count('"') % 2:
+        if not all(header) or len(set(header)) < len(header) or head.count('"') % 2 or is_own(header):
             raise IrregularError
 
         def read(file: BinaryIO, most: int) -> list[Row]:

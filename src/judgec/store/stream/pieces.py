@@ -7,6 +7,7 @@ somewhere) is left to ``read_item_file``, which holds the file and names every f
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -17,10 +18,13 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from judgec.errors import InputError
+from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import IntArray, Item, Task
 from judgec.store.labels import ItemFile, read_item_file
 from judgec.store.rows.cells import is_missing
 from judgec.store.rows.columns import missing_columns, renamed_row
+from judgec.store.rows.conversations import columns_with, holding, with_turns
 from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.ragelo import is_ragelo
 from judgec.store.sides.learned import LearnedQueries
@@ -28,7 +32,7 @@ from judgec.store.stream.lines import JSON_LINES, READERS, IrregularError
 from judgec.store.stream.seen import Seen
 from judgec.store.stream.stretch import Stretch
 from judgec.store.stream.watch import ColumnWatch
-from judgec.store.tables import Row, Table
+from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, as_task
 
 T = TypeVar("T")
@@ -49,6 +53,15 @@ class Piece:
     item_ids: tuple[str, ...]
     digests: tuple[bytes, ...]
     read: Callable[[], Sequence[Item]]
+
+    def only(self, rows: Sequence[int]) -> "Piece":
+        """The items at these positions."""
+
+        def read() -> Sequence[Item]:
+            items = self.read()
+            return [items[i] for i in rows]
+
+        return Piece(tuple(self.item_ids[i] for i in rows), tuple(self.digests[i] for i in rows), read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +130,8 @@ def open_items(
     rename: Mapping[str, str] | None = None,
     memories: Sequence[LearnedQueries] = (),
     raters: Sequence[str] = (),
+    turn: TurnChoice | None = None,
+    usual: TurnChoice | None = None,
 ) -> ItemStream:
     """Check a file of items, labelled or not.
 
@@ -126,16 +141,18 @@ def open_items(
         rename: Our column names by theirs.
         memories: What the judges have learned from that are about to judge the items.
         raters: Columns that may hold labels beside those of the task.
+        turn: What of a conversation is judged; as ``with_turns``.
+        usual: The same where nobody chooses and there are conversations.
 
     Raises:
         InputError, UserError: As ``read_item_file``.
     """
     known, theirs = as_task(task), rename or {}
     watch = ColumnWatch(known, memories, raters)
-    try:
-        return _Regular(path, known, theirs, watch).check()
-    except IrregularError:
-        whole = read_item_file(path, task=task, rename=rename)
+    with suppress(IrregularError):
+        if turn != EACH:  # several items a row
+            return _Regular(path, known, theirs, watch, turn or usual, chosen=turn is not None).check()
+    whole = read_item_file(path, task=task, rename=rename, turn=turn, usual=usual)
     watch = ColumnWatch(known, memories, raters)  # the first has met a part of the items
     return _held(whole, theirs, watch)
 
@@ -209,13 +226,25 @@ class _Mark:
 class _Regular:
     """A file whose pieces can be read one by one."""
 
-    def __init__(self, path: str, task: Task, rename: Mapping[str, str], watch: ColumnWatch) -> None:
+    def __init__(
+        self,
+        path: str,
+        task: Task,
+        rename: Mapping[str, str],
+        watch: ColumnWatch,
+        turn: TurnChoice | None,
+        *,
+        chosen: bool,
+    ) -> None:
         self._path = Path(path)
         self._shown = path
         self._task = task
         self._rename = rename
         self._watch = watch
         self._fields = TASKS[task].inputs
+        self._turn = turn
+        self._needs_turns = chosen
+        self._holding = False
         self._marks: list[_Mark] = []
         open_rows = READERS.get(self._path.suffix.lower())
         if open_rows is None or not self._path.is_file():
@@ -236,6 +265,7 @@ class _Regular:
                 if not raw:
                     break
                 columns |= dict.fromkeys(chain.from_iterable(raw))
+                self._holding = bool(holding(self._rename.get(name, name) for name in columns))
                 table = self._table(raw)
                 found = self._collect(table)
                 if len(present) < len(self._fields):
@@ -320,13 +350,20 @@ class _Regular:
         regular = self._rename.keys() <= columns.keys() and len(set(ours)) == len(ours)
         if (
             not regular
-            or missing_columns(ours, self._task, labelled=False)
+            or missing_columns(columns_with(ours), self._task, labelled=False)
+            or (self._needs_turns and not self._holding)
             or is_ragelo(Table(self._shown, tuple(ours), (), ()))
         ):
             raise IrregularError
 
     def _table(self, rows: list[Row]) -> Table:
         ours = [renamed_row(row, self._rename) for row in rows] if self._rename else rows
+        if self._holding and (columns := dict.fromkeys(chain.from_iterable(ours))) and holding(columns):
+            plain = Table(self._shown, tuple(columns), tuple(ours), tuple(range(len(rows))))
+            try:
+                ours = list(with_turns(plain, self._turn).rows)
+            except InputError:
+                raise IrregularError from None
         # Every field, so that a piece without a column reads like the whole file that has it.
         return Table(self._shown, self._fields, tuple(ours), tuple(range(len(rows))))
 

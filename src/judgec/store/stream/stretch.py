@@ -11,7 +11,7 @@ import numpy as np
 
 from judgec.errors import InputError
 from judgec.store.stream.lines import Read
-from judgec.store.tables import Row
+from judgec.store.table import Row
 
 MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning of a file
 

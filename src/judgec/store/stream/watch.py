@@ -9,7 +9,7 @@ from judgec.records.label import IntArray, Item, Task
 from judgec.store.rows.cells import as_grade
 from judgec.store.rows.columns import label_columns
 from judgec.store.sides.learned import LearnedItems, LearnedQueries
-from judgec.store.tables import Row
+from judgec.store.table import Row
 
 
 class ColumnWatch:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from judgec.store.rows.cells import as_id, as_texts, is_missing
 from judgec.store.rows.items import digest
-from judgec.store.tables import Row
+from judgec.store.table import Row
 from judgec.store.tournament.entries import AnswerCost
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from judgec.records.explanation import Explanation
 from judgec.records.label import Item, Text
 
 
@@ -34,6 +35,8 @@ class Entries:
         shared: Document ids by query id, where nobody says which agent retrieved them.
         notes: What reading assumed or mended, one sentence each.
         costs: What answers took, by (query id, agent), where a file says so.
+        why: Why an answer rests on its documents, by (query id, agent), where a file says so.
+        settings: An agent's value of each setting that it was made with, by agent, where a file says so.
         own_ids: The id in its file of a document that has another here, because one id stood for several texts.
     """
 
@@ -46,6 +49,8 @@ class Entries:
     notes: tuple[str, ...] = ()
     costs: Mapping[tuple[str, str], AnswerCost] = field(default_factory=dict)
     own_ids: Mapping[str, str] = field(default_factory=dict)
+    why: Mapping[tuple[str, str], Explanation] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def agents(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judgec.errors import UserError
+from judgec.store.formulas import guarded
 from judgec.store.splits import write_whole
 
 
@@ -28,7 +29,8 @@ def write_folder(
             (folder / name).unlink(missing_ok=True)
         for name, rows in tables.items():
             out = io.StringIO(newline="")
-            csv.writer(out, lineterminator="\n").writerows(rows)
+            safe = ([guarded(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+            csv.writer(out, lineterminator="\n").writerows(safe)
             write_whole(folder / f"{name}.csv", out.getvalue())
         for name, text in texts.items():
             write_whole(folder / name, text)

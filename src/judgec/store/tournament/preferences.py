@@ -9,6 +9,7 @@ from judgec.store.programs import Program
 from judgec.store.rows.cells import as_text, is_missing
 from judgec.store.rows.columns import named_here
 from judgec.store.rows.items import digest
+from judgec.store.table import Table
 from judgec.store.tables import TableSource, opened
 
 RANDOM = "random"  # the stratum of ``judgec labels --next`` that is a random sample
@@ -25,6 +26,16 @@ def read_preferences(source: TableSource, rename: Mapping[str, str] | None = Non
         InputError: As ``read_games``; and rows of a stratum that was chosen, not drawn.
     """
     table = opened(source)
+    refuse_chosen(table)
+    return games_of(table, named_here(table, rename or {}))
+
+
+def refuse_chosen(table: Table) -> None:
+    """Refuse a sheet of ``judgec labels --next`` whose rows were chosen, not drawn.
+
+    Raises:
+        InputError: Rows of another stratum than the random one.
+    """
     chosen = [
         f"{table.where(index)}: stratum {as_text(row['stratum'])!r}; only games that were drawn at random can correct "
         "win rates. Leave the others out."
@@ -33,7 +44,6 @@ def read_preferences(source: TableSource, rename: Mapping[str, str] | None = Non
     ]
     if chosen:
         raise InputError(chosen)
-    return games_of(table, named_here(table, rename or {}))
 
 
 def learned_queries(program: Program, queries: Mapping[str, str]) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Reads a tournament: RAGElo's three CSVs, any tables, JSON lines, TREC runs, or a YAML file that names them."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,11 +10,13 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judgec.errors import InputError, UserError
+from judgec.records.explanation import Explanation
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.columns import as_rename, listed, named_here, renamed
 from judgec.store.rows.items import ALTERNATIVES, digest
 from judgec.store.scenarios.safe_yaml import load_yaml
-from judgec.store.tables import Row, Table, TableSource, inside, name_of, opened
+from judgec.store.table import Row, Table
+from judgec.store.tables import TableSource, inside, name_of, opened
 from judgec.store.tournament.costs import context_ids, cost_of
 from judgec.store.tournament.entries import AnswerCost, Entries
 from judgec.store.tournament.runs import is_table, read_run
@@ -142,6 +145,8 @@ class _Reader:
         self._counts: Counter[str] = Counter()
         self._costs: dict[tuple[str, str], AnswerCost] = {}
         self._own_ids: dict[str, str] = {}
+        self._why: dict[tuple[str, str], Explanation] = {}
+        self._settings: dict[str, dict[str, str]] = {}
 
     def read_queries(self, source: TableSource) -> None:
         for where, row in self._rows(source, ("query_id", "query")):
@@ -182,6 +187,12 @@ class _Reader:
         self._answers[key] = (text, where)
         contexts = () if is_missing(row.get("contexts")) else as_texts(row["contexts"])[0]
         self._costs[key] = cost_of(row)
+        if (why := _explained(row.get("explain"))) is not None:
+            self._why[key] = why
+        if (settings := _settings(row.get("settings"))) and self._settings.setdefault(key[1], settings) != settings:
+            self._faults.append(
+                f"{where}: other settings of {key[1]!r} than before; an agent has one set. Rename one of the two."
+            )
         for doc_id, context in zip(context_ids(row, contexts), contexts, strict=True):
             name = self._named(doc_id, context)
             ranking = self._retrieved.setdefault(key, [])
@@ -266,6 +277,8 @@ class _Reader:
             notes=tuple(self._notes),
             costs={key: cost for key, cost in self._costs.items() if cost != AnswerCost()},
             own_ids=self._own_ids,
+            why=self._why,
+            settings=self._settings,
         )
 
     def _query(self, where: str, query_id: str, row: Row) -> None:
@@ -305,3 +318,24 @@ def _reference(value: object) -> str:
 
 def _some(names: Sequence[str]) -> str:
     return listed(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def _settings(cell: object) -> dict[str, str]:
+    """An object of settings, or its JSON from a CSV file; empty of anything else."""
+    found = _object(cell)
+    return {str(name): as_text(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _explained(cell: object) -> Explanation | None:
+    """What ``answer --explain`` wrote; None of anything else."""
+    return Explanation.from_json(_object(cell))
+
+
+def _object(cell: object) -> object:
+    """What a cell holds, where it is the text of JSON; None of other texts."""
+    if not isinstance(cell, str):
+        return cell
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return None

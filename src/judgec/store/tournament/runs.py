@@ -6,7 +6,8 @@ from pathlib import Path
 from judgec.errors import InputError
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import listed, named_here, renamed
-from judgec.store.tables import Table, TableSource, name_of, opened
+from judgec.store.table import Table
+from judgec.store.tables import TableSource, name_of, opened
 
 Qrels = Mapping[tuple[str, str], int]
 """Grade by (query id, document id); a document that nobody judged is absent."""

@@ -70,7 +70,7 @@ COSTS: TableColumns[AgentCost | None] = TableColumns(
         ),
         Column(
             "$",
-            lambda cost: money(None if cost is None else cost.usd_total),
+            lambda cost: "none" if cost and cost.usd_total == 0 else money(None if cost is None else cost.usd_total),
             value=lambda cost: None if cost is None else cost.usd_total,
             csv="usd",
         ),

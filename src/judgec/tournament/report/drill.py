@@ -1,64 +1,35 @@
-"""The page's drill-down: a query with all its answers, the judge's reasons, and the games between them."""
+"""The page's drill-down: a query with all its answers, their contexts, the judge's reasons, and the games."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from markupsafe import Markup
-
-from judgec.report.kit import cut
+from judgec.report.cases import BrowsedCase, CaseNote, CaseSide
+from judgec.report.columns import NO_NUMBER
+from judgec.report.items import WORDS
 from judgec.report.numbers import number, short
-from judgec.tournament.play import Played
+from judgec.tournament.play import Cell, Played
 from judgec.tournament.report.evaluation import Evaluation
 
-MOST_QUERIES = 300  # on the page; all games are in games.csv
-MOST_CHARACTERS = 6000  # of one answer
+MOST_CONTEXTS = 5  # of one answer on the page and in the file: the best
+TERMS = WORDS | {
+    "intro": "The queries most worth reading: those with a verdict that changed with the order of the answers, "
+    "then those where agents are farthest apart.",
+    "differ": "verdict changed with the order",
+    "unscored": "with unscored games",
+    "rater": "Agent",
+}
+HEAD = ("query", "points")
+WHY = "why these documents"
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerCard:
-    """An agent's answer to a query, what it scored, and why."""
-
-    agent: str
-    score: str
-    text: Markup
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class GameLine:
-    """A game between two agents, who won, and why."""
-
-    agents: tuple[str, str]
-    result: str
-    flipped: bool
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class DrilledQuery:
-    """A query with its answers, the best first, and the games between them."""
-
-    text: str
-    name: str
-    points: str
-    reference: str
-    answers: Sequence[AnswerCard]
-    games: Sequence[GameLine]
-
-
-def drilled(found: Evaluation) -> dict[str, object]:
-    """The queries in the order of their file, and how many more there are."""
+def drilled(found: Evaluation) -> tuple[BrowsedCase, ...]:
+    """The queries that were played, in the order of their file."""
     games: dict[str, list[Played]] = {}
     for one in found.played:
         games.setdefault(one.game.query_id, []).append(one)
-    queries = [query for query in found.entries.queries if query in games]
-    return {
-        "queries": [_query(found, query, games[query]) for query in queries[:MOST_QUERIES]],
-        "more": max(len(queries) - MOST_QUERIES, 0),
-    }
+    return tuple(_query(found, query, games[query]) for query in found.entries.queries if query in games)
 
 
-def _query(found: Evaluation, query: str, games: list[Played]) -> DrilledQuery:
+def _query(found: Evaluation, query: str, games: list[Played]) -> BrowsedCase:
     agents = sorted({agent for one in games for agent in (one.game.agent_a, one.game.agent_b)})
     points = dict.fromkeys(agents, 0.0)
     for one in games:
@@ -66,29 +37,61 @@ def _query(found: Evaluation, query: str, games: list[Played]) -> DrilledQuery:
         points[one.game.agent_a] += half + (one.game.winner == "a")
         points[one.game.agent_b] += half + (one.game.winner == "b")
     best = sorted(agents, key=lambda agent: (-points[agent], agent))
-    return DrilledQuery(
-        text=found.entries.queries[query],
-        name=query,
-        points=", ".join(f"{agent} {short(points[agent])}" for agent in best),
-        reference=found.entries.references.get(query, ""),
-        answers=[_answer(found, query, agent) for agent in best],
-        games=[_game(one) for one in games],
+    reference = found.entries.references.get(query, "")
+    return BrowsedCase(
+        item_id=query,
+        head=", ".join(f"{agent} {short(points[agent])}" for agent in best),
+        title=found.entries.queries[query],
+        group=None,
+        differs=any(one.flipped for one in games),
+        unscored=next((one.game.unscored for one in games if one.game.winner is None), None),
+        distance=points[best[0]] - points[best[-1]],
+        sides=[_answer(found, query, agent) for agent in best],
+        notes=[_game(one) for one in games],
+        texts={"query": (found.entries.queries[query],), **({"reference": (reference,)} if reference else {})},
     )
 
 
-def _answer(found: Evaluation, query: str, agent: str) -> AnswerCard:
-    mark = found.marks.get((query, agent))
-    score, reason = "", ""
+def _answer(found: Evaluation, query: str, agent: str) -> CaseSide:
+    entries, mark = found.entries, found.marks.get((query, agent))
+    grade, reason = "", ""
     if mark is not None:
         aspects = ", ".join(f"{name} {number(value)}" for name, value in mark.aspects.items())
         parts = f" ({aspects})" if len(mark.aspects) > 1 else ""
-        score = f": unscored, {mark.unscored}" if mark.score is None else f": {number(mark.score)}{parts}"
+        grade = f"unscored, {mark.unscored}" if mark.score is None else f"{number(mark.score)}{parts}"
         reason = mark.reason
-    return AnswerCard(agent, score, cut(found.entries.answers[query, agent], MOST_CHARACTERS), reason)
+    documents = entries.retrieved.get((query, agent), entries.shared.get(query, ()))
+    contexts = tuple(entries.documents[name] for name in documents if name in entries.documents)[:MOST_CONTEXTS]
+    consensus, said = _experts(found, (query, agent))
+    grade = "; ".join(filter(None, (grade, f"experts {consensus}" if consensus else "")))
+    texts = {"answer": (entries.answers[query, agent],), **({"contexts": contexts} if contexts else {})}
+    if (query, agent) in entries.why:
+        texts[WHY] = entries.why[query, agent].why()
+    return CaseSide(agent, grade, texts | ({"experts": said} if said else {}), reason)
 
 
-def _game(one: Played) -> GameLine:
+def _experts(found: Evaluation, cell: Cell) -> tuple[str, tuple[str, ...]]:
+    """The experts' consensus on an answer, and a line for each of them; empty where nobody graded it."""
+    if found.graded is None:
+        return "", ()
+    lines = []
+    for label in found.graded.labels.get(cell, ()):
+        grades = {name: str(found.graded.scale.grades[at]) for name, at in label.grades.items()}
+        accept = [] if label.accept is None else ["accept" if label.accept else "reject"]
+        said = ", ".join(filter(None, [_in_words(grades), *accept])) or NO_NUMBER
+        lines.append(f"{label.annotator}: {said}{f' – {label.rationale}' if label.rationale else ''}")
+    consensus = {name: short(value) for name, value in found.graded.scores.get(cell, {}).items()}
+    return _in_words(consensus), tuple(lines)
+
+
+def _in_words(grades: Mapping[str, str]) -> str:
+    return next(iter(grades.values())) if len(grades) == 1 else ", ".join(map(" ".join, grades.items()))
+
+
+def _game(one: Played) -> CaseNote:
     game = one.game
     results = {"a": f"{game.agent_a} wins", "b": f"{game.agent_b} wins", "tie": "tie"}
     result = results.get(game.winner or "", f"unscored: {game.unscored}")
-    return GameLine((game.agent_a, game.agent_b), result, bool(one.flipped), one.reason)
+    turned = ". The verdict changed with the order." if one.flipped else ""
+    scores = "" if one.score_a is None or one.score_b is None else f" ({number(one.score_a)} : {number(one.score_b)})"
+    return CaseNote(f"{game.agent_a} – {game.agent_b}", f"{result}{scores}{turned}", one.reason)

@@ -9,6 +9,7 @@ from judgec.records.estimate import Estimate
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.rating.length_control import LengthControlled
 from judgec.store.tournament.entries import Entries
+from judgec.store.tournament.graded import GradedAgents
 from judgec.tournament.adaptive import Proposal
 from judgec.tournament.gate import Held
 from judgec.tournament.leaderboard import Leaderboard
@@ -16,6 +17,7 @@ from judgec.tournament.play import Cell, Mark, Played
 from judgec.tournament.pooling import Relevance
 from judgec.tournament.report.aspects import AspectTest
 from judgec.tournament.report.costs import costs_json
+from judgec.tournament.report.effects import MainEffect
 from judgec.tournament.report.rates import Corrected, length_json
 from judgec.tournament.retrieval import RetrievalTable
 
@@ -36,7 +38,9 @@ class Evaluation:
         tie_band: Such a judge's, in words; empty otherwise.
         retrieval: The retrieval table, or None.
         relevance: Grades of the documents, or None.
-        aspects: Paired tests where exactly two agents play, by aspect.
+        aspects: Paired tests of agents, and of pools of agents, by the judge and by experts.
+        graded: What experts gave the agents' answers, or None.
+        effects: Of the agents' settings, where these are known.
         proposal: Why an adaptive tournament stopped, or None.
         corrected: Win rates corrected by experts, or None.
         lengths: Ratings at equal length, or None.
@@ -54,7 +58,9 @@ class Evaluation:
     tie_band: str = ""
     retrieval: RetrievalTable | None = None
     relevance: Relevance | None = None
-    aspects: Mapping[str, AspectTest] = field(default_factory=dict)
+    aspects: tuple[AspectTest, ...] = ()
+    graded: GradedAgents | None = None
+    effects: tuple[MainEffect, ...] = ()
     proposal: Proposal | None = None
     corrected: Corrected | None = None
     lengths: LengthControlled | None = None
@@ -67,6 +73,11 @@ class Evaluation:
         """Games that could not be played because one of the two agents has no answer to the query."""
         n = len(self.entries.agents)
         return sum((n * (n - 1) - len(has) * (len(has) - 1)) // 2 for has in self.entries.answered.values())
+
+    @property
+    def games_left(self) -> int:
+        """Games that could have been played and were not: those that an adaptive or balanced schedule saved."""
+        return sum(len(has) * (len(has) - 1) // 2 for has in self.entries.answered.values()) - len(self.played)
 
     @property
     def flip_rate(self) -> float | None:
@@ -95,15 +106,25 @@ class Evaluation:
         report["flip_rate"] = self.flip_rate
         if self.gate is not None:
             report["gate"] = self.gate.to_json()
+        if len(self.entries.agents) == 2:
+            judged = [test for test in self.aspects if test.grader == "judge" and not test.pooled]
+            if judged:  # the difference is a number here, as before every pair was tested
+                report["aspects"] = {
+                    test.aspect: test.to_json() | {"difference": test.difference.value} for test in judged
+                }
         if self.aspects:
-            report["aspects"] = {name: test.to_json() for name, test in self.aspects.items()}
+            report["aspect_tests"] = [test.to_json() for test in self.aspects]
+        if self.effects:
+            report["effects"] = [one.to_json() for one in self.effects]
         if self.corrected is not None:
             report |= self.corrected.to_json()
         if self.lengths is not None:
             report |= length_json(self.lengths)
         if self.proposal is not None:
             report["adaptive"] = {
+                "until": self.proposal.until,
                 "stopped": self.proposal.reason,
+                "games_saved": self.games_left,
                 "neighbours": [
                     {
                         "better": pair.better,
@@ -127,7 +148,9 @@ def judge_agreement(card: ProgramCard) -> dict[str, Estimate]:
 
 
 def audit_note(card: ProgramCard) -> str:
-    """What is known of the judge's faults, in a sentence."""
+    """What is known of the judge's faults, in a sentence; empty of one that was never saved."""
+    if not card.version:
+        return ""
     if card.audit is None:
         return f"The judge was not audited: judgec audit --judge {card.name}@{card.version}."
     return f"The judge's audit: {card.audit.summary}."

@@ -1,25 +1,30 @@
 """``report.html``: one self-contained page; the judge's known agreement with experts comes first."""
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from judgec.report import kit
-from judgec.report.columns import Column, TableColumns
+from judgec.report.items import embedded
 from judgec.report.kit import explained, shown, table, two_lines
-from judgec.report.numbers import count, number, p_value, percent, signed, statistic_name
+from judgec.report.numbers import count, p_value, percent, show, statistic_name
 from judgec.stats.intervals.gate import announced
-from judgec.tournament.leaderboard_columns import leaderboard_columns, win_columns
-from judgec.tournament.report.aspects import AspectTest
+from judgec.tournament.leaderboard_columns import LeaderboardRow, leaderboard_columns, win_columns
+from judgec.tournament.report.aspects import COLUMNS
 from judgec.tournament.report.costs import NOTE, agent_costs
-from judgec.tournament.report.drill import drilled
+from judgec.tournament.report.drill import HEAD, TERMS, drilled
+from judgec.tournament.report.effects import COLUMNS as EFFECTS
+from judgec.tournament.report.effects import effects_sentence
 from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import length_rows, rate_rows
 from judgec.tournament.retrieval import RetrievalTable
 
+MOST_NAMED = 4  # agents that the first is not told apart from
 MOST_PAIRS = 100  # rows of paired differences; all are in retrieval_pairs.csv
 
 
 def page(found: Evaluation, *, title: str, created: str) -> str:
-    """The whole page as HTML: no script, nothing loaded from elsewhere, every text escaped.
+    """The whole page as HTML: no script but the kit's, nothing loaded from elsewhere, every text escaped.
 
     Args:
         found: What to show.
@@ -39,13 +44,59 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
             "leaderboard": table(head, cells, "board", label="Leaderboard"),
             "cost_note": NOTE if costs else "",
             "wins": _wins(found),
+            "effects": _effects(found),
             "aspects": _aspects(found),
             "lengths": None if found.lengths is None else table(*length_rows(found.lengths), label="At equal length"),
             "experts": _experts(found),
             "retrieval": _retrieval(found.retrieval),
-            "drill": drilled(found),
+            "items": embedded(drilled(found), words=TERMS, head=HEAD),
+            "verdict": _verdict(found),
+            "standing": "below" if found.unproven else "even" if _level(rows) else "better",
+            "next": _next(found),
         },
     )
+
+
+def _verdict(found: Evaluation) -> str:
+    """Who leads, and from whom that is not told apart."""
+    rows = [row for row in found.board.rows() if row.rated.value is not None]
+    if not rows:
+        return "No game was scored: nothing is known of these agents."
+    first, *others = rows
+    ties = [row.agent for row in others if set(row.group) & set(first.group)]
+    best = f"{first.agent} is rated best, {show(first.rated, 0)}"
+    if not others:
+        return f"{best}, and has nobody beside it."
+    if len(ties) == len(others):
+        return f"{best}, but no agent is told apart from it: these games do not name a winner."
+    if ties:
+        return f"{best}; it is not told apart from {', '.join(ties[:MOST_NAMED])}{_more(ties)}."
+    return f"{best}, and better than every other agent (5 %, all pairs, Holm)."
+
+
+def _level(rows: Sequence[LeaderboardRow]) -> bool:
+    """No agent is told apart from the first."""
+    return all(set(row.group) & set(rows[0].group) for row in rows if row.rated.value is not None)
+
+
+def _more(names: Sequence[str]) -> str:
+    return f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+
+
+def _next(found: Evaluation) -> list[str]:
+    """What to do after reading, a sentence each."""
+    steps = []
+    if found.unproven:
+        steps.append("Prove the judge first: compile it on more labels, or on labels of queries like these.")
+    if found.board.unscored:
+        steps.append("Read the unscored games below: they count for nobody.")
+    first, *others = found.board.rows()
+    if any(set(row.group) & set(first.group) for row in others):
+        steps.append("Play more queries where agents that share a letter have to be told apart.")
+    steps.append("Read the queries where verdicts changed with the order or agents are farthest apart, below.")
+    if found.corrected is None:
+        steps.append("Let experts decide a random sample of the games (--sample): it corrects the judge.")
+    return steps
 
 
 def _facts(found: Evaluation) -> str:
@@ -83,26 +134,19 @@ def _wins(found: Evaluation) -> Markup:
     return table([first, *named, mean], cells, "heat whole", label="Who beats whom")
 
 
-def _aspects(found: Evaluation) -> Markup | None:
+def _effects(found: Evaluation) -> dict[str, object] | None:
+    if not found.effects:
+        return None
+    head, rows = EFFECTS.page(found.effects)
+    return {"said": effects_sentence(found.effects), "table": table(head, rows, label="What mattered")}
+
+
+def _aspects(found: Evaluation) -> dict[str, object] | None:
     if not found.aspects:
         return None
-    head, rows = _aspect_columns(*next(iter(found.aspects.values())).agents).page(list(found.aspects.values()))
-    named = [[name, *row] for name, row in zip(found.aspects, rows, strict=True)]
-    return table(["aspect", *head], named, label="Aspect by aspect")
-
-
-def _aspect_columns(one: str, other: str) -> TableColumns[AspectTest]:
-    return TableColumns(
-        (
-            Column(one, lambda test: number(test.means[0])),
-            Column(other, lambda test: number(test.means[1])),
-            Column("difference", lambda test: signed(test.means[0] - test.means[1], 3)),
-            Column("p, paired t", lambda test: p_value(test.t.p)),
-            Column("p, Wilcoxon", lambda test: p_value(test.signed_rank.p)),
-            Column("queries", lambda test: str(test.queries)),
-            Column("", lambda test: test.note),
-        )
-    )
+    first = sorted(found.aspects, key=lambda test: not test.pooled)[:MOST_PAIRS]
+    head, rows = COLUMNS.page(first)
+    return {"table": table(head, rows, label="Aspect by aspect"), "more": len(found.aspects) - len(first)}
 
 
 def _experts(found: Evaluation) -> dict[str, object] | None:

@@ -1,14 +1,17 @@
 """An evaluation as an MLflow run."""
 
+from math import inf
 from pathlib import Path
 
 from judgec.records.estimate import Estimate
+from judgec.store.rows.items import digest
 from judgec.tournament.leaderboard_columns import leaderboard_columns, win_columns
 from judgec.tournament.report.evaluation import Evaluation, judge_agreement
 from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
 from judgec.tournament.report.tables import FILES
 from judgec.tracking.runs import TournamentRun
 
+RATED = 6  # agents whose ratings stand on the run of the judge's version
 ARTIFACTS = ("report.html", *(name for name in FILES if name != "report.json"))  # which names the run
 
 
@@ -23,8 +26,10 @@ def run_of(found: Evaluation, *, folder: Path, started: float, ended: float) -> 
     """
     card, board = found.card, found.board
     version = f"{card.version:04d}"
-    tested = {f"test.{name}": one for name, one in judge_agreement(card).items()}
     rows = board.rows()
+    best = sorted(rows, key=lambda row: -(row.rated.value if row.rated.value is not None else -inf))[:RATED]
+    numbers = {f"rating.{row.agent}": row.rated.value for row in best} | {f"elo.{row.agent}": row.elo for row in best}
+    tested = {f"test.{name}": one for name, one in judge_agreement(card).items()}
     return TournamentRun(
         name=f"{folder.name} by {card.name} {version}",
         params={"program": card.name, "version": version, "agents": len(board.agents), "games": len(found.played)},
@@ -37,7 +42,15 @@ def run_of(found: Evaluation, *, folder: Path, started: float, ended: float) -> 
         judge=card.name,
         judge_version=card.version,
         version_tags=leaderboard_columns(rows).tags(rows),
+        rated={name: value for name, value in numbers.items() if value is not None},
+        played=_played(found),
     )
+
+
+def _played(found: Evaluation) -> str:
+    """Digest of the queries that were played and of the agents, in any order."""
+    queries = sorted({game.game.query_id for game in found.played})
+    return digest([queries, sorted(found.board.agents)])
 
 
 def _metrics(found: Evaluation) -> dict[str, Estimate | float]:

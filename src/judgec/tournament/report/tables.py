@@ -4,15 +4,26 @@ from judgec.stats.rating.expert_sample import sample_order
 from judgec.tournament.leaderboard_columns import leaderboard_columns, win_columns
 from judgec.tournament.play import as_games
 from judgec.tournament.pooling import Relevance
+from judgec.tournament.report.aspects import COLUMNS
 from judgec.tournament.report.costs import agent_costs
+from judgec.tournament.report.effects import COLUMNS as EFFECTS
 from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
 
 Rows = list[list[object]]
 
 FILES = (  # that an evaluation writes beside its page; sample.csv is not one, experts fill it in
-    *("leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv", "retrieval.csv", "retrieval_pairs.csv"),
-    *("win_rates.csv", "length_controlled.csv", "relevance.csv", "relevance.qrels", "report.json"),
+    *(
+        "leaderboard.csv",
+        "win_percent.csv",
+        "games.csv",
+        "answers.csv",
+        "aspect_tests.csv",
+        "effects.csv",
+        "retrieval.csv",
+        "retrieval_pairs.csv",
+    ),
+    *("win_rates.csv", "length_controlled.csv", "relevance.csv", "relevance.qrels", "items.jsonl", "report.json"),
 )
 
 
@@ -26,6 +37,10 @@ def csv_tables(found: Evaluation) -> dict[str, Rows]:
     }
     if found.marks:
         tables["answers"] = _answers(found)
+    if found.aspects:
+        tables["aspect_tests"] = COLUMNS.csv(found.aspects)
+    if found.effects:
+        tables["effects"] = EFFECTS.csv(found.effects)
     if found.retrieval is not None:
         tables["retrieval"] = [
             ["agent", "measure", "value", "low", "high", "queries"],

@@ -47,18 +47,34 @@ class Server:
     seconds: float
 
 
-def free_port(host: str, port: int | None, default: int = 5000) -> int:
+@contextlib.contextmanager
+def free_port(host: str, port: int | None, default: int = 5000) -> Iterator[int]:
     """``port`` when it is free; without one, the first free of ``default`` and the 19 after it.
+
+    It is held against other judgecs in the block: a server takes seconds until it listens, and another that had found
+    the port free meanwhile would take its answers for those of its own.
 
     Raises:
         UserError: When the port that was asked for, or all of them, are taken.
     """
-    candidates = [port] if port is not None else range(default, default + PORTS_TRIED)
-    for candidate in candidates:
-        if _is_free(host, candidate):
-            return candidate
+    for candidate in [port] if port is not None else range(default, default + PORTS_TRIED):
+        with contextlib.ExitStack() as held:
+            if _is_free(host, candidate) and (_held(host, candidate, held) or port is not None):
+                yield candidate
+                return
     asked = f"--port: {port} is" if port is not None else f"ports {default}-{default + PORTS_TRIED - 1}: all are"
     raise UserError(f"{asked} taken on {host}; a free port is needed. Leave --port out, or name another.")
+
+
+def _held(host: str, port: int, held: contextlib.ExitStack) -> bool:
+    """Take the port of this number for datagrams, which no server of pages uses and the system gives back by itself."""
+    family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+    claim = held.enter_context(socket.socket(family, kind, proto))
+    try:
+        claim.bind(address)
+    except OSError:
+        return False
+    return True
 
 
 def _is_free(host: str, port: int) -> bool:

@@ -1,0 +1,43 @@
+"use strict";
+// Finds sections of the documentation that hold all words of a query; headings count more than text.
+const sections = JSON.parse(document.getElementById("sections").textContent);
+const box = document.getElementById("query"), list = document.getElementById("found"), said = document.getElementById("said");
+const lower = sections.map(([, page, head, text]) => [page, head, text].map(part => part.toLowerCase()));
+
+function score([page, head, text], words) {
+  let sum = 0;
+  for (const word of words) {
+    const here = 8 * head.includes(word) + 3 * page.includes(word) + Math.min(3, text.split(word).length - 1);
+    if (!here) return 0;
+    sum += here;
+  }
+  return sum;
+}
+
+function around(text, word) {
+  const at = Math.max(0, text.toLowerCase().indexOf(word) - 80);
+  return (at ? "… " : "") + text.slice(at, at + 240) + (at + 240 < text.length ? " …" : "");
+}
+
+function search() {
+  const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const ranked = lower.map((parts, i) => [words.length ? score(parts, words) : 0, i]).filter(([points]) => points);
+  ranked.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  list.replaceChildren(...ranked.slice(0, 40).map(([, i]) => {
+    const [url, page, head, text] = sections[i], item = document.createElement("li"), link = document.createElement("a");
+    link.href = url;
+    link.textContent = head === page ? page : `${page}: ${head}`;
+    const part = document.createElement("div");
+    part.textContent = around(text, words[0]);
+    item.append(link, part);
+    return item;
+  }));
+  const more = ranked.length > 40 ? ", the first 40" : "";
+  said.textContent = words.length ? `${ranked.length} sections${more}` : "";
+  history.replaceState(null, "", words.length ? `#${encodeURIComponent(box.value)}` : location.pathname);
+}
+
+box.addEventListener("input", search);
+box.value = decodeURIComponent(location.hash.slice(1));
+box.focus();
+search();

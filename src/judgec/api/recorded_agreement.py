@@ -1,0 +1,118 @@
+"""Measures how far each judge of a file of recorded verdicts agrees with labels that are in another file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from judgec.api.frames import is_path, named_table
+from judgec.api.labels import read_labels
+from judgec.api.options.agreement import AgreementOptions
+from judgec.api.recorded import NAMES
+from judgec.compiler.compile import default_objective
+from judgec.compiler.replacement import replaces
+from judgec.errors import UserError
+from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.records.agreement import Agreement
+from judgec.records.alternative_annotator import AltTest
+from judgec.records.judgment import Judgments
+from judgec.records.label import Experts, LabelSet
+from judgec.records.mode_agreement import ModesAgreement
+from judgec.records.ratings import pair
+from judgec.stats.agreement.measure import measure, with_aspects
+from judgec.stats.agreement.modes import measure_modes
+from judgec.store.experts import experts_of
+from judgec.tasks.registry import finds_modes
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAgreement:
+    """Recorded judges beside labels.
+
+    Args:
+        agreements: Of each judge, on the items that it was asked about.
+        alt_tests: Whether each may replace an annotator; empty where a single one labelled.
+        headline: The statistic that such labels are compared by.
+        notes: What reading assumed, left out or counted.
+        modes: How well each finds each failure mode; empty where the labels are of none.
+    """
+
+    agreements: Mapping[str, Agreement]
+    alt_tests: Mapping[str, AltTest]
+    headline: str
+    notes: tuple[str, ...]
+    modes: Mapping[str, ModesAgreement] = field(default_factory=dict)
+
+
+def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
+    """Measure each recorded judge that ``--judges`` leaves.
+
+    Raises:
+        UserError: An option of tables that hold both columns, no such judge, or too few items in common.
+        InputError: Faults of either file.
+    """
+    for option, value in (
+        ("--expert", options.expert),
+        ("--judge", options.judge),
+        ("--score", options.score),
+        ("--cluster", options.cluster),
+        ("--all", options.all or None),
+    ):
+        if value is not None:
+            raise UserError(
+                f"{option}: is of a table that holds both the experts' and the judge's grades; beside --labels FILE "
+                "is one of recorded verdicts. Drop one of them."
+            )
+    assert options.labels is not None  # the caller has looked
+    labels = read_labels(
+        options.labels,
+        annotators=options.annotators,
+        accept_at=options.accept_at,
+        turn=options.turn,
+        home=options.home,
+    ).label_set
+    source = str(options.file) if is_path(options.file) else named_table(options.file, NAMES)
+    recorded = check_against(read_recorded(source, OnWhat.of(labels)).narrowed(options.judges), labels)
+    experts, item_ids = experts_of(labels), [item.item_id for item in labels.items]
+    said = {name: recorded.judgments(name, item_ids) for name in recorded.judges}
+    tests = {name: _alt_test(labels, experts, one, options.epsilon) for name, one in said.items()}
+    return RecordedAgreement(
+        {name: _measured(labels, experts, one) for name, one in said.items()},
+        {name: found for name, found in tests.items() if found is not None},
+        default_objective(labels),
+        (*recorded.notes, *_failed(recorded, said)),
+        {name: _modes(labels, experts, one) for name, one in said.items()} if finds_modes(labels.task) else {},
+    )
+
+
+def _modes(labels: LabelSet, experts: Experts, said: Judgments) -> ModesAgreement:
+    parts = {
+        mode: pair(experts, said, labels.scale, accept_only=False, aspect=j) for j, mode in enumerate(labels.aspects)
+    }
+    return measure_modes(parts)
+
+
+def _measured(labels: LabelSet, experts: Experts, said: Judgments) -> Agreement:
+    nominal = labels.scale.level == "nominal"
+    whole, *parts = (
+        pair(experts, said, labels.scale, accept_only=labels.accept_only, aspect=aspect)
+        for aspect in (None, *range(len(labels.aspects)))
+    )
+    found = measure(whole, nominal=nominal)
+    return with_aspects(found, dict(zip(labels.aspects, parts, strict=True)), nominal=nominal)
+
+
+def _alt_test(labels: LabelSet, experts: Experts, said: Judgments, epsilon: float) -> AltTest | None:
+    """On the items that the judge was asked about."""
+    asked = np.flatnonzero(said.asked).tolist()
+    return replaces(labels, experts.rows(asked), said.subset(asked), epsilon)
+
+
+def _failed(recorded: RecordedVerdicts, said: Mapping[str, Judgments]) -> list[str]:
+    """How many verdicts there are none of, by reason."""
+    counts: dict[str, int] = {}
+    for one in said.values():
+        for reason, asked in zip(one.unscored, one.asked, strict=True):
+            if reason is not None and asked:
+                counts[reason] = counts.get(reason, 0) + 1
+    return [f"{recorded.path}: {n:,} labelled items unscored: {reason}" for reason, n in counts.items()]

@@ -1,0 +1,208 @@
+"""Compiled judges as the candidates of a compile: what each says of the labelled items with its own prompt and model.
+
+From then on their verdicts are recorded ones: choice, panels, cascades, calibration and promotion are those of
+``compiler.recorded``; only the judge that ships asks its jurors again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import dspy
+import numpy as np
+
+from judgec.compiler.folds.parts import Parts
+from judgec.compiler.search.candidates import UNCOMPILED, first_predictor
+from judgec.compiler.search.plan import CallPlan, Stage, asked_once, check_caps
+from judgec.compiler.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.held_out import memory_of
+from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.judges.pairwise import is_pairwise, verdicts
+from judgec.judges.recorded import FAILED, OnWhat, RecordedVerdicts
+from judgec.judges.signatures import fenced_inputs
+from judgec.lm.executor import Ask
+from judgec.lm.prices import CostEstimate
+from judgec.lm.spec import EMBEDDED
+from judgec.lm.switchboard import asking
+from judgec.lm.watch import Watch
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item, LabelSet
+from judgec.store.programs import Program
+from judgec.store.sides.learned import LearnedItems
+from judgec.store.verdicts import AboutJudge
+
+JURY_KIND = "jury"  # what the card calls a judge that is made of compiled ones
+STAGE = "jurors"
+
+
+def juror_name(program: Program) -> str:
+    """``NAME@VERSION``: what a juror is called among judges."""
+    return f"{program.card.name}@{program.card.version}"
+
+
+def check_juror(program: Program, labels: LabelSet, fields: Sequence[str]) -> None:
+    """A compiled judge can sit on a jury for these labels.
+
+    Raises:
+        UserError: It judges something else, reads other fields, or has no prompt of its own that is asked.
+    """
+    card, where = program.card, f"--jury {juror_name(program)}"
+    here = (labels.task, labels.aspects, labels.scale.grades)
+    if (card.task, card.aspects, card.scale.grades) != here:
+        raise UserError(
+            f"{where}: judges {card.task} on {', '.join(map(str, card.scale.grades))}; these labels are of "
+            f"{labels.task} on {', '.join(map(str, labels.scale.grades))}. Leave it out."
+        )
+    if set(card.fields) != set(fields):
+        raise UserError(
+            f"{where}: reads {', '.join(card.fields)}; these labels have {', '.join(fields)}. Compile it on them first."
+        )
+    kind = card.settings.get("kind")
+    if kind in {JURY_KIND, "recorded"} or card.settings.get("cascade") is not None:
+        raise UserError(f"{where}: is made of other judges; one with a prompt of its own is valid. Name these instead.")
+
+
+def plan_jury(settings: CompileSettings, labels: LabelSet) -> CallPlan:
+    """What asking all jurors takes.
+
+    Raises:
+        UserError: It does not fit the caps.
+    """
+    stages, calls, usd = [Stage("preflight", _preflight(settings))], 0, 0.0
+    for program in settings.jury:
+        name = juror_name(program)
+        price = asked_once(load_judge(program).module, labels.items, settings.lm.members[name])
+        stages.append(Stage(f"{STAGE}: {name}", price))
+        calls, usd = calls + price.calls, float("nan") if price.usd is None else usd + price.usd
+    check_caps(CostEstimate(calls, 0, None if np.isnan(usd) else usd), settings)
+    return CallPlan(tuple(stages), 0, 0.0, None, searches=True, reflects=False)
+
+
+def _preflight(settings: CompileSettings) -> CostEstimate:
+    asked = [one for one in settings.lm.members.values() if not one.embedded]
+    return CostEstimate(len(asked), 0, 0.0)
+
+
+def check_untaught(parts: Parts, jurors: Sequence[Program]) -> None:
+    """No juror has learned from what the compile tests.
+
+    Raises:
+        UserError: One has, which would make the test a memory.
+    """
+    items = {item.item_id: item for dataset in parts.tested for item in dataset.test.items}
+    for program in jurors:
+        if _learned_nothing(program):
+            continue
+        met = LearnedItems(memory_of(program))
+        met.meet(list(items.values()))
+        if learned := int(met.found().sum()):
+            raise UserError(
+                f"--jury {juror_name(program)}: its prompt was made from queries of {learned} of {len(items)} items "
+                "that this compile tests on; judges that were tested on the same single split are valid. "
+                + ("Add --folds 1, or compile it with --folds 1." if parts.refit else "Compile it on these labels.")
+            )
+
+
+def _learned_nothing(program: Program) -> bool:
+    """Whether its prompt is what it was before anybody saw a label."""
+    card = program.card
+    return card.settings.get("prompt") == UNCOMPILED or card.lm.get("model") == EMBEDDED
+
+
+def ask_jury(labels: LabelSet, settings: CompileSettings, ask: Ask, watch: Watch) -> RecordedVerdicts:
+    """What each juror says of the labelled items; of queries that its demonstrations show it is not asked.
+
+    Args:
+        labels: Of the items.
+        settings: With ``jury`` and its models.
+        ask: The way to the models of all.
+        watch: Told who is asked.
+
+    Raises:
+        ServiceError: A model fails for good; what is paid is in the journal.
+        BudgetError: The caps are reached; likewise.
+    """
+    said = {}
+    for program in settings.jury:
+        name, judge = juror_name(program), load_judge(program)
+        items = [item for item in labels.items if not _shown(item, judge.module)]
+        watch.stage("ask", f"{name}, {settings.lm.members[name].model}, about {len(items):,} items")
+        found = verdicts(judge.module, items, ask=asking(ask, name), scale=labels.scale, aspects=labels.aspects)
+        price = asked_once(judge.module, items, settings.lm.members[name]).usd
+        said[name] = found, None if price is None or not items else price / len(items)
+    return _recorded(labels, settings, said)
+
+
+def _shown(item: Item, module: dspy.Module) -> bool:
+    """Whether a demonstration is about the item's query, or, where items have none, the item itself."""
+    predict = first_predictor(module)
+    texts = fenced_inputs(predict, item) if predict.demos else {}
+    same = ("query",) if item.inputs.get("query") else tuple(texts)
+    return any(all(demo.get(name) == texts[name] for name in same) for demo in predict.demos)
+
+
+def _recorded(
+    labels: LabelSet, settings: CompileSettings, said: Mapping[str, tuple[Judgments, float | None]]
+) -> RecordedVerdicts:
+    about = {juror_name(program): program for program in settings.jury}
+    names = sorted(said)
+    pairs = is_pairwise(load_judge(settings.jury[0]).module)
+    code = {item.item_id: i for i, item in enumerate(labels.items)}
+    rows = {name: np.array([code[item_id] for item_id in said[name][0].item_ids], dtype=np.int64) for name in names}
+    order = {name: np.argsort(rows[name], kind="stable") for name in names}
+
+    def joined(values: Mapping[str, np.ndarray]) -> np.ndarray:
+        return np.concatenate([values[name][order[name]] for name in names])
+
+    count = {name: len(rows[name]) for name in names}
+    reasons = [said[name][0].rationale[i] for name in names for i in order[name]]
+    replies = list(dict.fromkeys(reasons))
+    place = {text: i for i, text in enumerate(replies)}
+    return RecordedVerdicts(
+        path="--jury",
+        about=OnWhat.of(labels),
+        judges={
+            name: AboutJudge(
+                settings.lm.members[name].model,
+                first_predictor(load_judge(about[name]).module).signature.instructions,
+            )
+            for name in names
+        },
+        item_ids=tuple(item.item_id for item in labels.items),
+        judge=np.repeat(np.arange(len(names)), [count[name] for name in names]),
+        item=joined(rows),
+        probabilities=joined({name: said[name][0].probabilities for name in names}),
+        grade=joined({name: said[name][0].grade for name in names}),
+        fault=joined({name: np.where(said[name][0].scored, 0, FAILED) for name in names}),
+        flipped=joined({name: _flipped(said[name][0]) for name in names}),
+        paired=np.full(sum(count.values()), pairs),
+        reply=np.array([place[text] for text in reasons], dtype=np.int64),
+        replies=replies,
+        cost=np.repeat([np.nan if said[name][1] is None else said[name][1] for name in names], list(count.values())),
+        calls=np.full(sum(count.values()), 1.0 + pairs),
+        notes=("what jurors cost is by list price and the length of their prompts", *_unscored(said)),
+    )
+
+
+def _flipped(said: Judgments) -> np.ndarray:
+    return np.zeros(len(said.item_ids), dtype=bool) if said.flipped is None else said.flipped
+
+
+def _unscored(said: Mapping[str, tuple[Judgments, float | None]]) -> Iterator[str]:
+    for name, (judgments, _) in said.items():
+        kinds = sorted({reason.partition(":")[0] for reason in judgments.unscored if reason})
+        if kinds:
+            yield f"{name}: {sum(map(bool, judgments.unscored)):,} items without a verdict: {', '.join(kinds)}"
+
+
+def seated(judge: CompiledJudge, settings: CompileSettings, name: str) -> CompiledJudge:
+    """The judge with the prompts of the jurors that it asks.
+
+    Args:
+        judge: As compiled.
+        settings: With ``jury``.
+        name: Of the juror that it is made of, where it is a single one.
+    """
+    needed = judge.joint.members if judge.joint else (name,)
+    modules = {juror_name(program): load_judge(program).module for program in settings.jury}
+    return replace(judge, jurors={one: modules[one] for one in needed} if judge.asks_lm else {})

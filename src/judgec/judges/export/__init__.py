@@ -1,0 +1,1 @@
+"""Compiled judges as files that other programs read."""

@@ -1,0 +1,66 @@
+"""Tells words that take a grade back, or refuse one, from a comment on it: one table, which the tests go through."""
+
+import re
+from typing import NamedTuple
+
+_APOSTROPHE = "['’]"
+_JUDGE = (
+    r"(?:grade|judge|rate|score|assess|evaluate|answer|comply|give|assign|decide|say|tell|help|do (?:this|that|so))"
+)
+
+
+class Withdrawal(NamedTuple):
+    """One way of giving no grade.
+
+    Args:
+        kind: ``refusal`` or ``negation``.
+        pattern: A regular expression; case does not matter.
+        example: A comment that it matches.
+        whole: The comment is nothing else: "5: no" takes the grade back, "5: no errors" explains it.
+    """
+
+    kind: str
+    pattern: str
+    example: str
+    whole: bool = False
+
+
+TABLE = (
+    Withdrawal("refusal", rf"\bi(?:{_APOSTROPHE}m| am) (?:sorry|unable|not able)\b", "I'm sorry"),
+    Withdrawal("refusal", rf"\bi (?:can(?:not| not|{_APOSTROPHE}t)|won{_APOSTROPHE}t|will not)\b", "I cannot say"),
+    Withdrawal("refusal", r"\bi (?:must |have to |would |will )?(?:refuse|decline)\b", "I refuse to grade"),
+    Withdrawal("refusal", rf"\bi (?:do not|don{_APOSTROPHE}t) (?:want|wish|{_JUDGE})", "I do not want to grade this"),
+    Withdrawal("refusal", rf"\b(?:refus(?:e|ing)|declin(?:e|ing)|unable|not able) to {_JUDGE}\b", "unable to judge"),
+    Withdrawal("refusal", rf"\b(?:cannot|can not|can{_APOSTROPHE}t) be (?:graded|judged|rated|scored)\b",
+               "this cannot be graded"),
+    Withdrawal("refusal", r"\bas an ai\b", "as an AI, that is not for me"),
+    Withdrawal("refusal", r"\bno (?:grade|rating|score|verdict)\b", "no grade"),
+    Withdrawal("negation", r"no|nope|not|none|never|nothing|nein|nicht|non|nee|nej|não|нет|不|いいえ|"
+               r"n/?a|nil|null|nan|wrong|false|not really|absolutely not|certainly not|no way", "no", whole=True),
+    Withdrawal("negation", r"\bnot (?:a|an|the|my|its|your|really a) (?:\w+ )?(?:grade|rating|score|verdict)\b",
+               "that is not my grade"),
+    Withdrawal("negation", r"\bnot (?:this|that) (?:one|grade|score)?\s*$", "not that one"),
+    Withdrawal("negation", rf"\b(?:would|is|was|it{_APOSTROPHE}s) (?:be )?(?:the )?wrong (?:grade|rating|score)\b",
+               "this is the wrong grade"),
+    Withdrawal("negation", r"\b(?:scratch|strike|ignore|disregard) (?:that|this|it)\b|\bnever ?mind\b",
+               "scratch that"),
+    Withdrawal("negation", r"\bon second thoughts?\b|\bi (?:take|took) (?:that|it) back\b|\bchanged my mind\b",
+               "on second thought, lower"),
+    Withdrawal("negation", rf"\b(?:just )?(?:kidding|joking)\b|\bi didn{_APOSTROPHE}t mean\b", "just kidding"),
+)  # fmt: skip
+
+_REFUSING = re.compile("|".join(row.pattern for row in TABLE if row.kind == "refusal"), re.IGNORECASE)
+_ANYWHERE = re.compile("|".join(row.pattern for row in TABLE if not row.whole), re.IGNORECASE)
+_WHOLE = re.compile("|".join(f"(?:{row.pattern})" for row in TABLE if row.whole), re.IGNORECASE)
+AROUND = " \t\r\n\"'`*_.,;:!?()[]-–—…"  # of a comment
+
+
+def refuses(text: str) -> bool:
+    """Whether a text says that there will be no grade."""
+    return _REFUSING.search(text) is not None
+
+
+def takes_back(comment: str) -> bool:
+    """Whether what stands behind a grade refuses it or says that it does not hold."""
+    said = " ".join(comment.split()).strip(AROUND)
+    return _WHOLE.fullmatch(said) is not None or _ANYWHERE.search(said) is not None

@@ -1,0 +1,66 @@
+"""Turns the fields of a reply into values of a known type, sign and size: whoever answers may send anything.
+
+A field that is not what it should be counts as not given. A reply that holds nothing to read is kept all the same,
+under one of ``FAULTS`` in place of the reason why it ended: it was paid for, and a rerun must not ask for ever.
+"""
+
+import math
+
+BAD_SHAPE = "malformed"
+TOO_LONG = "too_long"
+FAULTS = {
+    BAD_SHAPE: "malformed reply: not a chat completion",
+    TOO_LONG: "malformed reply: longer than the tokens that were asked for",
+}
+MOST_TOKENS = 10_000_000  # beyond every context window: a count that nobody can have billed
+LONGEST_NAME = 200  # characters of a model's name
+CERTAIN = 1e-3  # servers round log-probabilities up to a little over 0
+TEXT_A_TOKEN = 16  # characters a token, at the most over a whole reply; English has 4
+JSON_A_TOKEN = 6 * TEXT_A_TOKEN  # every character may come as \\uXXXX
+JSON_AN_ALTERNATIVE = 256  # bytes: a token, its bytes as numbers, its log-probability
+JSON_AROUND = 65_536  # bytes of a reply that are none of its tokens
+
+
+def count(value: object) -> int | None:
+    """A number of tokens; None when it is anything else."""
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
+
+
+def seconds(value: object) -> float | None:
+    """A length of time; None when it is anything else."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if number and 0 <= value < float("inf") else None  # type: ignore[arg-type,operator]  # a number
+
+
+def text(value: object) -> str:
+    """Valid Unicode; empty when it is no text."""
+    if not isinstance(value, str):
+        return ""
+    return value if value.isascii() else value.encode("utf-8", "replace").decode()
+
+
+def name(value: object) -> str:
+    """A text of at most ``LONGEST_NAME`` characters."""
+    return text(value)[:LONGEST_NAME]
+
+
+def logprob(value: object, lowest: float) -> float:
+    """A natural log-probability, at least ``lowest``.
+
+    Raises:
+        ValueError: When it is none.
+    """
+    if type(value) not in {int, float} or math.isnan(value) or value > CERTAIN:  # type: ignore[arg-type,operator]  # a number, by the first condition
+        raise ValueError("no log-probability")
+    return min(max(float(max(value, lowest)), lowest), 0.0)  # type: ignore[call-overload]  # as above
+
+
+def most_text(tokens: int) -> int:
+    """Characters that a reply of so many tokens can have."""
+    return JSON_AROUND // 16 + TEXT_A_TOKEN * tokens
+
+
+def most_bytes(tokens: int, alternatives: int) -> int:
+    """Bytes that the body of a reply can have, with so many alternatives a token, or 0 without log-probabilities."""
+    beside = JSON_AN_ALTERNATIVE * (alternatives + 1) if alternatives else 0
+    return JSON_AROUND + tokens * (JSON_A_TOKEN + beside)

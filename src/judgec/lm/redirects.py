@@ -1,0 +1,40 @@
+"""Keeps prompts and keys on the host that was named: the clients of LiteLLM would follow a redirect to any other."""
+
+from collections.abc import Callable
+from functools import cache, wraps
+from importlib import import_module
+from typing import Any
+
+HANDLERS = "litellm.llms.custom_httpx.http_handler"
+OPENAI = "litellm.llms.openai.common_utils"
+
+
+@cache
+def stay_on_host() -> None:
+    """Have LiteLLM make clients that do not follow redirects, from now on; imports it, which takes a second.
+
+    Only what LiteLLM makes is changed: downloads by other libraries go where they are sent.
+    """
+    handlers, openai = import_module(HANDLERS), import_module(OPENAI)
+    handlers.AsyncHTTPHandler.create_client = _staying(handlers.AsyncHTTPHandler.create_client)
+    openai.BaseOpenAILLM._get_async_http_client = staticmethod(_staying(openai.BaseOpenAILLM._get_async_http_client))  # noqa: SLF001 - no setting of LiteLLM's does this
+    openai.BaseOpenAILLM._get_sync_http_client = staticmethod(_staying(openai.BaseOpenAILLM._get_sync_http_client))  # noqa: SLF001 - as above
+    made = handlers.HTTPHandler.__init__
+
+    @wraps(made)
+    def init(self: Any, *given: Any, **named: Any) -> None:  # LiteLLM's own arguments
+        made(self, *given, **named)
+        self.client.follow_redirects = False
+
+    handlers.HTTPHandler.__init__ = init
+
+
+def _staying(make: Callable[..., Any]) -> Callable[..., Any]:  # LiteLLM is untyped
+    @wraps(make)
+    def client(*given: Any, **named: Any) -> Any:  # as above
+        made = make(*given, **named)
+        if made is not None:
+            made.follow_redirects = False
+        return made
+
+    return client

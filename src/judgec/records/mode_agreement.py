@@ -1,0 +1,84 @@
+"""The record of how far a judge finds the failure modes that experts see."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from judgec.records.estimate import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModes:
+    """A judge beside the experts on one failure mode, or on several together.
+
+    Args:
+        kappa: Cohen's; None with a note where the mode is too rare to measure it.
+        precision: Share of what the judge flags that experts flag, too; None likewise.
+        recall: Share of what experts flag that the judge flags, too; None likewise.
+        p: Two-sided, of "what the judge flags has nothing to do with what experts flag"; None likewise.
+        p_holm: The same after Holm's correction over the modes that have one.
+        n: Labels compared: of the experts, with a judgment.
+        present: Those where experts see it.
+        flagged: Those where the judge does.
+        unscored: Labels without a judgment; in nothing above.
+    """
+
+    kappa: Estimate
+    precision: Estimate
+    recall: Estimate
+    p: float | None = None
+    p_holm: float | None = None
+    n: int = 0
+    present: int = 0
+    flagged: int = 0
+    unscored: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        """For reports."""
+        return {
+            "kappa": self.kappa.to_json(),
+            "precision": self.precision.to_json(),
+            "recall": self.recall.to_json(),
+            "p": self.p,
+            "p_holm": self.p_holm,
+            "n": self.n,
+            "present": self.present,
+            "flagged": self.flagged,
+            "unscored": self.unscored,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ModesAgreement:
+    """All failure modes of a judge.
+
+    Args:
+        modes: By name.
+        micro: All labels of all modes together, whatever they are of.
+        macro: By statistic, its mean over the modes that have it.
+        averaged: By statistic, these modes.
+        thresholds: By mode, the probability from which the judge says that it is there; where it has one.
+    """
+
+    modes: Mapping[str, FoundModes]
+    micro: FoundModes
+    macro: Mapping[str, Estimate]
+    averaged: Mapping[str, tuple[str, ...]]
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be measured of which mode, and why, one sentence each."""
+        return tuple(
+            f"{mode}: {note}"
+            for mode, one in self.modes.items()
+            for note in dict.fromkeys(e.note for e in (one.recall, one.precision) if e.value is None and e.note)
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """For reports."""
+        threshold = {mode: {"threshold": self.thresholds.get(mode)} if self.thresholds else {} for mode in self.modes}
+        return {
+            "modes": {mode: one.to_json() | threshold[mode] for mode, one in self.modes.items()},
+            "micro": self.micro.to_json(),
+            "macro": {name: one.to_json() | {"modes": list(self.averaged[name])} for name, one in self.macro.items()},
+        }

@@ -1,0 +1,69 @@
+"""Gates for build servers: a JUnit file, and Markdown for the summary of a job."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.report.screen import TextTable
+from judgec.report.xml import attribute, content
+from judgec.stats.intervals.gate import GateVerdict
+
+_MARKS = {"passed": "✅", "failed": "❌", "not shown": "⚠️"}
+_SPECIAL = {ord(letter): f"&#{ord(letter)};" for letter in "&<>|`[*\\"}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What one demand came to.
+
+    Args:
+        name: The demand, as it was typed or as the audit is called.
+        verdict: Only ``passed`` opens.
+        sentence: The numbers behind it.
+    """
+
+    name: str
+    verdict: GateVerdict
+    sentence: str
+
+
+def junit(verb: str, gates: Sequence[Gate]) -> str:
+    """A suite named after the command with a test case for each demand; one that is not shown is a failure, too."""
+    shut = [gate for gate in gates if gate.verdict != "passed"]
+    counts = f"tests='{len(gates)}' failures='{len(shut)}' errors='0'"
+    name = attribute(f"judgec {verb}")
+    parts = [
+        f"<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name={name} {counts}>\n<testsuite name={name} {counts}>"
+    ]
+    for gate in gates:
+        failure = f"<failure type={attribute(f'gate {gate.verdict}')} message={attribute(gate.sentence[:200])}>"
+        body = "" if gate.verdict == "passed" else f"{failure}{content(gate.sentence)}</failure>"
+        parts.append(f"<testcase classname={attribute(f'judgec.{verb}')} name={attribute(gate.name)}>{body}</testcase>")
+    return "\n".join([*parts, "</testsuite>", "</testsuites>", ""])
+
+
+def markdown(verb: str, gates: Sequence[Gate], tables: Sequence[TextTable], report: Path | None) -> str:
+    """A heading with the worst verdict, the gates, then what they are about."""
+    worst = min((gate.verdict for gate in gates), key=["failed", "not shown", "passed"].index, default="passed")
+    shown = TextTable(
+        "",
+        ("gate", "verdict", "why"),
+        [(gate.name, f"{_MARKS[gate.verdict]} {gate.verdict}", gate.sentence) for gate in gates],
+    )
+    parts = [f"## judgec {verb}: {_MARKS[worst]} {worst}", *_rows(shown)]
+    for table in tables:
+        parts += ["", f"### {_cell(table.title)}", *_rows(table)]
+    if report is not None:
+        parts += ["", f"Report: `{_cell(str(report))}`"]
+    return "\n".join([*parts, "", ""])
+
+
+def _rows(table: TextTable) -> list[str]:
+    rule = " | ".join([":--", *["--:"] * (len(table.heads) - 1)])
+    lines = [f"| {' | '.join(map(_cell, row))} |" for row in (table.heads, *table.rows)]
+    return ["", lines[0], f"| {rule} |", *lines[1:]]
+
+
+def _cell(text: str) -> str:
+    """Text of users as text: no column, tag, link or line of its own."""
+    return " ".join(text.split()).translate(_SPECIAL)

@@ -1,0 +1,82 @@
+"""The page of a command that prints tables: its sentence, the same tables, what to do next, and the items."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from judgec.report import kit
+from judgec.report.cases import BrowsedCase
+from judgec.report.items import WORDS, embedded, item_lines
+from judgec.report.screen import TextTable
+from judgec.store.splits import write_whole
+
+LONG = 60  # characters of a cell that is a sentence
+ITEMS = ".items.jsonl"  # behind the page's name without its ending
+
+
+@dataclass(frozen=True, slots=True)
+class TablesPage:
+    """What the page shows.
+
+    Args:
+        title: Plain text.
+        facts: Below it: what was read, and when.
+        verdict: The answer, a sentence.
+        standing: Its mark: ``better``, ``even``, ``below`` or ``none``.
+        tables: As on the screen.
+        next: What to do, a sentence each.
+        notes: What the reader has to know.
+        items: The items most worth reading, or none.
+        items_title: Above them.
+        words: What the browser calls things.
+        head: Of the table that stands where no script runs.
+    """
+
+    title: str
+    facts: str
+    verdict: str
+    standing: Literal["better", "even", "below", "none"]
+    tables: Sequence[TextTable]
+    next: Sequence[str]
+    notes: Sequence[str] = ()
+    items: Sequence[BrowsedCase] = ()
+    items_title: str = "Items"
+    words: Mapping[str, str] = field(default_factory=lambda: WORDS)
+    head: Sequence[str] = ("item", "what was said")
+
+
+def _kind(table: TextTable) -> str:
+    """Sentences in cells wrap, numbers do not."""
+    return "words" if any(len(cell) > LONG for row in table.rows for cell in row) else ""
+
+
+def items_path(path: Path) -> Path:
+    """Where the page's items are: beside it, ``report.items.jsonl`` of ``report.html``."""
+    return path.with_name(path.stem + ITEMS)
+
+
+def write_tables_page(shown: TablesPage, path: Path) -> None:
+    """Write the page, and where it has items the JSON lines that hold all of them.
+
+    Raises:
+        OSError: When the folder cannot be written.
+    """
+    file = items_path(path)
+    sections = [
+        {
+            "title": table.title or "Numbers",
+            "table": kit.table(
+                list(table.heads), [list(row) for row in table.rows], _kind(table), label=table.title or "Numbers"
+            ),
+            "legend": table.legend,
+        }
+        for table in shown.tables
+    ]
+    items = embedded(shown.items, words=shown.words, head=shown.head, file=file.name) if shown.items else None
+    values: dict[str, object] = {
+        name: getattr(shown, name) for name in ("title", "facts", "verdict", "standing", "next", "notes", "items_title")
+    }
+    write_whole(path, kit.page("tables.html", {**values, "sections": sections, "items": items}))
+    if shown.items:
+        write_whole(file, "".join(item_lines(shown.items)))

@@ -1,0 +1,59 @@
+"""Words of tables in plain English: under the table, on pages and in ``docs/words.md``."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+JUDGES: Mapping[str, str] = MappingProxyType(
+    {
+        "majority": "always the most frequent grade",
+        "evidence_only": "the evidence alone, no prompt",
+        "uncompiled": "the prompt as it was",
+        "compiled_prompt": "the compiled prompt alone",
+        "best_alone": "the recorded judge that was best as it is",
+        "compiled_single": "the best single judge, compiled",
+        "compiled": "the judge that you get",
+        "compiled_loo": "the same, against all experts but one",
+        "ceiling": "each expert, against all others",
+    }
+)
+"""The rows that a compile compares, by name."""
+
+STATISTICS: Mapping[str, str] = MappingProxyType(
+    {
+        "tau-b": "do judge and expert put the items in the same order? 1 always, 0 no better than chance",
+        "tau-b of the score": "the same for the judge's score, which is finer than its grade",
+        "AUC": "how often the better of two items has the higher score; .5 is chance",
+        "accept agreement": "share of items on which both accept or both reject",
+        "kappa": "the same grade more often than chance would have it; 0 is chance",
+        "QWK": "quadratic weighted kappa: as kappa, but near misses count little",
+        "bias [limits of agreement]": "judge minus expert on average, and where 95 % of the differences lie",
+    }
+)
+"""The statistics whose names do not explain themselves, as tables write them."""
+
+LEADERBOARD: Mapping[str, str] = MappingProxyType(
+    {
+        "rating": "strength in Elo points, fitted to all games at once (Bradley-Terry); 100 more wins 64 % of games",
+        "rank": "places that are still possible: 1-3 is first, second or third",
+        "group": "agents with a letter in common are not told apart",
+        "Elo": "the paper's rating, game after game, averaged over shuffled orders of the games",
+        "± shuffles": "how much Elo depends on that order",
+        "wins %": "share of its games that it won; a tie is none",
+    }
+)
+"""Columns of a leaderboard."""
+
+
+def judges(names: Iterable[str]) -> dict[str, str]:
+    """What the rows of a table of judges are; nothing for names that users gave."""
+    return {name.replace("_", " "): JUDGES[name] for name in names if name in JUDGES}
+
+
+def statistics(names: Iterable[str]) -> dict[str, str]:
+    """What the statistics of a table say, of those that need it."""
+    return {name: STATISTICS[name] for name in names if name in STATISTICS}
+
+
+def leaderboard(heads: Iterable[str]) -> dict[str, str]:
+    """What the columns of a leaderboard say, of those that need it."""
+    return {head: LEADERBOARD[head] for head in heads if head in LEADERBOARD}

@@ -1,0 +1,136 @@
+"""Measures how far a judge finds the failure modes that experts see: each by itself, micro and macro."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+from scipy import stats
+
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import UNLABELLED, IntArray
+from judgec.records.mode_agreement import FoundModes, ModesAgreement
+from judgec.records.ratings import GradePairs, stacked
+from judgec.stats.agreement.measure import Resampling, measure
+from judgec.stats.agreement.statistic import Statistic, WeightedSum, table_statistic
+from judgec.stats.agreement.tables import contingency
+from judgec.stats.intervals.bootstrap import interval
+from judgec.stats.intervals.proportion import share
+from judgec.stats.intervals.significance import holm
+
+PRESENT = 1
+LEAST = 5  # cases below which a share of them is not given: 4 of 4 are compatible with two in five
+STATISTICS = ("kappa", "precision", "recall")
+
+
+def measure_modes(parts: Mapping[str, GradePairs], resampling: Resampling | None = None) -> ModesAgreement:
+    """Each mode by itself, all together, and their mean.
+
+    Intervals of kappa and of means are bootstrap intervals over queries, those of precision and recall exact binomial
+    ones with the design effect of queries. Unscored rows are in nothing and are counted.
+
+    Args:
+        parts: The judge beside the experts by mode, on a scale absent, present; all with the same codes of queries.
+        resampling: How intervals are made.
+    """
+    how = resampling or Resampling()
+    found = {mode: _found(ratings, how) for mode, ratings in parts.items()}
+    adjusted = holm(np.array([np.nan if one.p is None else one.p for one in found.values()], dtype=np.float64))
+    modes = {
+        mode: replace(one, p_holm=None if np.isnan(p) else float(p))
+        for (mode, one), p in zip(found.items(), adjusted.tolist(), strict=True)
+    }
+    averaged = {
+        name: tuple(mode for mode, one in modes.items() if getattr(one, name).value is not None) for name in STATISTICS
+    }
+    macro = {name: _mean(name, [parts[mode] for mode in averaged[name]], how) for name in STATISTICS}
+    micro = replace(_found(stacked(list(parts.values())), how), p=None)
+    return ModesAgreement(modes, micro, macro, averaged)
+
+
+def _found(ratings: GradePairs, how: Resampling) -> FoundModes:
+    labelled = ratings.expert != UNLABELLED
+    known = ratings.where(labelled & (ratings.judge != UNSCORED))
+    expert, judge = known.expert == PRESENT, known.judge == PRESENT
+    n, present, flagged = len(expert), int(expert.sum()), int(judge.sum())
+    rare = _rare(n, present, how)
+    measured = None if rare else measure(known, how).estimates
+    few = _few_flagged(flagged, how)
+    return FoundModes(
+        kappa=rare or _of(measured, "kappa"),
+        precision=few or share(expert[judge].astype(np.int64), known.cluster[judge], level=how.level),
+        recall=rare or share(judge[expert].astype(np.int64), known.cluster[expert], level=how.level),
+        p=None if rare else association_p(known.expert, known.judge, known.cluster),
+        n=n,
+        present=present,
+        flagged=flagged,
+        unscored=int(labelled.sum()) - n,
+    )
+
+
+def association_p(expert: IntArray, judge: IntArray, cluster: IntArray) -> float | None:
+    """Two-sided p-value of "what the judge flags has nothing to do with what the expert flags".
+
+    Fisher's exact test where every row is a query of its own; else a score test whose variance is that of the queries'
+    own sums, so that a judge without any error has a p-value, too.
+
+    Args:
+        expert: 0 or 1, shape (n,).
+        judge: The same.
+        cluster: Code of the query of each row, shape (n,).
+
+    Returns:
+        None where one of them always says the same.
+
+    Source: Fisher (1922), JRSS 85(1); Boos (1992), On generalized score tests, American Statistician 46(4).
+    """
+    if len(np.unique(expert)) < 2 or len(np.unique(judge)) < 2:
+        return None
+    _, codes = np.unique(cluster, return_inverse=True)
+    if int(codes.max()) + 1 == len(expert):
+        return float(stats.fisher_exact(contingency(expert, judge, 2)).pvalue)
+    sums = np.bincount(codes, (expert - expert.mean()) * (judge - judge.mean()))
+    if len(sums) < 2 or not (sums**2).sum():
+        return None
+    return float(2 * stats.t.sf(abs(sums.sum()) / np.sqrt((sums**2).sum()), len(sums) - 1))
+
+
+def _of(measured: Mapping[str, Estimate] | None, name: str) -> Estimate:
+    assert measured is not None  # what is not rare was measured
+    return measured[name]
+
+
+def _rare(n: int, present: int, how: Resampling) -> Estimate | None:
+    """Why recall and kappa are not measured, or None: cases of both kinds are needed."""
+    absent = n - present
+    if min(present, absent) >= LEAST:
+        return None
+    few, word = (present, "show it") if present <= absent else (absent, "do not show it")
+    more = f"label about {ceil((LEAST - few) * n / few):,} more" if few else "label more"
+    note = f"{few} of {n} items {word}, {LEAST} are needed to measure recall and kappa; {more} like these"
+    return Estimate(value=None, note=note, n=n, level=how.level)
+
+
+def _few_flagged(flagged: int, how: Resampling) -> Estimate | None:
+    """Why precision is not measured, or None."""
+    if flagged >= LEAST:
+        return None
+    said = f"the judge flags {flagged} items, {LEAST} are needed to measure precision"
+    return Estimate(value=None, note=said, n=flagged, level=how.level)
+
+
+def _mean(name: str, parts: list[GradePairs], how: Resampling) -> Estimate:
+    if not parts:
+        return Estimate(value=None, note="no mode has it", level=how.level)
+    n_clusters = max(part.n_clusters for part in parts)
+    weight = 1.0 / len(parts)
+    whole = WeightedSum(tuple((weight, _statistic(name, part, n_clusters)) for part in parts))
+    return interval(whole, level=how.level, resamples=how.resamples, seed=how.seed).estimate(
+        sum(len(part.expert) for part in parts)
+    )
+
+
+def _statistic(name: str, ratings: GradePairs, n_clusters: int) -> Statistic:
+    known = ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
+    return table_statistic(name, known.expert, known.judge, known.cluster, n_grades=2, n_clusters=n_clusters)

@@ -1,0 +1,32 @@
+"""Keeps cells of text from being formulas in a spreadsheet, and takes back what did so.
+
+Source: OWASP, CSV injection: what begins with = + - @, their wide forms, a tab or a line end may be run.
+"""
+
+import re
+from collections.abc import Collection
+
+GUARD = "'"
+RISKY = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # guards included: what looks guarded keeps its own
+GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")  # no formula, whatever it begins with
+OWN = (  # columns of the tables that judgec writes and reads again
+    {"stratum", "inclusion_probability"},
+    {"query_id", "agent_a", "agent_b", "preference", "annotator", "answer_a", "answer_b"},
+    {"query_id", "agent_a", "agent_b", "winner", "flipped", "unscored"},
+)
+
+
+def guarded(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return GUARD + text if RISKY.match(text) else text
+
+
+def unguarded(text: str) -> str:
+    """The text that ``guarded`` was given."""
+    return text[1:] if GUARDED.match(text) else text
+
+
+def is_own(columns: Collection[str]) -> bool:
+    """Whether judgec wrote the table, so that its cells are guarded."""
+    return any(own <= set(columns) for own in OWN)

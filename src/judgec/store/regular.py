@@ -1,0 +1,17 @@
+"""Refuses what is no file of bytes: opening a pipe waits until somebody writes into it, which may be for ever."""
+
+import errno
+from pathlib import Path
+
+
+def regular(path: Path) -> Path:
+    """The path, for opening; a link counts as what it leads to.
+
+    Raises:
+        FileNotFoundError: There is nothing.
+        OSError: A pipe, socket, device or folder.
+    """
+    path.stat()
+    if not path.is_file():
+        raise OSError(errno.EINVAL, "a pipe, device or folder; a file is needed", str(path))
+    return path

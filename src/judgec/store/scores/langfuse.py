@@ -1,0 +1,131 @@
+"""Reads Langfuse: traces with their scores, and scores in files of their own.
+
+Source: fern/apis/server/definition/scores-v3.yml and the blob storage export of langfuse/langfuse.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from judgec.store.rows.cells import as_id, as_text, is_missing
+from judgec.store.scores.records import ExportRecord, Origin, Score, ScoreExport
+from judgec.store.scores.texts import answer_in, documents_in, flat, inputs_of, parsed, question_in
+from judgec.store.table import Row
+from judgec.tasks.registry import plain
+
+ORIGINS: Mapping[str, Origin] = {"ANNOTATION": "human", "EVAL": "machine"}  # API may be either
+TRACE_PARTS = ("scores", "corrections", "observations", "input", "output", "id")
+KNOWN = {
+    *("name", "value", "string_value", "long_string_value", "data_type", "source", "comment", "timestamp", "trace_id"),
+    *("observation_id", "session_id", "dataset_run_id", "author_user_id", "subject", "annotation", "project_id"),
+}
+
+
+def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> ScoreExport:
+    """Scores of traces and observations; those of sessions and experiment runs have no answer of their own."""
+    del rename
+    traces: dict[str, Row] = {}
+    observations: dict[str, list[Row]] = {}
+    given: list[Row] = []
+    skipped: Counter[str] = Counter()
+    for record in records:
+        whole = parsed(record.fields.get("trace"))
+        held = (
+            record.fields
+            if not isinstance(whole, Mapping)
+            else {**whole, "observations": record.fields.get("observations")}
+        )
+        fields = _named(held)
+        if "name" in fields and ("value" in fields or "string_value" in fields):
+            given.append(fields)
+        elif "trace_id" in fields and "type" in fields:
+            observations.setdefault(as_id(fields["trace_id"]), []).append(fields)
+        elif "id" in fields and {"input", "output", "scores"} & set(fields):
+            trace = as_id(fields["id"])
+            traces[trace] = fields
+            observations.setdefault(trace, []).extend(_rows(fields.get("observations")))
+            given += [
+                {"trace_id": trace, **one} for part in ("scores", "corrections") for one in _rows(fields.get(part))
+            ]
+        else:
+            skipped["neither trace nor score"] += 1
+    items = {trace: _item(fields, observations.get(trace, [])) for trace, fields in traces.items()}
+    scores: list[Score] = []
+    for fields in given:
+        if "name" not in fields:
+            skipped["without a name"] += 1
+            continue
+        found = _score(fields)
+        if found is None:
+            skipped["of a session or an experiment run, which has no answer of its own"] += 1
+            continue
+        trace = as_id(fields.get("trace_id", found.item))
+        if found.item not in items and trace in items:
+            own = [one for one in observations[trace] if as_id(one.get("id")) == found.item]
+            items[found.item] = {**items[trace], **(_item(own[0], []) if own else {}), "trace_id": trace}
+        scores.append(found)
+    scored = {score.item for score in scores}
+    used = {as_id(item.get("trace_id")) for item in items.values() if "trace_id" in item}
+    return ScoreExport({k: v for k, v in items.items() if k in scored or k not in used}, scores, skipped)
+
+
+def _named(fields: Mapping[str, object]) -> Row:
+    return {plain(name): value for name, value in fields.items() if not is_missing(value)}
+
+
+def _rows(value: object) -> list[Row]:
+    value = parsed(value)
+    return [_named(one) for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _score(fields: Row) -> Score | None:
+    subject, person = parsed(fields.get("subject")), parsed(fields.get("annotation"))
+    about = _named(subject) if isinstance(subject, Mapping) else {}
+    who = {**fields, **(_named(person) if isinstance(person, Mapping) else {})}
+    item = about.get("id") if str(about.get("kind")) in {"trace", "observation"} else None
+    item = item or fields.get("observation_id") or fields.get("trace_id")
+    if item is None:
+        return None
+    source = str(fields.get("source", "")).upper()
+    kind = str(fields.get("data_type", "")).upper()
+    correction = kind == "CORRECTION"
+    value: object = fields.get("value")
+    if kind in {"CATEGORICAL", "TEXT"}:
+        value = fields.get("string_value", value)
+    elif kind == "BOOLEAN" and not isinstance(value, bool):
+        value = str(value).casefold() in {"1", "1.0", "true"}
+    return Score(
+        item=as_id(item),
+        name="correction" if correction else as_text(fields["name"]),
+        value=fields.get("long_string_value") if correction else value,
+        origin=ORIGINS.get(source, "unmarked"),
+        annotator=as_id(who["author_user_id"]) if "author_user_id" in who else "",
+        comment=as_text(fields.get("comment", "")),
+        time=as_text(fields.get("timestamp", fields.get("created_at", ""))),
+        more={name: cell for name, cell in fields.items() if name not in KNOWN},
+        kind="text" if correction or kind == "TEXT" else "grade",
+        marked=f"source {source}" if source else "no source",
+    )
+
+
+def _item(fields: Row, observations: Sequence[Row]) -> Row:
+    """A trace, or an observation; of a trace without texts those of its root, else of its last model call."""
+    timed = sorted(observations, key=lambda one: str(one.get("start_time", "")))
+    roots = [one for one in timed if "parent_observation_id" not in one]
+    calls = [one for one in timed if one.get("type") == "GENERATION"]
+    told = [fields, *roots[:1], *reversed(calls)]
+    asked = next((one["input"] for one in told if not is_missing(one.get("input"))), None)
+    said = next((one["output"] for one in told if not is_missing(one.get("output"))), None)
+    rest = {name: parsed(cell) for name, cell in fields.items() if name not in TRACE_PARTS}
+    row: Row = flat(rest, "trace")
+    named = parsed(asked)
+    more = inputs_of(flat(named)) if isinstance(named, Mapping) else {}
+    if asked is not None:
+        row["query"] = question_in(asked)
+    if said is not None:
+        row["answer"] = answer_in(said)
+    texts = [text for one in timed if one.get("type") == "RETRIEVER" for text in documents_in(one.get("output"))]
+    if contexts := texts or more.get("contexts"):
+        row["contexts"] = contexts
+    if reference := more.get("reference", fields.get("expected_output")):
+        row["reference"] = answer_in(reference)
+    return row

@@ -1,0 +1,1 @@
+"""Reads OpenTelemetry traces of applications that call language models, as rows of a table."""

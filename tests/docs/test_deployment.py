@@ -1,0 +1,111 @@
+"""The GitHub Action and the Dockerfile: what they name exists, and their steps do what they say."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from tests.docs.blocks import ROOT
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def steps() -> list[dict[str, Any]]:  # Any: YAML
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert action["runs"]["using"] == "composite"
+    found: list[dict[str, Any]] = action["runs"]["steps"]
+    return found
+
+
+def test_no_input_of_the_action_is_pasted_into_a_script() -> None:
+    assert not [step for step in steps() if "${{" in step.get("run", "")]
+    assert all(step["shell"] == "bash" for step in steps() if "run" in step)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("resamples", "code", "said"), [("require", 1, "not shown"), ("", 2, "")])
+def test_gate_step_of_the_action_writes_summary_and_junit_and_exits_as_the_gate_says(
+    tmp_path: Path, resamples: str, code: int, said: str
+) -> None:
+    """The installed judgec is this environment's; a compile of few labels is not shown to be better."""
+    tools = tmp_path / "judgec" / "bin"
+    tools.mkdir(parents=True)
+    for name, rest in (("python", ""), ("judgec", f"{ROOT / 'cli.py'}")):
+        (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {rest} "$@"\n')
+        (tools / name).chmod(0o755)
+    rows = [
+        {"item_id": f"i{n}", "query_id": f"q{n // 2}", "query": "which?", "answer": f"word{n}", "grade": 1 + n % 3}
+        for n in range(40)
+    ]
+    (tmp_path / "my labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = "compile-judge 'my labels.jsonl' --name few" + (" --require-promotion" if resamples else "")
+    given = {"ARGUMENTS": command, "JUNIT": "gate.xml", "RUNNER_TEMP": str(tmp_path)}
+    (script,) = (step["run"] for step in steps() if step.get("name") == "Gate")
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        env=os.environ | given | {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    if not said:
+        assert "--junit gate.xml: no gate is asked for; --require-promotion makes one" in done.stderr
+        assert not (tmp_path / "programs").exists()
+        return
+    assert "not promoted" in done.stderr
+    (case,) = ET.parse(tmp_path / "gate.xml").getroot().iter("testcase")  # noqa: S314  # our own
+    assert [failure.attrib["type"] for failure in case] == [f"gate {said}"]
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith(f"## judgec compile-judge: ⚠️ {said}\n")
+    assert "| majority |" in summary
+
+
+def test_image_has_two_stages_copies_what_is_there_and_runs_as_nobody_special() -> None:
+    stages = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
+    assert len(stages) == 2
+    assert all(stage.startswith("python:3.11-slim") for stage in stages)
+    copied = [
+        name for line in re.findall(r"^COPY (?!--from)(.*)$", stages[0], re.MULTILINE) for name in line.split()[:-1]
+    ]
+    assert copied
+    assert not [name for name in copied if not (ROOT / name).exists()]
+    kept = (ROOT / ".dockerignore").read_text().split()
+    assert not [name for name in copied if f"!{name}" not in kept]
+    *_, user = re.findall(r"^USER (\S+)$", stages[1], re.MULTILINE)
+    assert user not in {"root", "0"}
+    assert f" {user}\n" in re.findall(r"^RUN useradd .*\n", stages[1], re.MULTILINE)[0]
+
+
+@pytest.mark.soak
+def test_steps_of_the_image_run_in_a_plain_environment(tmp_path: Path) -> None:
+    """Without docker: the build stage's RUN lines in a folder that holds only what is copied."""
+    build, target = tmp_path / "build", tmp_path / "judgec"
+    build.mkdir()
+    stage = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1]
+    for line in stage.splitlines():
+        if line.startswith("COPY "):
+            names = line.split()[1:-1]
+            for name in names:
+                subprocess.run(["cp", "-r", str(ROOT / name), str(build)], check=True)
+        elif line.startswith("RUN "):
+            step = (
+                line.removeprefix("RUN ")
+                .replace("/opt/judgec", str(target))
+                .replace("python -m venv", f"{sys.executable} -m venv")
+            )
+            subprocess.run(["bash", "-c", step], cwd=build, check=True, timeout=1800)
+    plain = {"PATH": f"{target / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [str(target / "bin" / "judgec"), "demo"], cwd=tmp_path, env=plain, check=True, capture_output=True, text=True
+    )
+    assert "sensors-demo-1@1" in done.stdout

@@ -1,0 +1,84 @@
+"""How long a call waits for an endpoint that asks for time, and who is told."""
+
+import re
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from judgec.errors import ServiceError
+from judgec.lm.backend import Retries
+from judgec.lm.door import open_lm
+from judgec.lm.executor import Executor, Reply
+from judgec.lm.patience import Patience
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Budget, Usage
+from tests.lm.judging import requests
+from tests.service import policies
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.policies import Policy
+from tests.service.replies import Status
+
+CALM = Retries(first_seconds=0.01, jitter=lambda: 0.0)
+
+
+def busy(after: str, code: int = 429) -> Status:
+    return Status(code, "slow down", "rate_limit_exceeded", {"Retry-After": after})
+
+
+def ask(policy: Policy, patience: Patience, calls: int = 6) -> list[Reply]:
+    with FakeOpenAI(policy) as server:
+        spec = LMSpec.parse("openai/x", api_base=server.base_url)
+        lm = open_lm(
+            spec,
+            journal=None,
+            budget=Budget(),
+            usage=Usage(),
+            retries=CALM,
+            patience=patience,
+            environ={"OPENAI_API_KEY": "sk-1"},
+        )
+        return list(Executor(lm, in_flight=2).run(requests(calls)))
+
+
+@pytest.mark.parametrize("after", ["86400", "1e308", "Thu, 31 Dec 2099 23:59:59 GMT", "301"])
+@pytest.mark.parametrize("code", [429, 503])
+def test_wait_beyond_the_cap_fails_its_call_at_once_with_the_reason(after: str, code: int) -> None:
+    began = time.monotonic()
+    replies = ask(policies.every(3, busy(after, code)), Patience())
+    assert time.monotonic() - began < 30
+    bad = [reply for reply in replies if reply.text is None]
+    assert len(bad) == 2
+    assert all(re.search(r"asks to wait [\de.+]+ s; --max-wait is 300 s .*slow down", str(one.error)) for one in bad)
+
+
+@pytest.mark.parametrize("after", ["nan", "-5", "inf", "soon", "", "Thu, 31 Dec 99999 23:59:59 GMT", "1, 2"])
+def test_wait_that_makes_no_sense_is_as_none(after: str) -> None:
+    assert all(reply.text is not None for reply in ask(policies.every(3, busy(after)), Patience()))
+
+
+def test_waits_of_one_call_count_together() -> None:
+    said: list[str] = []
+    with pytest.raises(ServiceError, match=r"has made it wait|asks to wait"):
+        ask(policies.always(busy("0.05")), Patience(0.12, said.append), calls=40)
+    assert said == []  # nobody reads a line about a blink
+
+
+def test_endpoint_that_asks_every_call_to_wait_too_long_ends_the_run() -> None:
+    with pytest.raises(ServiceError, match=r"asks to wait 86400 s; --max-wait is 300 s"):
+        ask(policies.always(busy("86400")), Patience(), calls=60)
+
+
+def test_tell_says_until_when_once_for_all_calls_that_wait_alike() -> None:
+    said: list[str] = []
+    patience = Patience(say=said.append)
+    now = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC).timestamp()
+    for second in range(10):  # each of many calls is told the same end
+        patience.tell(60.0 - second, now + second, "slow down")
+    patience.tell(120.0, now + 5, "slow down")
+    patience.tell(4.9, now + 500, "slow down")
+    until = [datetime.fromtimestamp(now + end, UTC).astimezone() for end in (60, 125)]
+    assert said == [
+        f"waiting 60 s for the endpoint, until {until[0]:%H:%M:%S} (slow down)",
+        f"waiting 120 s for the endpoint, until {until[1]:%H:%M:%S} (slow down)",
+    ]

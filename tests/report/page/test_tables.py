@@ -1,0 +1,82 @@
+"""The page of a command that prints tables: the sentence, the tables, the items, and nothing of a text runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judgec.report.cases import BrowsedCase, CaseSide
+from judgec.report.page.tables import TablesPage, items_path, write_tables_page
+from judgec.report.screen import TextTable
+from tests.cli.process import ROOT, judgec_here
+from tests.report.page.html import Page
+from tests.review.browser import CHROMIUM, Browser
+
+EVIL = "<script>alert(1)</script>"
+LONG = "word " * 80 + "unbroken" * 60
+
+
+def made(path: Path) -> str:
+    shown = TablesPage(
+        title=f"A against {EVIL}",
+        facts="148 grades",
+        verdict="A agrees with the experts more than B.",
+        standing="better",
+        tables=[
+            TextTable("numbers", ("", "A"), [("tau-b", ".68 [.57, .77]")], legend={"tau-b": f"the order {EVIL}"}),
+            TextTable("words", ("group", "what"), [("a", LONG), (EVIL, "")]),
+        ],
+        next=["Ship A.", EVIL],
+        notes=["A note."],
+        items=[
+            BrowsedCase("i1", "experts 1", EVIL, None, True, None, 2.0, [CaseSide("A", "1", {"answer": (LONG,)}, EVIL)])
+        ],
+    )
+    write_tables_page(shown, path)
+    return path.read_text(encoding="utf-8")
+
+
+def test_page_opens_with_the_verdict_and_holds_tables_legend_steps_and_items(tmp_path: Path) -> None:
+    html = made(tmp_path / "page.html")
+    assert Page(html).faults == []
+    assert EVIL not in html
+    places = [
+        html.index(text) for text in ("A agrees with the experts", ".68 [.57, .77]", "the order", "Ship A.", "A note.")
+    ]
+    assert places == sorted(places)
+    (line,) = items_path(tmp_path / "page.html").read_text().splitlines()
+    assert json.loads(line)["sides"][0]["reason"] == EVIL
+    assert items_path(tmp_path / "page.html").name == "page.items.jsonl"
+
+
+def test_labels_have_a_page_and_other_ways_of_the_command_have_none(tmp_path: Path) -> None:
+    labels = ROOT / "trainsets" / "sensors" / "labels.jsonl"
+    done = judgec_here(tmp_path, "labels", labels, "--report", "labels.html")
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[-1] == "report: labels.html"
+    html = (tmp_path / "labels.html").read_text(encoding="utf-8")
+    assert Page(html).faults == []
+    assert "3 annotators agree with each other by tau-b .897" in html
+    assert html.index("Leniency") < html.index("train / dev / test")
+    with pytest.raises(AssertionError, match=r"--report x\.html: a page of the labels as they are"):
+        judgec_here(tmp_path, "labels", labels, "--report", "x.html", "--review")
+
+
+@pytest.mark.full
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: pages of tables are NOT checked in a browser")
+def test_nothing_is_clipped_at_three_widths(tmp_path: Path) -> None:
+    made(tmp_path / "page.html")
+    labels = ROOT / "trainsets" / "sensors" / "labels.jsonl"
+    assert judgec_here(tmp_path, "labels", labels, "--report", "labels.html").returncode == 0
+    asked = ("--index", ROOT / "trainsets" / "sensors" / "catalogue", "--passages", 6, "--out", "q.jsonl")
+    assert judgec_here(tmp_path, "generate-queries", *asked, "--report", "queries.html").returncode == 0
+    with Browser(tmp_path / "profile", (1400, 900)) as browser:
+        for name in ("page", "labels", "queries"):
+            browser.open((tmp_path / f"{name}.html").as_uri())
+            browser.until(f"document.readyState === 'complete' && location.pathname.endsWith('{name}.html')")
+            browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+            for width in (1400, 1024, 420):
+                browser.resize(width, 900)
+                assert browser.run("document.scrollingElement.scrollWidth <= innerWidth"), (name, width)
+        shown = "document.querySelectorAll('#items-browser details').length"
+        assert browser.run(shown) == len((tmp_path / "q.jsonl").read_text().splitlines())

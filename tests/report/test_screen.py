@@ -1,0 +1,94 @@
+"""Tables on narrow screens: nothing is lost and nothing that belongs together is torn apart."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgec.report.screen import TextTable, blocks, print_tables
+
+HEADS = ("agent", "rating [95 %]", "rank", "group", "Elo", "wins : losses", "tokens a query", "median ms", "$ a query")
+ROWS = [
+    ("rag-fusion-hybrid", "1043 [1001, 1088]", "1 (1-2)", "A", "1052", "41 : 7", "12,429", "1234.5", "0.0012"),
+    ("rag-bm25", "957 [912, 999]", "2 (1-2)", "A", "948", "7 : 41", "2,429", "12.0", "0.0001"),
+]
+
+
+def printed(
+    table: TextTable, width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_tables(table)
+    return capsys.readouterr().out.split("\n")
+
+
+@pytest.mark.parametrize("width", [42, 60, 80, 100, 200])
+def test_every_cell_is_whole_and_no_line_is_longer_than_the_screen(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = printed(TextTable("Leaderboard", HEADS, ROWS), width, capsys, monkeypatch)
+    assert max(map(len, lines)) <= width
+    for row in ROWS:
+        for cell in row:
+            assert any(cell in line for line in lines), cell
+
+
+def test_wide_screen_has_one_line_a_row_and_a_narrow_one_the_first_column_in_each_block(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = printed(TextTable("Leaderboard", HEADS, ROWS), 200, capsys, monkeypatch)
+    assert sum("rag-bm25" in line for line in wide) == 1
+    narrow = printed(TextTable("Leaderboard", HEADS, ROWS), 50, capsys, monkeypatch)
+    assert sum("rag-bm25" in line for line in narrow) > 1
+    assert sum("Leaderboard" in line for line in narrow) == 1
+
+
+def test_heads_wrap_before_cells_and_texts_wrap_between_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advice = "ask for shorter answers, and index the catalogue in smaller passages than now"
+    table = TextTable(
+        "What to do", ("scenario", "share that failed", "advice"), [("numbers", ".31 [.22, .42]", advice)]
+    )
+    lines = printed(table, 60, capsys, monkeypatch)
+    assert any(".31 [.22, .42]" in line for line in lines)
+    said = " ".join(re.sub(r"numbers|\.31 \[\.22, \.42\]", "", line).strip() for line in lines[4:])
+    assert advice in " ".join(said.split())
+
+
+def test_name_longer_than_the_screen_stays_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "llama3.2/" + "very-long-name-" * 6
+    lines = printed(TextTable("Judges", ("judge", "QWK"), [(name, ".46 [.40, .52]")]), 40, capsys, monkeypatch)
+    assert any(name in line for line in lines)
+    assert any(".46 [.40, .52]" in line for line in lines)
+
+
+def test_legend_stands_under_the_table_and_is_wrapped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = TextTable(
+        "T", ("judge", "n"), [("ceiling", "3")], legend={"ceiling": "each expert, against all the others"}
+    )
+    lines = printed(table, 36, capsys, monkeypatch)
+    assert [line.split()[0] for line in lines if "each" in line] == ["ceiling"]
+    assert max(map(len, lines)) <= 36
+
+
+def test_column_of_nothing_has_a_place(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = printed(TextTable("T", (" ", "n"), [("", "3")]), 40, capsys, monkeypatch)
+    assert any(line.split() == ["3"] for line in lines)
+
+
+@given(
+    st.lists(st.lists(st.text("ab [],.1%", max_size=20), min_size=3, max_size=3), min_size=1, max_size=4),
+    st.integers(10, 120),
+)
+def test_every_column_is_in_a_block_and_the_first_in_all(columns: list[list[str]], width: int) -> None:
+    found = list(blocks(columns, width))
+    assert set().union(*found) == set(range(len(columns)))
+    assert all(0 in block for block in found)
+    later = [place for block in found for place in block if place]
+    assert later == sorted(set(later))

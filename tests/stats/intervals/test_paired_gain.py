@@ -1,0 +1,65 @@
+"""A paired gain: its value and error by hand, and that a gain whose error is undefined never counts as clear."""
+
+import numpy as np
+import pytest
+
+from judgec.compiler.calibrate_choice import _winner
+from judgec.judges.calibrator import CalibratorChoice
+from judgec.stats.agreement.statistic import MomentStatistic
+from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
+
+
+def mean_of(values: list[float]) -> MomentStatistic:
+    """The mean of one value a query."""
+    found = np.array(values)
+    return MomentStatistic(np.ones(len(found)), found, found**2, 0.0, 0.0, (-10.0, 10.0))
+
+
+def test_paired_gain_of_means_is_the_mean_difference_with_its_standard_error() -> None:
+    challenger, incumbent = [1.0, 2.0, 4.0, 3.0], [0.0, 2.0, 2.0, 2.0]
+    gain = paired_gain(mean_of(challenger), mean_of(incumbent))
+    # differences 1, 0, 2, 1: mean 1, sample variance 2/3, standard error sqrt(2/3/4)
+    assert gain.value == pytest.approx(1.0)
+    assert gain.error == pytest.approx(np.sqrt(2 / 3 / 4))
+    assert gain.clear
+    assert not paired_gain(mean_of(incumbent), mean_of(challenger)).clear
+
+
+def test_paired_gain_within_one_standard_error_is_not_clear() -> None:
+    gain = paired_gain(mean_of([3.0, -2.0, 0.0]), mean_of([0.0, 0.0, 0.0]))
+    assert gain.error is not None
+    assert 0 < gain.value < gain.error
+    assert not gain.clear
+
+
+def test_paired_gain_of_a_single_query_has_no_error_and_is_not_clear() -> None:
+    gain = paired_gain(mean_of([1.0]), mean_of([0.0]))
+    assert (gain.value, gain.error, gain.clear) == (1.0, None, False)
+
+
+def test_paired_gain_that_is_undefined_without_a_query_has_no_error_and_is_not_clear() -> None:
+    class Fragile(MomentStatistic):
+        def without_one(
+            self, weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+        ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+            return np.where(np.arange(weights.shape[1]) == 0, np.nan, super().without_one(weights))
+
+    found = np.array([1.0, 1.0, 1.0])
+    gain = paired_gain(Fragile(np.ones(3), found, found**2, 0.0, 0.0, (-10.0, 10.0)), mean_of([0.0, 0.0, 0.0]))
+    assert (gain.value, gain.error, gain.clear) == (1.0, None, False)
+
+
+@pytest.mark.parametrize(("value", "error"), [(np.nan, 0.1), (0.0, 0.0), (-1.0, 0.0), (5.0, None)])
+def test_gain_that_is_undefined_or_not_above_zero_is_not_clear(value: float, error: float | None) -> None:
+    assert not PairedGain(value, error).clear
+
+
+def test_decision_rule_whose_gain_has_no_error_does_not_ship() -> None:
+    def row(gain: float, error: float | None) -> CalibratorChoice:
+        return CalibratorChoice(
+            source="lm", family="none", rule="raw", loss=0.1, grade_error=0.1, gain=gain, gain_error=error
+        )
+
+    incumbent = row(0.0, 0.0)
+    assert _winner([incumbent, row(0.5, None)], 0) == 0
+    assert _winner([incumbent, row(0.5, None), row(0.2, 0.1)], 0) == 2
