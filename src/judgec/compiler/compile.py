@@ -159,10 +159,11 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         settings = replace(settings, recorded=ask_jury(labels, settings, session.ask, watch))
     tested_queries = dataset.test.n_queries
     compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch, tested_queries)
-    rounds = [
-        compiling.round(each, room, f", round {number} of {len(parts.rounds)}" if parts.refit else "")
-        for number, (each, room) in enumerate(zip(parts.rounds, plan.rounds, strict=True), start=1)
-    ]
+    rounds: list[Round] = []
+    for each, room in zip(parts.rounds, plan.rounds, strict=True):
+        rounds = [one.without_ratings() for one in rounds]
+        of = f", round {len(rounds) + 1} of {len(parts.rounds)}" if parts.refit else ""
+        rounds.append(compiling.round(each, room, of))
     cascade = _cascade(parts, rounds, settings, objective)
     if cascade is not None and cascade.shipped:
         rounds = [one.with_cascade() for one in rounds]

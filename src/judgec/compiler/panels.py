@@ -420,7 +420,8 @@ def _scored(table: _Table, tried: _Tried, incumbent: Candidate, settings: Compil
     candidate = _candidate(tried.panel, incumbent)
     recorded = table.recorded.with_panel(candidate.name, tried.panel)
     ratings = ratings_of(table.bench.dataset, table.part, tried.raw)
-    return scored_candidate(candidate, recorded, tried.raw, ratings, table.objective, settings, tried.rated)
+    found = scored_candidate(candidate, recorded, tried.raw, ratings, table.objective, settings, tried.rated)
+    return replace(found, members=tried.panel.members)
 
 
 def _spoke(table: _Table, panel: Panel) -> str:

@@ -245,6 +245,7 @@ def scored_candidate(
         calls=calls,
         asked=asked,
         worth=None if calibrated is None else worth_of(calibrated, objective, settings),
+        rated=calibrated,
     )
 
 
