@@ -150,7 +150,9 @@ def test_grades_by_query_and_agent_alone_take_texts_from_the_tournament(found: E
     table = Table("grades.csv", tuple(rows[0]), tuple(rows), tuple(range(1, 7)))
     sheet = Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5)))
     graded = read_graded(table, sheet, found.entries, {})
-    played = [cell for cell in [(f"q{k}", agent) for k in range(2) for agent in agents] if cell in found.entries.answers]
+    played = [
+        cell for cell in [(f"q{k}", agent) for k in range(2) for agent in agents] if cell in found.entries.answers
+    ]
     assert {cell: score["grade"] for cell, score in graded.scores.items()} == {
         (query, agent): 5.0 - int(query[1:]) for query, agent in played
     }

@@ -168,7 +168,14 @@ def _tested(
     one, other = one[both], other[both]
     means = (float(one.mean()), float(other.mean()))
     return AspectTest(
-        grader, aspect, pair, pooled, means, _difference(np.round(one - other, EQUAL_TO)), paired_t(one, other), wilcoxon(one, other)
+        grader,
+        aspect,
+        pair,
+        pooled,
+        means,
+        _difference(np.round(one - other, EQUAL_TO)),
+        paired_t(one, other),
+        wilcoxon(one, other),
     )
 
 
