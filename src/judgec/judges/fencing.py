@@ -32,6 +32,7 @@ indirect prompt injection attacks with spotlighting", arXiv:2403.14720.
 
 import re
 
+from judgec.records.claim import NUGGETS
 from judgec.records.label import Text
 
 QUOTE = "> "
@@ -88,7 +89,7 @@ def fence(name: str, value: Text) -> str:
         return f"(the {name} {'are' if name.endswith('s') else 'is'} empty)"
     if isinstance(value, str):
         return _quote(disarmed(value))
-    if name != "contexts":
+    if name not in {"contexts", NUGGETS}:
         return _fenced_turns(value)
     return "\n".join(f"[{number}]\n{_quote(disarmed(text))}" for number, text in enumerate(value, 1))
 

@@ -6,6 +6,8 @@ BUILT_IN = (  # the most specific first: inference takes the first that fits
     "reliability",
     "answer",
     "modes",
+    "cited",
+    "claims",
     "grade",
     "relevance",
 )

@@ -27,6 +27,7 @@ TOPICS = (
     "turns",  # before the question
 )
 _FEATURES = {
+    "recall": "claims.reference_recall claims.reference_near claims.reference_near_min",
     "refusal": (
         "answer.refusal answer.refused answer.refused_at_once answer.refused_then_answered "
         "reference.refusal_unwarranted"
@@ -69,6 +70,9 @@ _BY_FAMILY = {
     "contexts": "support",
     "document": "query",
     "conversation": "turns",
+    "claims": "sentences",
+    "citations": "sentences",
+    "told": "sentences",
 }
 
 

@@ -11,10 +11,11 @@ from judgec.judges.calibrator import Calibrator
 from judgec.judges.cascade import Cascade
 from judgec.judges.export.asking import Complete, PromptModule
 from judgec.judges.judge import CompiledJudge
+from judgec.records.claim import NUGGETS
 from judgec.records.conversation import DIALOGUE, usual_turn
 from judgec.records.label import Item, Text
 from judgec.records.scale import Scale
-from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.store.rows.cells import as_id, as_nuggets, as_text, as_texts, is_missing
 from judgec.store.rows.conversations import judged_row
 
 ALTERNATIVES = " | "  # joins several references into one text, as evidence splits them again
@@ -35,7 +36,8 @@ class StandaloneJudge:
         """Prompt, evidence and calibration."""
         state, asked = self.state, self.state["prompt"]
         forms = tuple((one["placeholders"], one["messages"]) for one in asked["forms"])
-        module = PromptModule(asked["pairs"], asked["embedded"], tuple(asked["inputs"]), tuple(asked["outputs"]), forms)
+        fields = tuple(asked["inputs"]), tuple(asked["outputs"])
+        module = PromptModule(asked["pairs"], asked["embedded"], *fields, forms, asked.get("checks", ""))
         evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
         calibrators = {name: Calibrator.model_validate(one) for name, one in state["calibrators"].items()}
         cascade = None if state["cascade"] is None else Cascade.model_validate(state["cascade"])
@@ -74,7 +76,7 @@ class StandaloneJudge:
                 if name in fields["graded"]:
                     inputs[name] = ""
             elif name in fields["lists"]:
-                if texts := as_texts(value)[0]:
+                if texts := (as_nuggets(value) if name == NUGGETS else as_texts(value))[0]:
                     inputs[name] = texts
             elif name in fields["graded"] and isinstance(value, list | tuple) and DIALOGUE in item:
                 inputs[name] = as_texts(value)[0]  # the turns of a whole dialogue

@@ -108,9 +108,17 @@ def browsed_items(
             reason=judged.rationale[i],
             labels=[_said_by(label, scale) for label in labels.get(item.item_id, ())],
             texts={name: item.texts(name) for name in _in_reading_order(item)},
+            claims=_detail(judged, i, "claims"),
+            nuggets=_detail(judged, i, "found_nuggets"),
         )
         for i, item in enumerate(items)
     )
+
+
+def _detail(judged: Judgments, row: int, name: str) -> Sequence[Mapping[str, object]]:
+    """A list in the further columns of a judgment; empty where there is none."""
+    found = None if judged.details is None else judged.details[row].get(name)
+    return found if isinstance(found, list) else ()
 
 
 def _least(values: Sequence[float]) -> float | None:

@@ -95,7 +95,12 @@ def infer_task(table: Table) -> tuple[Task, str]:
     Raises:
         InputError: When the columns fit no task; it says what each lacks.
     """
-    fits = [task for task in TASKS if not missing_columns(table.columns, task, labelled=True)]
+    fits = [
+        task
+        for task, spec in TASKS.items()
+        if not missing_columns(table.columns, task, labelled=True)
+        and (not spec.inferred_by or set(spec.inferred_by) & set(table.columns))
+    ]
     if not fits:
         lacks = "; ".join(
             f"{task} lacks {listed(missing_columns(table.columns, task, labelled=True))}" for task in advised()
@@ -140,6 +145,8 @@ def missing_columns(columns: Sequence[str], task: Task, *, labelled: bool) -> tu
     """The columns that ``task`` needs and the table lacks; alternatives are joined by "or"."""
     spec = TASKS[task]
     missing = [name for name in spec.required if name not in columns]
+    if spec.one_of and not set(spec.one_of) & set(columns):
+        missing.append(" or ".join(spec.one_of))
     if labelled:
         has_label = aspect_columns(columns, spec.prefix) if spec.by_aspect else set(spec.labels) & set(columns)
         if not has_label:
