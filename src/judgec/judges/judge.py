@@ -22,7 +22,7 @@ from judgec.judges.panel import Panel
 from judgec.judges.recorded import RecordedInterview
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import fingerprint
-from judgec.judges.stream.interview import Interview, OnVerdict
+from judgec.judges.stream.interview import AHEAD, Interview, OnVerdict
 from judgec.judges.stream.jurors import JuryInterview
 from judgec.judges.stream.recall import Recall
 from judgec.lm.executor import Ask
@@ -133,6 +133,7 @@ class CompiledJudge:
         samples: int = 1,
         structured: bool = False,
         recall: Recall | None = None,
+        ahead: int = AHEAD,
         on_verdict: OnVerdict | None = None,
     ) -> Interview | None:
         """The judge's prompt, ready for a stream of items; None when it asks no LM. Of a jury, see ``jury``.
@@ -142,6 +143,7 @@ class CompiledJudge:
             samples: Replies an item.
             structured: Ask for JSON under a schema at the first attempt already.
             recall: Where verdicts are looked up.
+            ahead: As for ``Interview``.
             on_verdict: Told of progress.
         """
         if not self.asks_lm:
@@ -155,6 +157,7 @@ class CompiledJudge:
             structured=structured,
             anew=True,
             recall=recall,
+            ahead=ahead,
             on_verdict=on_verdict,
         )
 
@@ -164,6 +167,7 @@ class CompiledJudge:
         recall: Callable[[str], Recall],
         *,
         structured: bool = False,
+        ahead: int = AHEAD,
         on_verdict: OnVerdict | None = None,
     ) -> JuryInterview:
         """The jurors' prompts, ready for a stream of items.
@@ -172,6 +176,7 @@ class CompiledJudge:
             ask: Sends requests to the jurors' models, a ``Switchboard``'s.
             recall: Where a juror's verdicts are looked up, by its name.
             structured: Ask for JSON under a schema at the first attempt already.
+            ahead: As for ``Interview``.
             on_verdict: Told of progress.
         """
         interviews = {
@@ -183,6 +188,7 @@ class CompiledJudge:
                 structured=structured,
                 anew=True,
                 recall=recall(name),
+                ahead=ahead,
                 on_verdict=on_verdict,
             )
             for name, module in self.jurors.items()
