@@ -107,6 +107,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         budget=options.budget,
         max_cost=options.max_cost,
         max_wait=options.max_wait,
+        batch=options.batch,
         evidence=options.evidence,
         reflection=reflection,
         no_reflection=no_reflection,

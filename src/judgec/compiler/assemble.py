@@ -253,6 +253,14 @@ def calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgment
     return joined(*(part for part, _ in pieces)), concatenate([raw for _, raw in pieces])
 
 
+def everything_asked(bench: Bench, candidate: Candidate) -> None:
+    """Ask all that calibrating, testing and promising with a prompt asks; the replies are in the journal then."""
+    calibration_data(bench, candidate)
+    for part in (bench.dataset.test, bench.dataset.reserve):
+        if part is not None and part.items:
+            bench.raw(candidate, part)
+
+
 def _without_query(candidate: Candidate, query: str) -> Candidate:
     """The candidate without its demonstrations of one query."""
     demos = first_predictor(candidate.module).demos

@@ -32,6 +32,7 @@ from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, Verification, la
 from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.judges.pairwise import verdicts
 from judgec.judges.recorded import RecordedVerdicts
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
@@ -156,7 +157,9 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     if settings.recorded is None:
         session.preflight(reflects=plan.whole.reflects)
     if settings.jury:
-        settings = replace(settings, recorded=ask_jury(labels, settings, session.ask, watch))
+        settings = replace(settings, recorded=ask_jury(labels, settings, session.ask_whole, watch))
+    if settings.batch and settings.recorded is None:
+        _ask_ahead(parts, module, session, watch)
     tested_queries = dataset.test.n_queries
     compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch, tested_queries)
     rounds: list[Round] = []
@@ -224,6 +227,19 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         cascade=cascade,
         retargeted=moved,
     )
+
+
+def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch) -> None:
+    """Ask the uncompiled judge about everything that some round learns from or tests: one batch in place of many.
+
+    Its replies stay in the journal, where each round finds those that it may see.
+    """
+    items = {
+        item.item_id: item for one in parts.rounds for part in (one.train, one.dev, one.test) for item in part.items
+    }
+    watch.stage("batch", f"the uncompiled judge on {len(items)} items")
+    labels = parts.pooled.labels
+    verdicts(module, list(items.values()), ask=session.finish, scale=labels.scale, aspects=labels.aspects)
 
 
 def _cascade(

@@ -23,7 +23,7 @@ from judgec.judges.panel import Panel
 from judgec.judges.recorded import RecordedInterview
 from judgec.judges.registry import judge_module
 from judgec.judges.signatures import check_kind, fingerprint
-from judgec.judges.stream.interview import Interview, OnVerdict
+from judgec.judges.stream.interview import AHEAD, Interview, OnVerdict
 from judgec.judges.stream.jurors import JuryInterview
 from judgec.judges.stream.recall import Recall
 from judgec.lm.executor import Ask
@@ -137,6 +137,7 @@ class CompiledJudge:
         samples: int = 1,
         structured: bool = False,
         recall: Recall | None = None,
+        ahead: int = AHEAD,
         on_verdict: OnVerdict | None = None,
     ) -> Interview | None:
         """The judge's prompt, ready for a stream of items; None when it asks no LM. Of a jury, see ``jury``.
@@ -146,6 +147,7 @@ class CompiledJudge:
             samples: Replies an item.
             structured: Ask for JSON under a schema at the first attempt already.
             recall: Where verdicts are looked up.
+            ahead: As for ``Interview``.
             on_verdict: Told of progress.
         """
         if not self.asks_lm:
@@ -159,6 +161,7 @@ class CompiledJudge:
             structured=structured,
             anew=True,
             recall=recall,
+            ahead=ahead,
             on_verdict=on_verdict,
         )
 
@@ -168,6 +171,7 @@ class CompiledJudge:
         recall: Callable[[str], Recall],
         *,
         structured: bool = False,
+        ahead: int = AHEAD,
         on_verdict: OnVerdict | None = None,
     ) -> JuryInterview:
         """The jurors' prompts, ready for a stream of items.
@@ -176,6 +180,7 @@ class CompiledJudge:
             ask: Sends requests to the jurors' models, a ``Switchboard``'s.
             recall: Where a juror's verdicts are looked up, by its name.
             structured: Ask for JSON under a schema at the first attempt already.
+            ahead: As for ``Interview``.
             on_verdict: Told of progress.
         """
         interviews = {
@@ -187,6 +192,7 @@ class CompiledJudge:
                 structured=structured,
                 anew=True,
                 recall=recall(name),
+                ahead=ahead,
                 on_verdict=on_verdict,
             )
             for name, module in self.jurors.items()

@@ -4,7 +4,6 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-from judgec.lm.door import preflight
 from judgec.lm.executor import Ask, Executor, OnDone, Reply, Request
 
 
@@ -40,7 +39,7 @@ class Switchboard:
             ServiceError: When one cannot be reached.
         """
         for executor in {id(one): one for one in self.members.values()}.values():
-            preflight(executor.lm, keep=True)
+            executor.preflight()
 
 
 def asking(ask: Ask, juror: str) -> Ask:
