@@ -430,6 +430,7 @@ def judge_file(
     judge: str | None = None,
     jury: str | Sequence[str] = (),
     out: str | Path = ".",
+    workers: int | None = None,
     inputs: bool = True,
     columns: Mapping[str, str] | None = None,
     turn: Literal["last", "each", "whole"] | None = None,

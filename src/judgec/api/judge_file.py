@@ -167,7 +167,7 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
     with ExitStack() as opened:
         session = opened.enter_context(open_session(options, workspace, watch))
         count = VerdictCount(session, watch.progress)
-        jury = open_jury(loaded, items.items, options, session, count, file, options.columns)
+        jury = open_jury(loaded, items.items, options, session, count, file, options.columns, workers=options.workers)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
         opened.callback(gc.unfreeze)
         judges = ", ".join(f"{card.name}@{card.version}" for card in cards)

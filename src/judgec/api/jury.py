@@ -9,9 +9,10 @@ from judgec.api.live import live_interview, live_specs
 from judgec.api.options.judge import Asking
 from judgec.api.recorded import recorded_for
 from judgec.errors import UserError
-from judgec.judges.judge import load_judge
+from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.pairwise import is_pairwise
 from judgec.judges.recorded import RecordedInterview, judge_of
+from judgec.judges.stream.ahead import Processes, count_of
 from judgec.judges.stream.interview import AHEAD, FAR_AHEAD
 from judgec.judges.stream.jury import Juror, Jury
 from judgec.judges.stream.recall import Recall
@@ -91,6 +92,8 @@ def open_jury(
     count: VerdictCount,
     file: TableSource = "",
     columns: Mapping[str, str] | None = None,
+    *,
+    workers: int | None = 1,
 ) -> Jury:
     """The judges, ready to judge.
 
@@ -102,6 +105,7 @@ def open_jury(
         count: Told of verdicts.
         file: What is judged, for judges whose recorded verdicts are columns of it.
         columns: judgec's names of these columns by theirs.
+        workers: Processes that read evidence; None for as many as are worth it. They end with the session.
 
     Raises:
         UserError: Several samples of a model that says the same every time.
@@ -122,10 +126,15 @@ def open_jury(
             reached.append(executor)
         return executor
 
-    def juror(program: Program) -> Juror:
-        judge, name = load_judge(program), f"{program.card.name}@{program.card.version}"
+    judges = [load_judge(program) for program in loaded]
+    alone = [judge.evidence for judge in judges if judge.evidence is not None and not judge.asks_lm]
+    count_processes = count_of(workers, items, asks_lm=len(alone) < len(judges))
+    processes = session.opened.enter_context(Processes(count_processes, alone)) if count_processes else None
+
+    def juror(program: Program, judge: CompiledJudge) -> Juror:
+        name = f"{program.card.name}@{program.card.version}"
         if not judge.asks_lm:
-            return Juror(name, judge, None, Recall(session.journal, None, name))
+            return Juror(name, judge, None, Recall(session.journal, None, name, processes))
         pairs = is_pairwise(judge.module)
         if asking.live:
             count.total += items
@@ -162,7 +171,7 @@ def open_jury(
         )
         return Juror(name, judge, asked, recall)
 
-    return Jury([juror(program) for program in loaded])
+    return Jury(list(map(juror, loaded, judges)))
 
 
 def _spec(card: ProgramCard, asking: Asking) -> LMSpec:

@@ -214,6 +214,8 @@ class CompiledJudge:
             return
         pairwise, evidence = is_pairwise(self.module), self.evidence
         asked: Iterable[Piece] = map(both_orders, pieces) if pairwise else pieces
+        if interview is None and evidence is not None:
+            asked = recall.ahead(evidence, asked)
         held = interview.hold(asked) if interview else ((piece, [None]) for piece in asked)
         for piece, samples in held:
             n = len(piece.item_ids) // (1 + pairwise)

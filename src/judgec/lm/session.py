@@ -1,7 +1,7 @@
 """Opens journal, models, caps and meter for one run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -75,6 +75,7 @@ class Session:
         self.journal = Journal(home / ".judgec" / "journal.db")
         self._caps = caps or Budget(calls=budget, usd=max_cost)
         self._cluster = Cluster(ray_address) if spread else None
+        self.opened = ExitStack()  # what else ends with the session
         self._executors: dict[str, Executor] = {}
         self._batched: dict[str, BatchExecutor] = {}
         self._spec = spec
@@ -264,6 +265,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.opened.close()
         if self._cluster is not None:
             self._cluster.close()
         self.journal.close()

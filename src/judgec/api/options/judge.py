@@ -86,6 +86,14 @@ class JudgeFileOptions(Asking):
             panel="Output",
         ),
     ] = Path()
+    workers: Annotated[
+        int | None,
+        Option(
+            "Processes that read evidence, for judges that ask no model; default: one a processor for long files.",
+            least=1,
+            panel="Cost",
+        ),
+    ] = None
     inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True, panel="Output")] = True
     columns: Columns = field(default_factory=dict)
     turn: Turn = None
