@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from judgec.errors import UserError
 from judgec.records.conversation import DIALOGUE, TURNS
 from judgec.records.scale import Scale
+from judgec.records.trajectory import STEPS
 
 ASPECT_PREFIX = "grade."
 MODE_PREFIX = "mode."
@@ -14,7 +15,7 @@ BY_ASPECT = f"{ASPECT_PREFIX}<aspect>"  # the label column of a task with a grad
 BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are there or not
 PAIR = ("answer_a", "answer_b")
 PAIR_GRADES = ("a", "b", "tie")
-FAMILIES = ("document", "answer", "reference", "contexts", "conversation")
+FAMILIES = ("document", "answer", "reference", "contexts", "conversation", STEPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,11 @@ class TaskSpec:
         shown: The other inputs in the order of reading; default: as they are declared.
         told_by: Input columns that tell the task where no label column does.
         evidence: The inputs that each family of evidence reads (the first that an item has), by family: ``document``,
-            ``answer``, ``reference``, ``contexts``, ``conversation``; default: those that are called like the family.
+            ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``; default: those called like the family.
         rates_answers: A judge of it can tell which of two systems answers better.
         also_called: What other tools call the task's own columns, for advice in error messages.
         spellings: Grades by what people write for them, as ``registry.plain`` has it; beside the grades themselves.
+        modes_task: The task that takes its place where the labels are failure modes.
     """
 
     name: str
@@ -63,7 +65,7 @@ class TaskSpec:
     usual_aspects: tuple[str, ...] = ()
     other_aspects: str = "judged by itself"
     graded: tuple[str, ...] = ("answer",)
-    lists: tuple[str, ...] = ("contexts", *TURNS)
+    lists: tuple[str, ...] = ("contexts", *TURNS, STEPS)
     joined: tuple[str, ...] = ("reference",)
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -72,6 +74,7 @@ class TaskSpec:
     rates_answers: bool = False
     also_called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     spellings: Mapping[str, str] = field(default_factory=dict)
+    modes_task: str = ""
 
     def __post_init__(self) -> None:
         """Say what is wrong with the declaration of a plugin, before a file is read with it."""

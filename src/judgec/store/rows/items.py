@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from judgec.records.conversation import DIALOGUE
 from judgec.records.label import Item, Task, Text
+from judgec.records.trajectory import STEPS
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.store.rows.steps import step_texts
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS
 from judgec.tasks.spec import TaskSpec
@@ -95,7 +97,7 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
             if name in spec.graded:
                 inputs[name] = ""
         elif name in spec.lists:
-            texts, count = as_texts(value)
+            texts, count = step_texts(value) if name == STEPS else as_texts(value)
             converted += count
             if texts:
                 inputs[name] = texts
