@@ -1,4 +1,4 @@
-"""Constructed answers of which some claims are true, and a model that finds out which: for the tasks claims and cited."""
+"""Constructed answers of which some claims are true, and a model that finds out which: for claims and cited."""
 
 from collections.abc import Mapping
 
@@ -68,10 +68,8 @@ def _lines(inputs: Mapping[str, str]) -> str:
     lines = []
     for claim in answer_.split(". "):
         bare = claim.partition(" [")[0].rstrip(".")
-        if "[" in claim:
-            found = bare in passages[int(claim[claim.index("[") + 1]) - 1]
-        else:
-            found = bare in known
+        among = passages[int(claim[claim.index("[") + 1]) - 1] if "[" in claim else known
+        found = bare in among
         first = " ".join(bare.split()[:2])
         near = bare if found else next((one for one in known if one.startswith(first)), "")
         lines.append(f"- {'supported' if found else 'contradicted'} | {bare} | {near}")

@@ -26,12 +26,15 @@ from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
 from judgec.evidence.reasons.phrases import Phrases, turn_phrases
 from judgec.evidence.reasons.retold import Retold
+from judgec.evidence.reasons.step_phrases import step_phrases
 from judgec.evidence.reasons.tellings import telling_of
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
+from judgec.evidence.step_features import STEP_NAMES, Run, step_features
 from judgec.evidence.text import VERSION, Library, StemmedText
 from judgec.records.conversation import as_turn, spoken
 from judgec.records.label import FloatArray, Item
 from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages_of
+from judgec.records.trajectory import STEPS, as_step
 from judgec.tasks.built_in import BUILT_IN
 from judgec.tasks.registry import TASKS
 from judgec.tasks.spec import CHECKS, FAMILIES, PAIR
@@ -49,6 +52,7 @@ _NAMES = {
     "reference": REFERENCE_NAMES,
     "contexts": CONTEXT_NAMES,
     "conversation": CONVERSATION_NAMES,
+    STEPS: STEP_NAMES,
     "claims": CLAIM_NAMES,
     "citations": CITATION_NAMES,
     "told": TOLD_NAMES,
@@ -260,6 +264,8 @@ class EvidenceModel:
                 found_before = earlier(turns, answers[0].passage, library, whole=isinstance(said, tuple))
                 said_before = turn_phrases(*found_before)
                 phrases |= said_before if retold is None else retold.turns(said_before, *found_before)
+        if STEPS in self.families:
+            phrases |= step_phrases(self._run(item, question, answers[0], library), telling)
         return phrases
 
     def _row(
@@ -275,6 +281,9 @@ class EvidenceModel:
         for family in self.families:
             if family == "conversation":
                 values = self._conversation(item, question, answer, library, side)
+            elif family == STEPS:
+                run = self._run(item, question, answer, library)
+                values = step_features(run, self.idf.__getitem__) if run.steps else ()
             elif family == "told":
                 values = ()  # filled in where a model is asked: see ``telling``
             elif family in CHECKS:
@@ -317,6 +326,10 @@ class EvidenceModel:
         if not before or not answer.passage.stems:
             return ()
         return conversation_features(answer, question, tuple(map(as_turn, before)), library, self.idf.__getitem__)
+
+    def _run(self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library) -> Run:
+        texts = next((texts for name in self.reads.get(STEPS, ()) if (texts := item.texts(name))), ())
+        return Run(tuple(map(as_step, texts)), question, answer, library)
 
     def _answer(self, item: Item) -> str:
         return next((spoken(said) for name in self.reads.get("answer", ()) if (said := item.inputs.get(name))), "")

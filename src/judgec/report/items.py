@@ -9,6 +9,7 @@ from typing import Protocol
 from judgec.evidence.overlap import gram_orders
 from judgec.evidence.text import FUNCTION_STEMS, StemmedText, read, stem
 from judgec.records.conversation import as_turn, holds_turns, speaker
+from judgec.records.trajectory import STEPS, titled
 from judgec.report.kit import script_data
 from judgec.report.numbers import percent
 
@@ -164,16 +165,18 @@ def embedded(
 def shown_texts(texts: Mapping[str, tuple[str, ...]], answers: Sequence[str], file: str) -> list[object]:
     """Texts by name as embedded: cut, and those of contexts in pieces of which every second one supports an answer.
 
-    Turns of a conversation come without their roles, which stand beside them.
+    Turns of a conversation come without their roles, and steps of a run without their titles, which stand beside them.
     """
     support = read(" \n".join(part[:MOST_CHARACTERS] for part in answers)) if answers else None
     made: list[object] = []
     for name, parts in texts.items():
         turns = [as_turn(part) for part in parts] if holds_turns(name, texts) else None
-        short = [cut(part, file) for part in (parts if turns is None else [turn.content for turn in turns])]
-        marks = support is not None and name in {"contexts", "document"}
+        named = [titled(part) for part in parts] if name == STEPS else []
+        named = [(speaker(turn), turn.content) for turn in turns] if turns is not None else named
+        short = [cut(part, file) for part in ([said for _, said in named] if named else parts)]
+        marks = support is not None and name in {"contexts", "document", STEPS}
         pieces = [marked_parts(part, support) if marks and support else [part] for part in short]
-        made.append([name, pieces, *([[speaker(turn) for turn in turns]] if turns is not None else [])])
+        made.append([name, pieces, *([[title for title, _ in named]] if named else [])])
     return made
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from judgec.errors import UserError
 from judgec.records.conversation import DIALOGUE, TURNS
 from judgec.records.scale import Scale
+from judgec.records.trajectory import STEPS
 
 ASPECT_PREFIX = "grade."
 MODE_PREFIX = "mode."
@@ -14,7 +15,7 @@ BY_ASPECT = f"{ASPECT_PREFIX}<aspect>"  # the label column of a task with a grad
 BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are there or not
 PAIR = ("answer_a", "answer_b")
 PAIR_GRADES = ("a", "b", "tie")
-FAMILIES = ("document", "answer", "reference", "contexts", "conversation", "claims", "citations", "told")
+FAMILIES = ("document", "answer", "reference", "contexts", "conversation", STEPS, "claims", "citations", "told")
 CHECKS = ("claims", "citations", "told")  # families that only tasks read that name them: they cost much
 
 
@@ -45,7 +46,7 @@ class TaskSpec:
         shown: The other inputs in the order of reading; default: as they are declared.
         told_by: Input columns that tell the task where no label column does.
         evidence: The inputs that each family of evidence reads (the first that an item has), by family: ``document``,
-            ``answer``, ``reference``, ``contexts``, ``conversation``; default: those that are called like the family.
+            ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``; default: those called like the family.
             ``claims``, ``citations`` and ``told`` (what a model said of these) are read by tasks alone that name them.
         rates_answers: A judge of it can tell which of two systems answers better.
         also_called: What other tools call the task's own columns, for advice in error messages.
@@ -54,6 +55,7 @@ class TaskSpec:
             is taken only where somebody names it.
         details: Further columns of ``judge`` rows.
         spellings: Grades by what people write for them, as ``registry.plain`` has it; beside the grades themselves.
+        modes_task: The task that takes its place where the labels are failure modes.
     """
 
     name: str
@@ -69,7 +71,7 @@ class TaskSpec:
     usual_aspects: tuple[str, ...] = ()
     other_aspects: str = "judged by itself"
     graded: tuple[str, ...] = ("answer",)
-    lists: tuple[str, ...] = ("contexts", *TURNS)
+    lists: tuple[str, ...] = ("contexts", *TURNS, STEPS)
     joined: tuple[str, ...] = ("reference",)
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ class TaskSpec:
     one_of: tuple[str, ...] = ()
     inferred_by: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    modes_task: str = ""
 
     def __post_init__(self) -> None:
         """Say what is wrong with the declaration of a plugin, before a file is read with it."""

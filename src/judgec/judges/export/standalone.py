@@ -11,12 +11,12 @@ from judgec.judges.calibrator import Calibrator
 from judgec.judges.cascade import Cascade
 from judgec.judges.export.asking import Complete, PromptModule
 from judgec.judges.judge import CompiledJudge
-from judgec.records.claim import NUGGETS
 from judgec.records.conversation import DIALOGUE, usual_turn
 from judgec.records.label import Item, Text
 from judgec.records.scale import Scale
-from judgec.store.rows.cells import as_id, as_nuggets, as_text, as_texts, is_missing
+from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.conversations import judged_row
+from judgec.store.rows.lists import as_list
 
 ALTERNATIVES = " | "  # joins several references into one text, as evidence splits them again
 
@@ -76,7 +76,7 @@ class StandaloneJudge:
                 if name in fields["graded"]:
                     inputs[name] = ""
             elif name in fields["lists"]:
-                if texts := (as_nuggets(value) if name == NUGGETS else as_texts(value))[0]:
+                if texts := as_list(name, value)[0]:
                     inputs[name] = texts
             elif name in fields["graded"] and isinstance(value, list | tuple) and DIALOGUE in item:
                 inputs[name] = as_texts(value)[0]  # the turns of a whole dialogue

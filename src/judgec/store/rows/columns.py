@@ -8,7 +8,9 @@ from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, advised, also_called
-from judgec.tasks.spec import ASPECT_PREFIX
+from judgec.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
+
+MODES_LIST = "modes"  # the column that lists failure modes
 
 
 def as_rename(pairs: Sequence[str]) -> dict[str, str]:
@@ -121,6 +123,14 @@ def infer_task(table: Table) -> tuple[Task, str]:
     if len(fits) > 1:
         note += f" They fit {listed(fits[1:])} too; --task chooses another."
     return task, note
+
+
+def task_of_labels(task: Task | None, columns: Sequence[str]) -> Task | None:
+    """The task that was named, or the one that takes its place where the labels are failure modes."""
+    if task is None or not TASKS[task].modes_task:
+        return task
+    modes = MODES_LIST in columns or bool(aspect_columns(columns, MODE_PREFIX))
+    return TASKS[task].modes_task if modes and not label_columns(columns, task) else task
 
 
 def require_columns(table: Table, task: Task, *, labelled: bool) -> None:

@@ -5,10 +5,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgec.records.claim import NUGGETS
 from judgec.records.conversation import DIALOGUE
 from judgec.records.label import Item, Task, Text
-from judgec.store.rows.cells import as_id, as_nuggets, as_text, as_texts, is_missing
+from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.store.rows.lists import as_list
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS
 from judgec.tasks.spec import TaskSpec
@@ -104,7 +104,7 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
             if name in spec.graded:
                 inputs[name] = ""
         elif name in spec.lists:
-            texts, count = as_nuggets(value) if name == NUGGETS else as_texts(value)
+            texts, count = as_list(name, value)
             converted += count
             if texts:
                 inputs[name] = texts
