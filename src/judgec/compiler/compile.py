@@ -9,6 +9,7 @@ from judgec.compiler.abstain import Abstention, abstention, agreement_of
 from judgec.compiler.assemble import Bench
 from judgec.compiler.cascades import CascadeFound, Tested, outcome
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
+from judgec.compiler.compared import difference
 from judgec.compiler.consensus import consensus_notes
 from judgec.compiler.costs import judge_costs
 from judgec.compiler.dataset import Dataset, Part, ratings_of
@@ -18,7 +19,7 @@ from judgec.compiler.folds.rounds import Compiling, Round, pooled_judgments
 from judgec.compiler.jurors import JURY_KIND, ask_jury, check_untaught, plan_jury, seated
 from judgec.compiler.learning_curve import LearningCurve, Narrower, Sharper, Taught, learning_curve, narrower, sharper
 from judgec.compiler.pair_columns import LONGEST, follows_length
-from judgec.compiler.panels import Member, difference, members_of
+from judgec.compiler.panels import Member, members_of
 from judgec.compiler.promote import Decision
 from judgec.compiler.recorded import with_prompts
 from judgec.compiler.retarget import Retargeted, retargeted

@@ -12,18 +12,17 @@ from dataclasses import replace
 
 from judgec.compiler.assemble import Bench, evidence_only, learned_part, out_of_fold
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
+from judgec.compiler.compared import LEAST, difference, in_common
 from judgec.compiler.dataset import Part, ratings_of
 from judgec.compiler.list_price import listed_price
 from judgec.compiler.recorded import worth_of
 from judgec.compiler.search.plan import asked_once
 from judgec.compiler.settings import CompileSettings
 from judgec.judges.judge import CompiledJudge
-from judgec.judges.recorded import MIN_COMMON
 from judgec.records.cost import JudgeCost, JudgeKind
 from judgec.records.estimate import Estimate
-from judgec.records.ratings import GradePairs, on_both
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.intervals.bootstrap import difference_interval
 
 EVIDENCE_ROW = "evidence alone"
 NOT_CALIBRATED = "not calibrated: worth least as it is"
@@ -89,13 +88,10 @@ def beside(
     def gain(row: JudgeCost) -> Estimate:
         if row.judge not in rated:
             return Estimate(value=None, note=row.dev.note or NOT_CALIBRATED)
-        one, other = on_both(rated[row.judge], rated[ships])
-        common = int(one.labelled.sum())
-        if common < MIN_COMMON // 2:
-            return Estimate(value=None, note=f"fewer than {MIN_COMMON // 2} labels in common with {ships}", n=common)
-        statistics = objective.statistic(one), objective.statistic(other)
-        found = difference_interval(*statistics, resamples=settings.resamples, seed=settings.seed)
-        return found.estimate(common)
+        common = in_common(rated[row.judge], rated[ships])
+        if common < LEAST:
+            return Estimate(value=None, note=f"fewer than {LEAST} labels in common with {ships}", n=common)
+        return difference(rated[row.judge], rated[ships], objective, settings)
 
     return [replace(row, minus_chosen=gain(row)) for row in rows]
 
