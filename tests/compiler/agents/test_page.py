@@ -10,7 +10,7 @@ from judgec.compiler.agents.candidates import AgentCandidate
 from judgec.compiler.agents.compile import AgentCompile, CompiledAgent
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.metric import ScoredAnswer
-from judgec.compiler.agents.page import agent_page
+from judgec.compiler.agents.page import agent_page, cases
 from judgec.compiler.pipeline import COMPILED, UNCOMPILED
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
@@ -86,6 +86,13 @@ def test_page_holds_both_agents_head_to_head_with_intervals(found: CompiledAgent
     assert "lines added, 0 removed against the uncompiled agent" in html
     assert html.index("Question 5") < html.index("Question 0")  # the failed one changed most
     assert "the service is down" in html
+
+
+def test_changes_are_written_so_that_none_that_counts_reads_as_nothing(found: CompiledAgent) -> None:
+    ours, theirs = found.scores[COMPILED], list(found.scores[UNCOMPILED])
+    theirs[:3] = [replace(ours[0], value=value) for value in (0.8004, 0.802, 0.798)]
+    heads = {case.item_id: case.head for case in cases(replace(found, scores={COMPILED: ours, UNCOMPILED: theirs}))}
+    assert [heads[f"q{n}"] for n in range(4)] == ["+.000, the same", "-.002, lost", "+.002, gained", "+.100, gained"]
 
 
 def test_page_is_self_contained_and_escapes_everything(found: CompiledAgent, card: ProgramCard) -> None:

@@ -163,7 +163,7 @@ def _agreement(agreement: AnnotatorAgreement) -> list[TextTable]:
     columns = ("annotators", "labels", "tau-b", "kappa", "exact")
     by_pair = [TextTable("Agreement in pairs" + _hidden(pairs), columns, pairs[:MOST_ROWS])] if pairs else []
     of_all = TextTable(
-        f"Agreement of all annotators. {agreement['note']}".rstrip(),
+        f"Agreement of all annotators. {agreement['note']}".rstrip(". "),
         ("", "Fleiss kappa [95 %]", f"Krippendorff alpha, {agreement['level']}", "all accept", "all reject"),
         [
             (

@@ -78,7 +78,7 @@ def _rates(summary: Summary, titles: Mapping[str, str]) -> list[Markup]:
             cells = [_rate(known.get((scenario, system, data_set))) for system in summary.systems]
             rows.append([two_lines(scenario, titles.get(scenario, "")), *cells, f"{failing} of {of}"])
         head = [data_set, *summary.systems, "systems failing"]
-        tables.append(table(head, rows, "words", label=f"Failure rates on {data_set}"))
+        tables.append(table(head, rows, "words rates", label=f"Failure rates on {data_set}"))
     return tables
 
 
@@ -121,7 +121,7 @@ def _component(name: str) -> Column[Cell]:
 
 def _fixes(summary: Summary) -> Markup | None:
     rows = [[name, fix.component, fix.fix, fix.reason] for name, fix in summary.fixes.items()]
-    return table(["scenario", "part", "fix", "because"], rows, "words", label="What to do") if rows else None
+    return table(["scenario", "part", "fix", "because"], rows, "words fixes", label="What to do") if rows else None
 
 
 def _again(found: Flakiness | None) -> dict[str, object]:
