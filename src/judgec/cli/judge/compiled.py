@@ -65,7 +65,7 @@ def judges_table(found: Compilation) -> TextTable:
     return comparison_table(title, judges, statistics_of(card.objective)[0])
 
 
-def _judge_and_out(card: ProgramCard) -> tuple[str, ...]:
+def judge_and_out(card: ProgramCard) -> tuple[str, ...]:
     """What ``judge`` has to be told: nothing where ``judgec.toml`` names this judge and it may be used."""
     project = find_project()
     if card.promoted and project is not None and project.name == card.name:
@@ -111,6 +111,6 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         *[f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",
-        f"Next: {command('judge', items, *_judge_and_out(card), *endpoint, home=options.home)}",
+        f"Next: {command('judge', items, *judge_and_out(card), *endpoint, home=options.home)}",
         f"      {command('ui', home=options.home)}",
     )

@@ -85,7 +85,7 @@ def _rates(summary: Summary, titles: Mapping[str, str]) -> list[Markup]:
 def _rate(cell: Cell | None) -> str:
     if cell is None:
         return NO_NUMBER
-    extra = [f"n = {cell.n}", *([f"{cell.errors} errors"] if cell.errors else [])]
+    extra = [f"n = {cell.n}", *([f"{cell.errors} error{'s' * (cell.errors > 1)}"] if cell.errors else [])]
     extra += [f"{cell.unscored} unscored"] if cell.unscored else []
     said = two_lines(show_percent(cell.failure_rate), ", ".join(extra))
     return heat(100 * (cell.failure_rate.value or 0.0), said, "rate")
