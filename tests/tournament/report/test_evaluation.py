@@ -88,8 +88,7 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
 
 
 def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told_apart() -> None:
-    grades = {"best": [5, 4] * 10, "twin": [4, 5] * 10, "worst": [1, 0] * 10}
-    entries = league(grades)
+    entries = league({"best": [5, 4] * 10, "twin": [4, 5] * 10, "worst": [1, 0] * 10})
     player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.5)
     played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
