@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.extras
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: setup demo demo-tournament demo-probe test test-full soak check format bench docs clean
+.PHONY: setup demo demo-tournament demo-agent demo-probe test test-full soak check format bench docs clean
 
 setup: $(STAMP)
 
@@ -24,6 +24,9 @@ demo: $(STAMP)
 
 demo-tournament: $(STAMP)
 	@$(BIN)/python -m judgec.cli.corpus.demo_tournament
+
+demo-agent: $(STAMP)
+	@$(BIN)/python -m judgec.cli.corpus.demo_agent
 
 demo-probe: $(STAMP)
 	@$(BIN)/python -m judgec.cli.probe.demo

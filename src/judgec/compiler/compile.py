@@ -109,9 +109,17 @@ class Compiled:
         return sharper(self.decision.detectable, self.dataset, self.decision.difference.note or "")
 
     def narrower(self, objective: str) -> Narrower:
-        """How many more queries would bring the interval of the objective's first statistic to a useful width."""
-        name = statistics_of(objective)[0]
-        return narrower(name, self.verification.agreements["compiled"].estimates.get(name), self.dataset)
+        """How many more queries would bring an interval to a useful width: that of the objective's first statistic.
+
+        A judge that gives one grade to all has no tau-b or kappa; then it is that of its score, or of accept agreement.
+        """
+        names = (statistics_of(objective)[0], *ALWAYS_THERE)
+        found = self.verification.agreements["compiled"].estimates
+        name = next((one for one in names if one in found and found[one].low is not None), names[0])
+        return narrower(name, found.get(name), self.dataset)
+
+
+ALWAYS_THERE = ("tau_b_score", "accept_agreement")  # statistics of a judge that gives one grade to all, best first
 
 
 @dataclass(frozen=True, slots=True)

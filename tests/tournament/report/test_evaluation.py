@@ -88,6 +88,15 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
     assert "UNPROVEN" not in page(replace(found, unproven=""), title="t", created="")
 
 
+def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told_apart() -> None:
+    entries = league({"best": [5, 4] * 10, "twin": [4, 5] * 10, "worst": [1, 0] * 10})
+    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.5)
+    played, _ = play_tournament(entries, player, GamePlan())
+    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
+    html = page(Evaluation(entries, make_card(), board, played, marks=player.marks), title="t", created="")
+    assert "best is rated best, 1000 [900, 1078]: better than worst; not told apart from twin." in html
+
+
 def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
     evil = "'\"></td></table><script>alert(1)</script><img src=x onerror=alert(2)>"
     entries = league({f"a {evil}": [5, 4, 5, 4, 5], f"b {evil}": [3, 4, 3, 2, 1]})

@@ -68,7 +68,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     verdicts: Annotated[
         tuple[str, ...],
         Option(
-            "Columns of LABELS that hold one judge's verdicts each; in Python a DataFrame of verdicts, too.",
+            "Columns of FILE that hold one judge's verdicts each; in Python a DataFrame of verdicts, too.",
             metavar="COL,COL",
             commas=True,
             python="Sequence[str] | Source",

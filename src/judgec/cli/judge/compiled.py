@@ -10,7 +10,7 @@ from judgec.compiler.replacement import replacement
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings
 from judgec.records.agreement import Agreement
-from judgec.records.card import EVIDENCE_ALONE
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, show
 from judgec.report.render import agreement_table, comparison_table, notes
@@ -18,6 +18,7 @@ from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sent
 from judgec.report.screen import TextTable, print_tables
 from judgec.stats.agreement.objective import statistics_of
 from judgec.store import programs
+from judgec.store.project import find_project
 
 
 def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
@@ -69,6 +70,14 @@ def judges_table(found: Compilation) -> TextTable:
     return comparison_table(title, judges, statistics_of(card.objective)[0])
 
 
+def judge_and_out(card: ProgramCard) -> tuple[str, ...]:
+    """What ``judge`` has to be told: nothing where ``judgec.toml`` names this judge and it may be used."""
+    project = find_project()
+    if card.promoted and project is not None and project.name == card.name:
+        return ()
+    return "--judge", card.name if card.promoted else f"{card.name}@latest", "--out", "judged.jsonl"
+
+
 def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> None:
     """Print tables, verdict and the next command.
 
@@ -88,7 +97,6 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
     print_tables(judges_table(found), agreement_table("in full, with 95 % intervals", both))
     print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
-    named = card.name if card.promoted else f"{card.name}@latest"
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
     replaces = replacement(compiled.dataset, compiled.verification.judgments)
     if replaces is not None and replaces.aspects:
@@ -108,6 +116,6 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         *[f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",
-        f"Next: {command('judge', items, '--judge', named, '--out', 'judged.jsonl', *endpoint, home=options.home)}",
+        f"Next: {command('judge', items, *judge_and_out(card), *endpoint, home=options.home)}",
         f"      {command('ui', home=options.home)}",
     )

@@ -79,14 +79,14 @@ def _rates(summary: Summary, titles: Mapping[str, str]) -> list[Markup]:
             cells = [_rate(known.get((scenario, system, data_set))) for system in summary.systems]
             rows.append([two_lines(scenario, titles.get(scenario, "")), *cells, f"{failing} of {of}"])
         head = [data_set, *summary.systems, "systems failing"]
-        tables.append(table(head, rows, "words", label=f"Failure rates on {data_set}"))
+        tables.append(table(head, rows, "words rates", label=f"Failure rates on {data_set}"))
     return tables
 
 
 def _rate(cell: Cell | None) -> str:
     if cell is None:
         return NO_NUMBER
-    extra = [f"n = {cell.n}", *([f"{cell.errors} errors"] if cell.errors else [])]
+    extra = [f"n = {cell.n}", *([f"{cell.errors} error{'s' * (cell.errors > 1)}"] if cell.errors else [])]
     extra += [f"{cell.unscored} unscored"] if cell.unscored else []
     said = two_lines(show_percent(cell.failure_rate), ", ".join(extra))
     return heat(100 * (cell.failure_rate.value or 0.0), said, "rate")
@@ -122,7 +122,7 @@ def _component(name: str) -> Column[Cell]:
 
 def _fixes(summary: Summary) -> Markup | None:
     rows = [[name, fix.component, fix.fix, fix.reason] for name, fix in summary.fixes.items()]
-    return table(["scenario", "part", "fix", "because"], rows, "words", label="What to do") if rows else None
+    return table(["scenario", "part", "fix", "because"], rows, "words fixes", label="What to do") if rows else None
 
 
 def _again(found: Flakiness | None) -> dict[str, object]:
