@@ -266,4 +266,6 @@ class Session:
     ) -> None:
         if self._cluster is not None:
             self._cluster.close()
+        for executor in self._batched.values():
+            executor.desk.close()
         self.journal.close()
