@@ -87,8 +87,7 @@ class FakeBatches:
         self.keys: set[str] = set()
         self.lock = threading.RLock()
         self._paid: Counter[str] = Counter()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.fake = self  # type: ignore[attr-defined]  # how the handler finds its way back
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
@@ -138,10 +137,22 @@ class FakeBatches:
         at = EPOCH + timedelta(seconds=len(self.batches))
         batch = Batch(f"batch_{len(self.batches) + 1}", at, lines, **about)
         self.batches.append(batch)
-        waiting = sum(len(str(body)) for one in self.batches if one.looks <= self.looks for _, body in one.lines)
+        waiting = sum(
+            len(str(body))
+            for one in self.batches
+            if one.looks <= self.looks and not one.failed
+            for _, body in one.lines
+        )
         if self.queue is not None and waiting > self.queue:
             batch.failed = "token_limit_exceeded"
         return batch
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing to report: clients are killed here."""
 
 
 class _Handler(BaseHTTPRequestHandler):

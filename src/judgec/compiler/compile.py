@@ -167,7 +167,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         session.preflight(reflects=plan.whole.reflects)
     if settings.jury:
         settings = replace(settings, recorded=ask_jury(labels, settings, session.ask_whole, watch))
-    if settings.batch and settings.recorded is None:
+    if settings.batch and settings.recorded is None and not settings.lm.embedded:
         _ask_ahead(parts, module, session, watch)
     tested_queries = dataset.test.n_queries
     compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch, tested_queries)

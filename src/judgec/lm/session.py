@@ -80,7 +80,7 @@ class Session:
         self._batched: dict[str, BatchExecutor] = {}
         self._spec = spec
         for one in () if spec is None or spec.recorded is not None else spec.members.values() or (spec,):
-            self.executor(one)
+            self.executor(one, whole=True)
         self.reflection = None if reflection is None else self._open(reflection)
         self._on_done = on_done
 
@@ -268,4 +268,6 @@ class Session:
         self.opened.close()
         if self._cluster is not None:
             self._cluster.close()
+        for executor in self._batched.values():
+            executor.desk.close()
         self.journal.close()

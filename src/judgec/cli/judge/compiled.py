@@ -24,7 +24,8 @@ from judgec.store.project import find_project
 def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
     """Print what a compile would ask at most."""
     how = ", ".join(settings.lm.members) or f"{settings.lm.model}, --optimizer {settings.optimizer}"
-    title = f"{settings.name} with {how}: at most, at list price"
+    price = "list price, half of it in batches" if settings.batch else "list price"
+    title = f"{settings.name} with {how}: at most, at {price}"
     stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
     rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
     print_table(title, ["stage", "calls", "tokens", "$"], rows)

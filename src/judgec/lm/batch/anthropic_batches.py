@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -13,6 +14,7 @@ from dspy import lm15
 
 from judgec.errors import UserError
 from judgec.lm.batch.service import (
+    MOST_LISTED,
     Failed,
     JsonObject,
     Limits,
@@ -20,6 +22,7 @@ from judgec.lm.batch.service import (
     Search,
     Take,
     Talk,
+    UnknownBatchError,
     custom_id,
     json_lines,
     transport_error,
@@ -122,21 +125,29 @@ class AnthropicBatches:
 
     def find(self, nonce: str, since: float, known: set[str]) -> Search:
         """Read the custom_ids of every batch that was created since, once it has ended."""
-        listed = self._talk.again(lambda: [_remote(one) for one in self._sdk.messages.batches.list(limit=1000)])
+        batches = self._sdk.messages.batches
+        listed = self._talk.again(lambda: [_remote(one) for one in islice(batches.list(limit=1000), MOST_LISTED)])
         unclear = 0
         for one in listed:
             if one.created < since or one.name in known or (nonce, one.name) in self._not_ours:
                 continue
-            if not one.ended:
+            try:
+                if one.ended and self._talk.again(partial(self._has, nonce, one)):
+                    return Search(one)
+            except UnknownBatchError:  # deleted meanwhile, or its results are not there yet
                 unclear += 1
-            elif self._talk.again(partial(self._has, nonce, one)):
-                return Search(one)
-            else:
+                continue
+            unclear += not one.ended
+            if one.ended:
                 self._not_ours.add((nonce, one.name))
         return Search(None, unclear)
 
     def forbid(self, file: str) -> None:
         """Nothing was uploaded."""
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._sdk.close()
 
     def _has(self, nonce: str, remote: Remote) -> bool:
         """Whether the results are of our requests; all of a batch are, or none."""

@@ -242,6 +242,10 @@ class Desk:
             return ""
         return f"{calls:,} calls are in batches of {self._spec.model}; the same command reads them"
 
+    def close(self) -> None:
+        """Close the connections; batches stay where they are."""
+        self._service.close()
+
     def _send(self, pile: _Pile) -> None:
         nonce = uuid.uuid4().hex
         with self._missing_endpoint():
@@ -249,9 +253,9 @@ class Desk:
         one = self._batches.intend(nonce, pile.calls, made=self._clock(), since=since)
         self._unsure.append(one)
         try:
-            file = self._service.upload(nonce, pile.bodies)
-            one = self._sending(one, file)
             with self._missing_endpoint():
+                file = self._service.upload(nonce, pile.bodies)
+                one = self._sending(one, file)
                 remote: Remote | None = self._service.create(nonce, file, pile.bodies)
         except RefusedError as error:
             self._void(one)

@@ -181,6 +181,20 @@ class _Run:
         return not self._elsewhere.calls
 
 
+def require_batches(spec: LMSpec) -> None:
+    """A model, or each model of a jury, can be asked in batches, or needs none because nobody is asked.
+
+    Raises:
+        UserError: One cannot.
+    """
+    for one in spec.members.values() or (spec,):
+        if one.provider not in SERVED and not one.embedded and one.recorded is None:
+            raise UserError(
+                f"--batch: {one.model} has no batches that judgec knows; models of {' and '.join(SERVED)} are valid. "
+                "Leave --batch out."
+            )
+
+
 def open_service(spec: LMSpec, patience: Patience, environ: Mapping[str, str] | None) -> BatchService:
     """The batches of the provider of a model.
 
@@ -188,11 +202,7 @@ def open_service(spec: LMSpec, patience: Patience, environ: Mapping[str, str] | 
         UserError: It has none, or their SDK is not installed.
         ServiceError: There is no key.
     """
-    if spec.provider not in SERVED:
-        raise UserError(
-            f"--batch: {spec.model} has no batches that judgec knows; models of {' and '.join(SERVED)} are valid. "
-            "Leave --batch out."
-        )
+    require_batches(spec)
     route, config = native_route(spec, environ)
     try:
         client = LMRouter(config).lm(route)

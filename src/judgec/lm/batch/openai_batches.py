@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import Any, Literal
 
 import openai
@@ -10,6 +11,7 @@ import orjson
 from dspy import lm15
 
 from judgec.lm.batch.service import (
+    MOST_LISTED,
     NO_ROOM,
     NONCE,
     Failed,
@@ -122,7 +124,7 @@ class OpenAIBatches:
         """Look through all batches of the account; their order is not documented."""
 
         def look() -> Remote | None:
-            for one in self._sdk.batches.list(limit=100):
+            for one in islice(self._sdk.batches.list(limit=100), MOST_LISTED):
                 metadata = one.metadata
                 if isinstance(metadata, dict) and metadata.get(NONCE) == nonce:
                     return _remote(one)
@@ -134,6 +136,10 @@ class OpenAIBatches:
         """Delete the file."""
         with suppress(UnknownBatchError):  # deleted before
             self._talk.again(lambda: self._sdk.files.delete(file))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._sdk.close()
 
     def _result(self, line: JsonObject) -> Any:  # ``Completion | Failed``: DSPy's errors are untyped
         response, error = line.get("response"), line.get("error")

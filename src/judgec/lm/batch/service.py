@@ -21,6 +21,7 @@ JsonObject = Mapping[str, Any]  # parsed JSON; each reader checks what it takes 
 T = TypeVar("T")
 NONCE = "judgec"  # the key of OpenAI's metadata
 FIRST_WAIT, MOST_WAIT = 1.0, 30.0  # seconds between attempts at a request that may be repeated
+MOST_LISTED = 100_000  # batches of an account: a server that lists without end is no provider
 READING_SECONDS = 3600.0  # that the results of a batch may take to come
 NO_ROOM = {"token_limit_exceeded", "batch_queue_limit"}  # the provider's queue is full
 LARGE = 413
@@ -181,6 +182,9 @@ class BatchService(Protocol):
 
     def forbid(self, file: str) -> None:
         """See to it that no batch can be created from an uploaded file any more."""
+
+    def close(self) -> None:
+        """Close the connections."""
 
 
 def custom_id(nonce: str, position: int) -> str:

@@ -110,11 +110,16 @@ class Batches:
 
     def read(self, row: int) -> None:
         """Its replies are in the journal."""
-        self._journal.change("UPDATE batches SET state = 'read' WHERE id = ?", [(row,)])
+        self._end(row, "read")
 
     def void(self, row: int) -> None:
         """The provider has no such batch, and will have none."""
-        self._journal.change("UPDATE batches SET state = 'void' WHERE id = ?", [(row,)])
+        self._end(row, "void")
+
+    def _end(self, row: int, state: str) -> None:
+        with self._journal.transaction():
+            self._journal.insert("UPDATE batches SET state = ? WHERE id = ?", (state, row))
+            self._journal.insert("DELETE FROM batch_calls WHERE batch = ?", (row,))
 
     def take_over(self) -> list[IntendedBatch]:
         """The batches that a process left behind which lives no more; they are this one's from now on."""
