@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Assessment, TraceInfo
 
 PAGE = 500  # traces without spans a request
+AT_ONCE = 8  # requests that wait for a server
 BATCH = 100  # traces with spans a request
 LATE_MS = 600_000  # how much later than others of its time a trace may arrive
 RUNNING_MS = 86_400_000  # a trace that has not ended after a day never will
@@ -264,11 +266,14 @@ def _experiment(client: "MlflowClient", store: TrackingStore, name: str) -> str:
     return str(found.experiment_id)
 
 
-def _log(client: "MlflowClient", feedback: Sequence[Mapping[str, Any]], tags: Mapping[str, str]) -> dict[str, object]:
+def _log(
+    client: "MlflowClient", store: TrackingStore, feedback: Sequence[Mapping[str, Any]], tags: Mapping[str, str]
+) -> dict[str, object]:
     from mlflow.entities import AssessmentError, AssessmentSource, Feedback
 
     tracing = client._tracing_client  # noqa: SLF001 -- as above
-    for one in feedback:
+
+    def log(one: Mapping[str, Any]) -> None:
         made = Feedback(
             name=one["name"],
             value=one["value"],
@@ -278,6 +283,10 @@ def _log(client: "MlflowClient", feedback: Sequence[Mapping[str, Any]], tags: Ma
             metadata=one["metadata"],
         )
         tracing.log_assessment(one["trace_id"], made)
+
+    with ThreadPoolExecutor(AT_ONCE if store.is_server else 1) as threads:
+        for _ in threads.map(log, feedback):
+            pass  # the first that failed raises
     for trace_id, value in tags.items():
         client.set_trace_tag(trace_id, REVIEW_TAG, value) if value else client.delete_trace_tag(trace_id, REVIEW_TAG)
     return {"logged": len(feedback)}
@@ -322,7 +331,7 @@ def main() -> None:
             lists = {name: tuple(raw[name]) for name in ("known", "unmarked", "judged")}
             reply = _look(client, store, TraceLook(**{**raw, **lists}))
         else:
-            reply = _log(client, request["feedback"], request["tags"])
+            reply = _log(client, store, request["feedback"], request["tags"])
     except InputError as error:
         reply = {"faults": error.faults}
     except MlflowException as error:
