@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from judgec.evidence.overlap import gram_orders
 from judgec.evidence.text import FUNCTION_STEMS, StemmedText, read, stem
@@ -162,13 +162,13 @@ def embedded(
     return {"data": data, "left_out": left_out, "rows": rows, "count": len(kept), **named}
 
 
-def shown_texts(texts: Mapping[str, tuple[str, ...]], answers: Sequence[str], file: str) -> list[object]:
+def shown_texts(texts: Mapping[str, tuple[str, ...]], answers: Sequence[str], file: str) -> list[list[Any]]:
     """Texts by name as embedded: cut, and those of contexts in pieces of which every second one supports an answer.
 
     Turns of a conversation come without their roles, and steps of a run without their titles, which stand beside them.
     """
     support = read(" \n".join(part[:MOST_CHARACTERS] for part in answers)) if answers else None
-    made: list[object] = []
+    made: list[list[Any]] = []  # Any: what JSON embeds
     for name, parts in texts.items():
         turns = [as_turn(part) for part in parts] if holds_turns(name, texts) else None
         named = [titled(part) for part in parts] if name == STEPS else []
@@ -210,14 +210,15 @@ def marked_parts(text: str, support: StemmedText) -> list[str]:
     return pieces
 
 
-def _claimed(field: object, claims: Sequence[Mapping[str, object]]) -> list[object]:
+def _claimed(field: list[Any], claims: Sequence[Mapping[str, object]]) -> list[object]:  # Any: what JSON embeds
     """The texts of a field with marks where claims stand and where what decides them does, each with its verdict.
 
     Args:
-        field: As ``shown_texts`` gives it: its name, and its texts in pieces of which every second one is marked.
+        field: As ``shown_texts`` gives it: its name, its texts in pieces of which every second one is marked, and the
+            titles of these where they have some.
         claims: As in rows of ``judge``.
     """
-    name, pieces = field  # type: ignore[misc]  # two: no task that checks claims has turns
+    name, pieces, *titles = field
     whole = ["".join(map(str, parts)) for parts in pieces]
     spans: list[list[tuple[int, int, str]]] = [[] for _ in whole]
     for claim in claims:
@@ -231,8 +232,8 @@ def _claimed(field: object, claims: Sequence[Mapping[str, object]]) -> list[obje
             if place is not None:
                 spans[place[0]].append((place[1], place[1] + len(sentence), verdict))
     if not any(spans):
-        return [name, pieces]
-    return [name, [_marked_spans(text, some) for text, some in zip(whole, spans, strict=True)]]
+        return field
+    return [name, [_marked_spans(text, some) for text, some in zip(whole, spans, strict=True)], *titles]
 
 
 def _marked_spans(text: str, spans: Sequence[tuple[int, int, str]]) -> list[object]:
