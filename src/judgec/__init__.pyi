@@ -522,6 +522,7 @@ def watch(
     in_flight: int | None = None,
     engine: str = "local",
     ray_address: str | None = None,
+    batch: bool = False,
     api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,

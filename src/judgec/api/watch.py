@@ -137,7 +137,7 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     with open_state(state_file(options, name), about=about) as state:
         known = known_of(state, options, program, aspect)
         alerts_of(options.alert, None, known.errors.refused)  # says what is wrong with them before anything is paid for
-        look = _Look(options, program, name, aspect, workspace, store, state, watch)
+        look = _WatchLook(options, program, name, aspect, workspace, store, state, watch)
         return look.report(known)
 
 
@@ -162,7 +162,7 @@ def _aspect(options: WatchOptions, card: ProgramCard) -> int:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _WatchLook:
     """One look, from the traces to the report."""
 
     options: WatchOptions

@@ -1,4 +1,4 @@
-"""What a watch knows: the judge's error rates, the rates of the traces, drift, and which traces experts should see."""
+"""Keeps what a watch knows: the judge's error rates, the rates of the traces, drift, and what experts should see."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, IntArray
 from judgec.report.numbers import percent
 from judgec.stats.sequential.mean import STAGES, stage_alpha
-from judgec.stats.sequential.mixture import ALPHA, Measured, binned, drift_evidence, measured
+from judgec.stats.sequential.mixture import ALPHA, ScoreCounts, binned, drift_evidence, measured
 from judgec.stats.sequential.rate import ErrorRates, error_rates, rolling_rates
 from judgec.store.programs import Program
 from judgec.store.watched import WatchedTrace, WatchState
@@ -51,7 +51,7 @@ class Known:
     drift_since: int
     drift_at: int | None
     errors: ErrorRates
-    scores: Measured
+    scores: ScoreCounts
     labels: int
 
 

@@ -1,4 +1,4 @@
-"""What it would cost to ask a recorded judge, by its prompt and the price list, where nobody recorded a cost."""
+"""Prices what asking a recorded judge would cost, by its prompt and the price list, where nobody recorded a cost."""
 
 from collections.abc import Sequence
 

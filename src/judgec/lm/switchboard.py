@@ -30,7 +30,7 @@ class Switchboard:
         source = iter(requests)
         first = next(source, None)
         if first is not None:
-            yield from self.members[first.to].run(_Begun(first, source), total=total, on_done=on_done)
+            yield from self.members[first.to].run(_WithFirst(first, source), total=total, on_done=on_done)
 
     def preflight(self) -> None:
         """One tiny call to each model.
@@ -59,7 +59,7 @@ def asking(ask: Ask, juror: str) -> Ask:
     return asked
 
 
-class _Begun:
+class _WithFirst:
     """Requests of which the first was looked at; what has nothing to give now may have something later."""
 
     def __init__(self, first: Request, rest: Iterator[Request]) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgec.records.label import FloatArray, IntArray
-from judgec.stats.sequential.mixture import ALPHA, Measured, binned, drift_evidence, measured
+from judgec.stats.sequential.mixture import ALPHA, ScoreCounts, binned, drift_evidence, measured
 
 GOOD, BAD = np.array([0.05, 0.1, 0.25, 0.58, 0.02]), np.array([0.6, 0.25, 0.1, 0.03, 0.02])
 OTHER = np.array([0.0, 0.6, 0.4, 0.0, 0.0])
@@ -19,9 +19,9 @@ def drawn(rng: np.random.Generator, n: int, share: float) -> tuple[IntArray, Flo
     return bins, label
 
 
-def counted(bins: IntArray, label: FloatArray) -> Measured:
+def counted(bins: IntArray, label: FloatArray) -> ScoreCounts:
     good, bad = (np.bincount(bins[label == side], minlength=5).astype(np.float64) for side in (1, 0))
-    return Measured(np.arange(3.0), good, bad)
+    return ScoreCounts(np.arange(3.0), good, bad)
 
 
 def test_scores_are_binned_with_equally_many_and_none_apart() -> None:

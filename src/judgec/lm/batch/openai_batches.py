@@ -14,11 +14,11 @@ from judgec.lm.batch.service import (
     MOST_LISTED,
     NO_ROOM,
     NONCE,
+    BatchLimits,
+    BatchSearch,
     Failed,
     JsonObject,
-    Limits,
     Remote,
-    Search,
     Take,
     Talk,
     UnknownBatchError,
@@ -35,7 +35,7 @@ from judgec.lm.redirects import on_host
 from judgec.lm.spec import LMSpec
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
-LIMITS = Limits(requests=50_000, size=190_000_000)  # OpenAI's are 50,000 and 200 MB
+LIMITS = BatchLimits(requests=50_000, size=190_000_000)  # OpenAI's are 50,000 and 200 MB
 AROUND = 256  # bytes of a line beside the request
 WITHOUT_RESULTS = {"failed"}
 ENDED = {"completed", "failed", "expired", "cancelled"}
@@ -120,7 +120,7 @@ class OpenAIBatches:
         for file in remote.files:
             self._talk.again(partial(read, file))
 
-    def find(self, nonce: str, since: float, known: set[str]) -> Search:  # noqa: ARG002 - the nonce is enough
+    def find(self, nonce: str, since: float, known: set[str]) -> BatchSearch:  # noqa: ARG002 - the nonce is enough
         """Look through all batches of the account; their order is not documented."""
 
         def look() -> Remote | None:
@@ -130,7 +130,7 @@ class OpenAIBatches:
                     return _remote(one)
             return None
 
-        return Search(self._talk.again(look))
+        return BatchSearch(self._talk.again(look))
 
     def forbid(self, file: str) -> None:
         """Delete the file."""

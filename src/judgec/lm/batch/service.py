@@ -32,7 +32,7 @@ MISSING, BROKEN = 404, 500
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BatchLimits:
     """What a batch may hold.
 
     Args:
@@ -108,7 +108,7 @@ class UnknownBatchError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class BatchSearch:
     """What looking for a batch by its nonce has brought.
 
     Args:
@@ -128,7 +128,7 @@ class BatchService(Protocol):
         """``openai`` or ``anthropic``."""
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> BatchLimits:
         """Of one batch."""
 
     def encode(self, plain: Plain) -> bytes:
@@ -171,7 +171,7 @@ class BatchService(Protocol):
             take: Told of each.
         """
 
-    def find(self, nonce: str, since: float, known: set[str]) -> Search:
+    def find(self, nonce: str, since: float, known: set[str]) -> BatchSearch:
         """Look for a batch of that nonce.
 
         Args:

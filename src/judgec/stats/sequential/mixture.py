@@ -31,7 +31,7 @@ TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ScoreCounts:
     """What was measured of a judge: how often each score was given to items that experts accept and reject.
 
     Args:
@@ -45,7 +45,7 @@ class Measured:
     rejected: FloatArray
 
 
-def measured(score: FloatArray, expert: FloatArray) -> Measured:
+def measured(score: FloatArray, expert: FloatArray) -> ScoreCounts:
     """Bins with equally many of the scores each, and their counts.
 
     Args:
@@ -57,7 +57,7 @@ def measured(score: FloatArray, expert: FloatArray) -> Measured:
     edges = np.unique(cuts)
     bins = binned(score, edges)
     width = len(edges) + 2
-    return Measured(edges, *(np.bincount(bins[expert == side], minlength=width).astype(float) for side in (1, 0)))
+    return ScoreCounts(edges, *(np.bincount(bins[expert == side], minlength=width).astype(float) for side in (1, 0)))
 
 
 def binned(score: FloatArray, edges: FloatArray) -> IntArray:
@@ -66,7 +66,7 @@ def binned(score: FloatArray, edges: FloatArray) -> IntArray:
     return np.where(np.isnan(score), len(edges) + 1, found)
 
 
-def drift_evidence(known: Measured, bins: IntArray, label: FloatArray, window: int, alpha: float = ALPHA) -> float:
+def drift_evidence(known: ScoreCounts, bins: IntArray, label: FloatArray, window: int, alpha: float = ALPHA) -> float:
     """Log of an e-process after these scores: a mixture of some that begin every tenth of a window.
 
     So a late change is not drowned in an early calm.
@@ -99,7 +99,7 @@ def _marginal(counts: FloatArray) -> FloatArray:
     return found
 
 
-def _best_mix(known: Measured, unlabelled: FloatArray, yes: FloatArray, no: FloatArray, alpha: float) -> FloatArray:
+def _best_mix(known: ScoreCounts, unlabelled: FloatArray, yes: FloatArray, no: FloatArray, alpha: float) -> FloatArray:
     """Log of an upper bound of the likelihood of traffic under a mix of two distributions within C; a row a stage.
 
     For each weight of the test split, expectation and maximization climbs to the largest weighted likelihood of both,
