@@ -24,10 +24,14 @@ from judgec.store.project import find_project
 def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
     """Print what a compile would ask at most."""
     how = ", ".join(settings.lm.members) or f"{settings.lm.model}, --optimizer {settings.optimizer}"
-    title = f"{settings.name} with {how}: at most, at list price"
+    price = "list price, half of it in batches" if settings.batch else "list price"
+    title = f"{settings.name} with {how}: at most, at {price}"
     stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
     rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
     print_table(title, ["stage", "calls", "tokens", "$"], rows)
+    if settings.batch:
+        waits = "no batch to wait for" if not plan.waits else f"at most {plan.waits} batches, one after the other"
+        say(f"{waits}, each for up to 24 hours; one more where replies have to be asked for again")
     say("nothing was asked and nothing was written")
 
 
@@ -48,6 +52,8 @@ def plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) ->
         "calls": total.calls,
         "tokens": total.tokens,
         "usd": total.usd,
+        "batch": settings.batch,
+        "waits": plan.waits,
         "budget": settings.budget,
         "max_cost": settings.max_cost,
     }

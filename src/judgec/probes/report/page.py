@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from judgec.probes.flakiness import FLAKY, Asked, Flakiness
-from judgec.probes.report.summary import COMPONENTS, TRIED, WORST, Cell, Summary
+from judgec.probes.report.summary import ALL_DATA_SETS, COMPONENTS, TRIED, WORST, Cell, Summary
 from judgec.probes.report.totals import TOTALS
 from judgec.records.scenario.outcome import Probed
 from judgec.records.scenario.schema import Scenario
@@ -68,13 +68,14 @@ def page(summary: Summary, scenarios: Sequence[Scenario], probed: Sequence[Probe
 
 
 def _rates(summary: Summary, titles: Mapping[str, str]) -> list[Markup]:
-    """A table a data set: scenarios by systems."""
-    known = {(cell.scenario, cell.system, cell.data_set): cell for cell in summary.cells}
+    """Scenarios by systems: a table for all data sets together, where there are several, and one for each."""
+    known = {(cell.scenario, cell.system, cell.data_set): cell for cell in (*summary.across, *summary.cells)}
+    together = {(ALL_DATA_SETS, scenario): found for scenario, found in summary.systems_failing.items()}
     tables = []
-    for data_set in dict.fromkeys(cell.data_set for cell in summary.cells):
+    for data_set in dict.fromkeys(data_set for _, _, data_set in known):
         rows = []
         for scenario in summary.scenarios:
-            failing, of = summary.failing_on.get((data_set, scenario), (0, 0))
+            failing, of = {**together, **summary.failing_on}.get((data_set, scenario), (0, 0))
             cells = [_rate(known.get((scenario, system, data_set))) for system in summary.systems]
             rows.append([two_lines(scenario, titles.get(scenario, "")), *cells, f"{failing} of {of}"])
         head = [data_set, *summary.systems, "systems failing"]
