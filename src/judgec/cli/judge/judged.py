@@ -10,6 +10,7 @@ from judgec.cli.output import command, print_table, say
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import number, percent
+from judgec.store.project import find_project
 from judgec.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 
 MOST_REASONS = 5  # for missing judgments; the rows have them all
@@ -71,7 +72,10 @@ def next_step(found: FileJudgments) -> list[str]:
         return [f"Next: {command(*typed, home=options.home if found.in_folds else Path())}"]
     if items.labelled or items.learned.all():
         return []
-    maps = [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
+    project = find_project(str(options.file))
+    known = {} if project is None else project.columns
+    told = [f"{theirs}={ours}" for theirs, ours in options.columns.items() if known.get(theirs) != ours]
+    maps = [part for one in told for part in ("--map", one)]
     sheets = (options.out.with_name(f"{options.out.stem}.to-grade{n or ''}.csv") for n in count())
     sheet = next(path for path in sheets if not path.exists())
     typed = ["labels", str(options.file), *maps, "--judge", found.judges[0], "--export", str(sheet)]

@@ -26,6 +26,7 @@ FAST = {
     "DO_NOT_TRACK": "true",
 }
 PORTS_TRIED = 20
+LOOKED_AT = 200  # newest compiles among which two of one task are looked for
 POLL = 0.1  # seconds between two looks at /health
 REQUEST_TIMEOUT = 5.0  # seconds
 GRACE = 5.0  # seconds between asking the server to stop and stopping it
@@ -160,7 +161,9 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def compare_url(server: str, experiment: str = "judgec") -> str | None:
-    """The page that compares the two newest compiles, or None when there are fewer than two.
+    """The page that compares the newest compile with the one before it of the same task, or None without such two.
+
+    A judge and an agent share no number that could be compared.
 
     Args:
         server: URL of an MLflow server.
@@ -176,7 +179,7 @@ def compare_url(server: str, experiment: str = "judgec") -> str | None:
             "experiment_ids": [experiment_id],
             "filter": "tags.`judgec.kind` = 'compile' AND attributes.status = 'FINISHED'",
             "order_by": ["attributes.start_time DESC"],
-            "max_results": 2,
+            "max_results": LOOKED_AT,
         }
         rows = _rest(server, "runs/search", newest).get("runs", [])
     except urllib.error.HTTPError as error:
@@ -185,11 +188,17 @@ def compare_url(server: str, experiment: str = "judgec") -> str | None:
         raise ServiceError(f"{server}: the MLflow server said {error}. Run judgec doctor.") from error
     except OSError as error:
         raise ServiceError(f"{server}: the MLflow server does not answer ({error}). Run judgec ui.") from error
-    if len(rows) < 2:
+    alike = [row for row in rows if _task(row) == _task(rows[0])][:2]
+    if len(alike) < 2:
         return None
-    run_ids = [row["info"]["run_id"] for row in reversed(rows)]
+    run_ids = [row["info"]["run_id"] for row in reversed(alike)]
     query = f"runs={quote(json.dumps(run_ids))}&experiments={quote(json.dumps([experiment_id]))}"
     return f"{server}/#/compare-runs?{query}"
+
+
+def _task(row: Mapping[str, Any]) -> str | None:
+    params: list[dict[str, str]] = row["data"].get("params", [])
+    return next((one["value"] for one in params if one["key"] == "task"), None)
 
 
 # The reply is MLflow's JSON; only the few fields above are read.
