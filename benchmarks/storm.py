@@ -362,10 +362,15 @@ def main() -> None:
             for each in PARTS[part](world, options):
                 print(" | ".join(each), flush=True)
                 found.append(each)
+                options.out.write_text(page(found, load), encoding="utf-8")  # now: a campaign takes hours
+
+
+def page(found: Sequence[tuple[str, ...]], load: float) -> str:
+    """The rows so far as Markdown."""
     about = (__doc__ or "").split("\n\n")[1].replace("``", "`")
     typed = f"`python -m benchmarks.storm {' '.join(sys.argv[1:])}`"
     lines = ["# A fault campaign", "", *about.splitlines(), "", typed, "", *table(HEADER, found), "", measured_on(load)]
-    options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
