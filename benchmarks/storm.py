@@ -39,7 +39,8 @@ JUMPS = (
 )
 LATENCY = 0.02  # seconds a reply: a kill always finds calls in flight
 IN_FLIGHT = 32
-HUNG = 300.0  # seconds after which a run counts as hung
+HUNG = 300.0  # seconds without a call after which a run counts as hung, however long it has to run
+LOOK = 1.0  # seconds between two looks at a run
 HEADER = ("campaign", "disturbances", "calls answered", "lost", "paid twice", "wrong", "hung", "in flight", "seconds")
 Holds = Callable[[Path], object]
 
@@ -75,14 +76,20 @@ def start(
     )
 
 
-def ended(process: subprocess.Popen[bytes]) -> tuple[bool, bool]:
-    """Whether a run came to its end well, and whether it hung."""
-    try:
-        _, error = process.communicate(timeout=HUNG)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return False, True
+def ended(process: subprocess.Popen[bytes], server: FakeOpenAI) -> tuple[bool, bool]:
+    """Whether a run came to its end well, and whether it hung: asked nothing for long."""
+    calls, since = -1, time.monotonic()
+    while True:
+        try:
+            _, error = process.communicate(timeout=LOOK)
+            break
+        except subprocess.TimeoutExpired:
+            if server.calls != calls:
+                calls, since = server.calls, time.monotonic()
+            elif time.monotonic() > since + HUNG:
+                process.kill()
+                process.communicate()
+                return False, True
     if process.returncode:
         print(error.decode()[-2000:], file=sys.stderr)
     return process.returncode == 0, False
@@ -185,7 +192,7 @@ def make_home(folder: Path, items: int) -> Path:
         "", ("compile-judge", "labels.jsonl", "--lm", "openai/fake", "--name", "w", "--optimizer", "labeled"), games
     )
     with FakeOpenAI(grader) as server:
-        if not ended(start(first, home, server.base_url))[0]:
+        if not ended(start(first, home, server.base_url), server)[0]:
             raise RuntimeError("the judge of the campaign was not compiled")
     return home
 
@@ -221,7 +228,7 @@ class World:
         """What a case leaves, and how many calls it takes."""
         home = self.copy()
         with self.server() as server:
-            if not ended(start(case, home, server.base_url))[0]:
+            if not ended(start(case, home, server.base_url), server)[0]:
                 raise RuntimeError(f"{case.name} failed undisturbed")
             return case.holds(home), server.answered
 
@@ -252,7 +259,7 @@ def kills(world: World, options: argparse.Namespace) -> Iterator[tuple[str, ...]
                 process.communicate()
                 while server.in_flight:  # it still answers what a dead client asked
                     time.sleep(0.005)
-            finished, hung = ended(start(case, home, server.base_url))
+            finished, hung = ended(start(case, home, server.base_url), server)
             lost, wrong = compared(case, home, expected, finished)
             yield row(f"kill: {case.name}", options.kills, server, (lost, paid_twice(home), wrong, int(hung)), begun)
 
@@ -266,8 +273,8 @@ def disk(world: World, options: argparse.Namespace) -> Iterator[tuple[str, ...]]
         for _ in range(options.kills):
             process = start(JUDGE, home, server.base_url, most_bytes=world.chance.randint(20_000, 400_000))
             with contextlib.redirect_stderr(None):
-                hung += ended(process)[1]
-        finished, late = ended(start(JUDGE, home, server.base_url))
+                hung += ended(process, server)[1]
+        finished, late = ended(start(JUDGE, home, server.base_url), server)
         lost, wrong = compared(JUDGE, home, expected, finished)
         yield row("disk full: judge", options.kills, server, (lost, paid_twice(home), wrong, hung + late), begun)
 
@@ -278,7 +285,7 @@ def clock(world: World, _: argparse.Namespace) -> Iterator[tuple[str, ...]]:
     expected, _calls = world.undisturbed(JUDGE)
     home = world.copy()
     with world.server() as server:
-        finished, hung = ended(start(JUDGE, home, server.base_url, before=JUMPS))
+        finished, hung = ended(start(JUDGE, home, server.base_url, before=JUMPS), server)
         lost, wrong = compared(JUDGE, home, expected, finished)
         yield row("clock jumps: judge", "each reading", server, (lost, paid_twice(home), wrong, int(hung)), begun)
 
@@ -294,7 +301,7 @@ def two(world: World, _: argparse.Namespace) -> Iterator[tuple[str, ...]]:
                 time.sleep(0.005)
             if killed:
                 one.kill()
-            finished, hung = ended(other)
+            finished, hung = ended(other, server)
             one.communicate()
             lost, wrong = compared(JUDGE, home, expected, finished)
             if not killed:
@@ -317,7 +324,7 @@ def hostile_replies(world: World, options: argparse.Namespace) -> Iterator[tuple
 
     with FakeOpenAI(policy, port=world.port) as server:
         process = start(JUDGE, home, server.base_url)
-        finished, hung = ended(process)
+        finished, hung = ended(process, server)
         said = (grades(home) if finished else None) or {}
         wrong = sum(
             (grade is None) == (why is None) or grade not in {None, 1, 2, 3, 4, 5} for grade, why in said.values()
@@ -355,10 +362,15 @@ def main() -> None:
             for each in PARTS[part](world, options):
                 print(" | ".join(each), flush=True)
                 found.append(each)
+                options.out.write_text(page(found, load), encoding="utf-8")  # now: a campaign takes hours
+
+
+def page(found: Sequence[tuple[str, ...]], load: float) -> str:
+    """The rows so far as Markdown."""
     about = (__doc__ or "").split("\n\n")[1].replace("``", "`")
     typed = f"`python -m benchmarks.storm {' '.join(sys.argv[1:])}`"
     lines = ["# A fault campaign", "", *about.splitlines(), "", typed, "", *table(HEADER, found), "", measured_on(load)]
-    options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

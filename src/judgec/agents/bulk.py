@@ -14,6 +14,7 @@ from judgec.judges.reading import UnreadableReplyError, read_fields
 from judgec.judges.stream.asking import ask_rows, text_of
 from judgec.lm.backend import Backend
 from judgec.lm.door import door_of
+from judgec.lm.endpoint.exchange import Completion
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 
@@ -39,14 +40,14 @@ class Stopwatch:
         """Seconds of the last attempt at this prompt."""
         return self._seconds.get(hash(messages[-1]["content"]))
 
-    def complete(self, request: Asked) -> Response:
+    def complete(self, request: Asked) -> Response | Completion:
         """One attempt, timed."""
         began = self._clock()
         response = self._backend.complete(request)
         self._note(request, began)
         return response
 
-    async def acomplete(self, request: Asked) -> Response:
+    async def acomplete(self, request: Asked) -> Response | Completion:
         """One attempt, timed."""
         began = self._clock()
         response = await self._backend.acomplete(request)

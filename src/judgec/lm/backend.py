@@ -5,7 +5,7 @@ import random
 import re
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
@@ -13,9 +13,11 @@ from weakref import WeakKeyDictionary
 import dspy
 from dspy import lm15
 from dspy.clients.engines import AsyncLiteLLMEngine, LiteLLMEngine
-from dspy.lm15 import AsyncLMRouter, LMRouter, Request, Response, RouterConfig, Timeouts
+from dspy.lm15 import AsyncLMRouter, LMRouter, Request, Response, RouterConfig
 
 from judgec.errors import BudgetError, ServiceError
+from judgec.lm.endpoint import untrusted
+from judgec.lm.endpoint.bounded import BoundedAsyncTransport, BoundedTransport, Exchanged, TooLongError, exchanging
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.redirects import stay_on_host
 from judgec.lm.spec import LMSpec
@@ -48,11 +50,11 @@ class Backend(Protocol):
     identity: str
     """What tells two backends with one model name apart: the endpoint's URL, the engine's version."""
 
-    def complete(self, request: Request) -> Response:
+    def complete(self, request: Request) -> Response | Completion:
         """Make the call in this thread."""
         ...
 
-    async def acomplete(self, request: Request) -> Response:
+    async def acomplete(self, request: Request) -> Response | Completion:
         """Make the call on this event loop."""
         ...
 
@@ -116,22 +118,48 @@ class ClientBackend:
         if self._route is None:
             self._sync: LMRouter | LiteLLMEngine = LiteLLMEngine(**self._clients())
         else:
-            self._sync = LMRouter(self._config)
+            self._sync = LMRouter(self._bounded(BoundedTransport))
         self._async: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncLMRouter | AsyncLiteLLMEngine] = (
             WeakKeyDictionary()
         )
 
-    def complete(self, request: Request) -> Response:
+    def complete(self, request: Request) -> Response | Completion:
         """One attempt in this thread."""
-        return self._sync.complete(self._routed(request))
+        asked, most = self._most(request)
+        with exchanging(most) as call:
+            try:
+                return self._sync.complete(self._routed(request))
+            except Exception as error:  # noqa: BLE001 - whatever the client stumbles over in a reply
+                return self._fault(error, call, asked)
 
-    async def acomplete(self, request: Request) -> Response:
+    async def acomplete(self, request: Request) -> Response | Completion:
         """One attempt on this event loop."""
+        asked, most = self._most(request)
+        with exchanging(most) as call:
+            try:
+                return await self._acomplete(request)
+            except Exception as error:  # noqa: BLE001 - as above
+                return self._fault(error, call, asked)
+
+    def _most(self, request: Request) -> tuple[int, int]:
+        """The longest reply that is asked for, in tokens, and the bytes that it can have."""
+        asked = request.config.max_tokens or self._spec.reply_tokens
+        return asked, untrusted.most_bytes(asked, int(request.config.logprobs or 0))
+
+    def _fault(self, error: Exception, call: Exchanged, asked: int) -> Completion:
+        """What stands for a reply that holds nothing to read; raises what is no fault of a reply."""
+        if isinstance(error, TooLongError):
+            return Completion.faulty(untrusted.TOO_LONG, self._spec.model, asked)
+        if isinstance(error, lm15.LM15Error) or not call.answered:
+            raise error
+        return Completion.faulty(untrusted.BAD_SHAPE, self._spec.model)
+
+    async def _acomplete(self, request: Request) -> Response:
         loop = asyncio.get_running_loop()
         client = self._async.get(loop)
         if client is None:  # connections belong to the loop that opened them
             routed = self._route is not None
-            client = AsyncLMRouter(self._config) if routed else AsyncLiteLLMEngine(**self._clients())
+            client = AsyncLMRouter(self._bounded(BoundedAsyncTransport)) if routed else self._litellm()
             self._async[loop] = client
         try:
             async with asyncio.timeout(whole_seconds(self._spec)):
@@ -157,6 +185,15 @@ class ClientBackend:
             config=request.config,
         )
 
+    def _bounded(self, kind: type[BoundedTransport] | type[BoundedAsyncTransport]) -> RouterConfig:
+        seconds = self._spec.timeout
+        limits = {"read_timeout": seconds, "write_timeout": seconds, "pool_timeout": seconds}
+        transport = kind(whole_seconds(self._spec), connect_timeout=CONNECT_SECONDS, **limits)
+        return replace(self._config, transport=transport)
+
+    def _litellm(self) -> AsyncLiteLLMEngine:
+        return AsyncLiteLLMEngine(**self._clients())
+
     def _clients(self) -> dict[str, object]:
         clients: dict[str, object] = {"timeout": self._spec.timeout}
         if self._spec.api_base is not None:
@@ -171,7 +208,6 @@ def whole_seconds(spec: LMSpec) -> float:
 
 def native_route(spec: LMSpec, environ: Mapping[str, str] | None) -> tuple[str | None, RouterConfig]:
     """The native client's name for the model and its settings; None when LiteLLM must serve it."""
-    timeouts = Timeouts(connect=CONNECT_SECONDS, read=spec.timeout, write=spec.timeout, pool=spec.timeout)
     try:
         # A colon would make it the client's own way of naming; Ollama's tags and fine-tuned models have one.
         found = LMRouter(RouterConfig(env={})).resolve_openai_chat(spec.model.replace(":", "-"))
@@ -181,12 +217,12 @@ def native_route(spec: LMSpec, environ: Mapping[str, str] | None) -> tuple[str |
         return None, RouterConfig()  # the native client wants the resource, not a URL
     urls = None if spec.api_base is None else {found.provider: spec.api_base}
     route = f"{found.provider}:{spec.model.partition('/')[2]}"
-    config = RouterConfig(env=environ, base_urls=urls, timeouts=timeouts)
+    config = RouterConfig(env=environ, base_urls=urls)
     if spec.api_base is not None:
         try:
             LMRouter(config).lm(route)
         except lm15.NotConfiguredError:  # most servers on one's own machine want no key
-            config = RouterConfig(env=environ, base_urls=urls, timeouts=timeouts, api_keys={found.provider: NO_KEY})
+            config = RouterConfig(env=environ, base_urls=urls, api_keys={found.provider: NO_KEY})
     return route, config
 
 

@@ -18,13 +18,13 @@ from dspy.lm15 import LMRouter
 
 from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, native_route, whole_seconds
 from judgec.lm.endpoint import untrusted
+from judgec.lm.endpoint.bounded import ERRORS, REDIRECTS, redirected
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.wire import Wire
 from judgec.lm.spec import LMSpec
 
 ENCODINGS = "gzip, deflate"  # what ``_read`` undoes
 EITHER = 32 + zlib.MAX_WBITS  # zlib finds out which of the two it is
-REDIRECTS, ERRORS = 300, 400  # the first status of each kind
 KEEP_SECONDS = 4.0  # an idle connection; common servers (uvicorn) close theirs after 5
 
 
@@ -78,7 +78,7 @@ class PooledBackend(ClientBackend):
         except (aiohttp.ClientError, OSError, zlib.error) as error:
             raise lm15.TransportError(f"{type(error).__name__}: {error}") from error
         if REDIRECTS <= reply.status < ERRORS:
-            raise self._wire.redirected(reply.status, reply.headers)
+            raise redirected(reply.status, reply.headers.get("location"))
         if reply.status >= ERRORS:
             raise self._wire.refuse(reply.status, reply.headers, said or b"", self._now)
         return self._wire.faulty(untrusted.TOO_LONG, asked) if said is None else self._wire.decode(said)

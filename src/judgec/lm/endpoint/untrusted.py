@@ -6,6 +6,8 @@ under one of ``FAULTS`` in place of the reason why it ended: it was paid for, an
 
 import math
 
+import orjson
+
 BAD_SHAPE = "malformed"
 TOO_LONG = "too_long"
 FAULTS = {
@@ -19,11 +21,36 @@ TEXT_A_TOKEN = 16  # characters a token, at the most over a whole reply; English
 JSON_A_TOKEN = 6 * TEXT_A_TOKEN  # every character may come as \\uXXXX
 JSON_AN_ALTERNATIVE = 256  # bytes: a token, its bytes as numbers, its log-probability
 JSON_AROUND = 65_536  # bytes of a reply that are none of its tokens
+MOST_BODY = 1 << 24  # bytes of a reply to what is no call of ours
 
 
 def count(value: object) -> int | None:
     """A number of tokens; None when it is anything else."""
     return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
+
+
+def counted(body: bytes) -> bytes:
+    """The body of a reply without those counts of tokens that are none; any other body as it is."""
+    try:
+        whole = orjson.loads(body) if b'"usage"' in body else None
+    except orjson.JSONDecodeError:
+        return body
+    if not isinstance(whole, dict) or "usage" not in whole:
+        return body
+    usage = _counts(whole["usage"])
+    return body if usage == whole["usage"] else orjson.dumps({**whole, "usage": usage})
+
+
+def _counts(usage: object) -> dict[str, object]:
+    given = usage.items() if isinstance(usage, dict) else ()
+    inner = {name: _counts(value) if isinstance(value, dict) else value for name, value in given}
+    return {name: value for name, value in inner.items() if _fits(name, value)}
+
+
+def _fits(name: str, value: object) -> bool:
+    if name.endswith("tokens"):
+        return count(value) is not None
+    return isinstance(value, dict) or "details" not in name
 
 
 def seconds(value: object) -> float | None:

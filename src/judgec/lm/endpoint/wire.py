@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import orjson
 from dspy import lm15
@@ -106,14 +105,6 @@ class Wire:
     def faulty(self, fault: str, output_tokens: int | None = None) -> Completion:
         """What stands for a reply that holds nothing to read."""
         return Completion.faulty(fault, self._model, output_tokens)
-
-    def redirected(self, status: int, headers: Mapping[str, str]) -> Exception:
-        """Why a reply that sends the prompt elsewhere is none; the error says to which host."""
-        there = untrusted.name(urlsplit(headers.get("location", "")).netloc) or "nowhere"
-        raised: Exception = lm15.InvalidRequestError(  # DSPy is untyped
-            f"HTTP {status}: redirects to {there}, which is not followed", status=status
-        )
-        return raised
 
     def refuse(self, status: int, headers: Mapping[str, str], body: bytes, now: Callable[[], float]) -> Exception:
         """What an HTTP error means, as the ``openai`` package reads it.

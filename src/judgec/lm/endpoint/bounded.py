@@ -1,0 +1,162 @@
+"""Connections for DSPy's own clients, as careful as the pool's: no redirects, no endless replies, no odd counts."""
+
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from socket import SHUT_RDWR
+from typing import Any
+from urllib.parse import urlsplit
+
+from dspy import lm15
+from dspy._vendor.lm15.transports import (
+    AsyncTransportResponse,
+    StdlibAsyncTransport,
+    StdlibTransport,
+    TransportResponse,
+)
+
+from judgec.lm.endpoint import untrusted
+
+REDIRECTS, ERRORS = 300, 400  # the first status of each kind
+
+
+class TooLongError(Exception):
+    """A reply that has more bytes than the tokens that were asked for can have."""
+
+
+@dataclass(slots=True)
+class Exchanged:
+    """One call through these connections.
+
+    Args:
+        most: Bytes that its reply may have.
+        answered: A reply has come in whole: what fails behind it is the reply's fault.
+    """
+
+    most: int
+    answered: bool = False
+
+
+_NOW: ContextVar[Exchanged | None] = ContextVar("exchanged", default=None)
+
+
+@contextmanager
+def exchanging(most: int) -> Iterator[Exchanged]:
+    """Make a call in here whose reply may have ``most`` bytes."""
+    call = Exchanged(most)
+    token = _NOW.set(call)
+    try:
+        yield call
+    finally:
+        _NOW.reset(token)
+
+
+def redirected(status: int, location: str | None) -> Exception:
+    """Why a reply that sends the prompt elsewhere is none; the error says to which host."""
+    there = untrusted.name(urlsplit(location or "").netloc) or "nowhere"
+    raised: Exception = lm15.InvalidRequestError(  # DSPy is untyped
+        f"HTTP {status}: redirects to {there}, which is not followed", status=status
+    )
+    return raised
+
+
+class _Parts:
+    """The body of a reply as it comes in."""
+
+    def __init__(self, whole: float) -> None:
+        self._call = _NOW.get() or Exchanged(untrusted.MOST_BODY)
+        self._left = self._call.most
+        self._whole = whole
+        self._until = time.monotonic() + whole
+        self._parts: list[bytes] = []
+
+    def check(self, response: Any) -> None:  # DSPy is untyped
+        if REDIRECTS <= response.status < ERRORS:
+            raise redirected(response.status, response.header("location"))
+
+    def add(self, part: bytes) -> None:
+        self._left -= len(part)
+        if self._left < 0:
+            raise TooLongError
+        if time.monotonic() > self._until:
+            raise lm15.TimeoutError(f"no whole reply in {self._whole:g} s")
+        self._parts.append(part)
+
+    def body(self, response: Any) -> bytes:  # DSPy is untyped
+        self._call.answered = True
+        body = b"".join(self._parts)
+        return body if response.status >= ERRORS else untrusted.counted(body)
+
+
+class BoundedTransport(StdlibTransport):  # type: ignore[misc]  # DSPy is untyped
+    """For calls in a thread.
+
+    Args:
+        whole: Seconds that a reply may take in all.
+        limits: As of the class that it extends.
+    """
+
+    def __init__(self, whole: float, **limits: float) -> None:
+        super().__init__(**limits)
+        self._whole = whole
+
+    def stream(self, request: Any) -> Any:  # DSPy is untyped
+        """The reply, read."""
+        parts = _Parts(self._whole)
+        with super().stream(request) as response:
+            parts.check(response)
+            for part in response:
+                parts.add(part)
+        return TransportResponse(**_about(response), chunks=iter([parts.body(response)]), release=_done)
+
+    def _read_head(self, conn: Any, *, read_timeout: float) -> Any:  # DSPy is untyped
+        # Each byte renews the time that a read may take; this is the time of all of them.
+        late = threading.Timer(self._whole, conn.sock.shutdown, (SHUT_RDWR,))
+        late.daemon = True
+        late.start()
+        try:
+            return super()._read_head(conn, read_timeout=read_timeout)
+        finally:
+            late.cancel()
+
+
+class BoundedAsyncTransport(StdlibAsyncTransport):  # type: ignore[misc]  # DSPy is untyped
+    """For calls on an event loop.
+
+    Args:
+        whole: Seconds that a reply may take in all.
+        limits: As of the class that it extends.
+    """
+
+    def __init__(self, whole: float, **limits: float) -> None:
+        super().__init__(**limits)
+        self._whole = whole
+
+    @asynccontextmanager
+    async def stream(self, request: Any) -> AsyncIterator[Any]:  # DSPy is untyped
+        """The reply, read."""
+        parts = _Parts(self._whole)
+        async with super().stream(request) as response:
+            parts.check(response)
+            async for part in response:
+                parts.add(part)
+        yield AsyncTransportResponse(**_about(response), chunks=_one(parts.body(response)), release=_adone)
+
+
+def _about(response: Any) -> dict[str, Any]:  # DSPy is untyped
+    return {name: getattr(response, name) for name in ("status", "reason", "headers", "http_version")}
+
+
+def _done(body_consumed: bool) -> None:  # as the client calls it
+    """The connection has been given back already."""
+
+
+async def _adone(body_consumed: bool) -> None:  # as the client calls it
+    """As ``_done``."""
+
+
+async def _one(body: bytes) -> AsyncIterator[bytes]:
+    yield body
