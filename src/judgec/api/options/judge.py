@@ -71,7 +71,7 @@ class JudgeFileOptions(Asking):
     file: Annotated[
         str,
         Option(
-            "Items to judge, without labels: a table, OTLP traces, mlflow:EXPERIMENT; with Ray a folder or bucket of them.",
+            "Items to judge, unlabelled: a table, OTLP traces, mlflow:EXPERIMENT; with Ray a folder or bucket of them.",
             positional=True,
             python="str | Path",
             panel="What",
