@@ -1,4 +1,4 @@
-"""Which shards are judged: a shard counts when its manifest, written last, fits what is asked and what lies there.
+"""Tells which shards are judged: one counts when its manifest, written last, fits what is asked and what lies there.
 
 In the folder of the judged shards, ``_manifests/SHARD.json`` says what a judged shard was made from, and what is in it.
 It is taken away before a shard is written again, so that at no moment one stands beside rows that it is not about.
