@@ -29,6 +29,7 @@ _HOMES = {
     "RateEstimate": "judgec.api.estimate",
     "ShardJudgments": "judgec.api.judge_shards",
     "Tournament": "judgec.api.tournament",
+    "WatchReport": "judgec.api.watch",
     "Workspace": "judgec.workspace",
     "agreement": "judgec.api.agreement",
     "answer": "judgec.api.answer",
@@ -50,6 +51,7 @@ _HOMES = {
     "probe": "judgec.api.probe",
     "rank": "judgec.api.rank",
     "read_labels": "judgec.api.labels",
+    "watch": "judgec.api.watch",
 }
 
 __all__ = [
@@ -74,6 +76,7 @@ __all__ = [
     "RateEstimate",
     "ShardJudgments",
     "Tournament",
+    "WatchReport",
     "Workspace",
     "__version__",
     "agreement",
@@ -96,6 +99,7 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
+    "watch",
 ]
 
 

@@ -169,7 +169,7 @@ def test_a_judge_compiled_from_columns_reads_them_in_the_file_that_it_judges(tmp
         (["--lm", "recorded:verdicts.parquet", "--optimizer", "gepa"], "--optimizer: nobody writes prompts"),
         (["--lm", "recorded:verdicts.parquet", "--verdicts", "gpt"], "both give verdicts"),
         (["--verdicts", "gpt"], "labels.jsonl:1: no column gpt; the columns are item_id"),
-        (["--lm", "recorded:verdicts.parquet", "--baseline", "x"], "--baseline x: not a judge"),
+        (["--lm", "recorded:verdicts.parquet", "--baseline", "x"], "no verdicts of judge x; it has"),
         (["--lm", "recorded:strangers.csv"], "none of its items is a labelled one"),
     ],
 )

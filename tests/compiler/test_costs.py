@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
-from judgec.compiler.costs import with_front
+from judgec.compiler.costs import beside, with_front
 from judgec.compiler.report import Saved
+from judgec.compiler.settings import CompileSettings
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, price
+from judgec.lm.spec import LMSpec
 from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
-from judgec.records.ratings import pair
+from judgec.records.ratings import GradePairs, pair
 from judgec.report.cost_table import logged
+from judgec.report.numbers import number
 from judgec.report.page.cost_chart import cost_chart
 from judgec.stats.agreement.objective import parse_objective
 from judgec.store.verdicts import AboutJudge
@@ -21,6 +25,7 @@ from tests.compiler.recorded_world import labels
 from tests.compiler.test_cascades import compiled_in as with_evidence
 from tests.compiler.test_cascades import verdicts
 from tests.compiler.test_own_prompts import TAUGHT, compiled_with
+from tests.compiler.test_panels import compiled_in as panel_in
 from tests.compiler.test_panels import world as world_of
 from tests.compiler.test_recorded import compiled_in, world
 from tests.service.fake_openai import FakeOpenAI
@@ -56,6 +61,44 @@ def test_a_prompt_that_left_the_race_early_is_not_compared() -> None:
     assert front(*rows) == {"whole"}
 
 
+def test_judges_of_different_items_are_compared_on_the_items_of_both() -> None:
+    """``wide`` was asked about forty easy items, too, and looks better; on the items of both ``narrow`` is."""
+    at = np.arange(80)
+    expert, hard, unknown = at % 4, at < 40, np.full(80, -1)
+    narrow = np.where((at % 8 == 0) | (at == 4), 3, expert)
+    wide = np.where(hard & (at % 4 == 0), 3, expert)
+    names = {"wide": (wide, at >= 0), "narrow": (narrow, hard)}
+    values = (0.0, 1.0, 2.0, 3.0)
+    rated = {
+        name: GradePairs(expert, said, said.astype(float), unknown, unknown, at // 4, values, 20).masked(kept)
+        for name, (said, kept) in names.items()
+    }
+    goal = parse_objective("qwk")
+    settings = CompileSettings("x", Path(), LMSpec.parse("recorded:x"), "qwk", "recorded")
+    rows = [row(name, goal.value(pairs), 1.0) for name, pairs in rated.items()]
+    assert (rows[0].dev.value or 0) > (rows[1].dev.value or 0)
+    shipped = [replace(one, chosen=one.judge == "narrow") for one in beside(rows, rated, "narrow", settings, goal)]
+    assert {one.judge for one in with_front(shipped) if one.pareto} == {"narrow"}
+    gain = shipped[0].minus_chosen
+    assert gain is not None
+    by_hand = [cohen_kappa_score(said[:40], expert[:40], weights="quadratic") for said in (wide, narrow)]
+    assert gain.value == pytest.approx(by_hand[0] - by_hand[1])
+    assert gain.n == 40
+    drawn = str(cost_chart(with_front([*shipped, replace(row("dear", 0.1, 2.0), minus_chosen=Estimate(value=-0.5))])))
+    assert f"wide: $1.0000, {number((shipped[1].dev.value or 0) + by_hand[0] - by_hand[1], 3)}" in drawn
+
+
+def test_judges_with_few_items_in_common_are_not_compared(saved: Saved) -> None:
+    expert, unknown = np.arange(40) % 4, np.full(40, -1)
+    pairs = GradePairs(expert, expert, expert.astype(float), unknown, unknown, expert, (0.0, 1.0, 2.0, 3.0), 4)
+    rated = {"one": pairs.masked(np.arange(40) < 25), "other": pairs.masked(np.arange(40) > 15)}
+    settings = saved.compiled.contest.settings
+    found = beside([row(name, 1.0, 1.0) for name in rated], rated, "one", settings, parse_objective("qwk"))
+    assert found[1].minus_chosen is not None
+    assert found[1].minus_chosen.note == "fewer than 15 labels in common with one"
+    assert [one.pareto for one in with_front(found)] == [True, False]
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Saved:
     return compiled_in(tmp_path_factory.mktemp("costs"), *world())
@@ -70,6 +113,10 @@ def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(saved: S
     assert rows["llama/vague"]["usd_per_1000"] is None
     assert {one["calls_per_item"] for one in rows.values()} == {1.0}
     assert [name for name, one in rows.items() if one["chosen"]] == [report["prompt"]]
+    counted = {one["judge"]: one["n"] for one in report["candidates"]}  # type: ignore[attr-defined]  # the same
+    assert {name: one["n"] for name, one in rows.items()} == counted
+    assert rows[str(report["prompt"])]["minus_chosen"]["value"] == 0.0
+    assert rows["gpt/plain"]["minus_chosen"]["high"] < 0.0
     best = max(rows.values(), key=lambda one: one["dev"]["value"])
     assert best["pareto"]
     assert {one["split"] for one in rows.values()} == {"train+dev"}
@@ -122,7 +169,9 @@ def test_the_table_goes_to_mlflow_as_it_is(saved: Saved) -> None:
     rows = [dict(zip(found["columns"], row, strict=True)) for row in found["data"]]  # type: ignore[call-overload]
     for row, told in zip(rows, report["costs"], strict=True):
         assert row["dev"] == told["dev"].get("value")
-        assert {key: row[key] for key in told if key != "dev"} == {key: told[key] for key in told if key != "dev"}
+        assert row["minus_chosen"] == told["minus_chosen"].get("value")
+        same = told.keys() - {"dev", "minus_chosen"}
+        assert {key: row[key] for key in same} == {key: told[key] for key in same}
 
 
 def test_the_drawing_names_the_front_and_says_every_price() -> None:
@@ -166,3 +215,16 @@ def test_recorded_judge_without_costs_has_the_list_price_of_its_prompt(tmp_path:
     assert costs["gpt/clear"] == pytest.approx(least, rel=0.1)
     assert costs["gpt/odd"] > 10 * costs["gpt/clear"]
     assert costs["gpt/plain"] is None
+
+
+def test_a_panel_has_the_list_prices_of_its_members_whether_it_ships_or_not(tmp_path: Path) -> None:
+    label_set, recorded = world_of(verdicts(labels(30, 5), knows=True), labels(30, 5))
+    turns = {"": (("user", "Grade {document} for {query}."),)}
+    models = dict(zip(recorded.judges, ("openai/gpt-4o", "openai/gpt-4o-mini"), strict=True))
+    about = {name: AboutJudge(model, "Grade.", messages=turns) for name, model in models.items()}
+    bare = replace(recorded, judges=about, cost=np.full(len(recorded.cost), np.nan))
+    costs = {one.judge: one for one in panel_in(tmp_path, label_set, bare, "all").compiled.costs}
+    single = sum(costs[name].usd_per_1000 or 0.0 for name in models)
+    panels = [one for one in costs.values() if one.kind == "panel" and one.calls_per_item == 2.0]
+    assert panels
+    assert [one.usd_per_1000 for one in panels] == pytest.approx([single] * len(panels))

@@ -13,6 +13,7 @@ from judgec.api.compile_judge import compile_judge as compile_file
 from judgec.api.judge import load_judge
 from judgec.compiler.assemble import Bench, learned_part
 from judgec.compiler.calibrate import fit_stack
+from judgec.compiler.compared import difference
 from judgec.compiler.compile import compile_judge
 from judgec.compiler.dataset import make_dataset
 from judgec.compiler.panels import RIDGE, _crossed, _selected, _table, fit_weights
@@ -369,8 +370,6 @@ def test_a_panel_of_all_real_prompts_reaches_what_was_measured(tmp_path: Path, m
     if least is not None:
         assert qwk(report, "compiled") >= least
         return
-    from judgec.compiler.panels import difference
-
     ratings, settings = saved.compiled.verification.ratings, settings_of(tmp_path, recorded, "all", 5)
     against = difference(ratings["compiled"], ratings["best_alone"], parse_objective("qwk"), settings)
     assert against.high is not None

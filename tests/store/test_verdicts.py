@@ -45,6 +45,10 @@ def test_read_verdicts_every_format_gives_the_same_columns(tmp_path: Path, kind:
     read = read_verdicts(
         source if kind != "table" else Table("rows", tuple(ROWS[0]), tuple(ROWS), (1, 2, 3), by_line=False), GRADES
     )
+    table = read_table(source) if kind != "table" else None
+    assert [read.where(row) for row in range(3)] == (
+        [table.where(row) for row in range(3)] if table is not None else ["rows:row 1", "rows:row 2", "rows:row 3"]
+    )
     assert cells(read) == {
         "item_id": ["a", "b", "a"],
         "judge": ["one", "one", "two"],
@@ -62,6 +66,18 @@ def test_read_verdicts_of_a_file_with_blank_rows_counts_lines_as_every_table(tmp
     read = read_verdicts(str(path), GRADES)
     assert cells(read)["item_id"] == ["x\ny", "z"]
     assert read.where(1) == f"{path}:5"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_read_verdicts_of_cells_over_several_lines_names_the_lines_on_which_rows_begin(
+    tmp_path: Path, end: str
+) -> None:
+    path = tmp_path / "verdicts.csv"
+    rows = ["item_id,judge,grade,reply", 'x,one,1,"a', "b", '"', "y,one,2,plain", 'z,one,1,"two', 'lines"', "w,one,1,"]
+    path.write_bytes(end.join([*rows, ""]).encode())
+    read, table = read_verdicts(str(path), GRADES), read_table(str(path))
+    assert [read.where(row) for row in range(4)] == [table.where(row) for row in range(4)]
+    assert read.where(3) == f"{path}:8"
 
 
 def test_read_verdicts_says_which_probabilities_it_does_not_know(tmp_path: Path) -> None:
@@ -126,7 +142,7 @@ began = time.process_time()
 found = read_recorded(sys.argv[1], OnWhat("relevance", Scale(grades=(0, 1, 2, 3)), ("grade",)))
 seconds = time.process_time() - began
 most = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-print(len(found.judge), seconds, most.split()[1])
+print(len(found.judge), len(found.notes), seconds, most.split()[1])
 """
 
 
@@ -140,12 +156,13 @@ def test_a_million_verdicts_are_read_in_ten_seconds_and_a_gigabyte(tmp_path: Pat
         {
             "item_id": [f"item-{i:06d}" for i in item],
             "judge": [f"model/prompt-{j}" for j in judge],
-            "grade": rng.integers(0, 4, n),
+            "grade": pd.array(rng.integers(0, 4, n), dtype="Int8"),
             **{f"p_{grade}": rng.random(n) for grade in range(4)},
             "reply": [f"I think it is {i}, for reason number {i % 997}" for i in range(n)],
             "cost_usd": rng.random(n) / 1000,
         }
     )
+    frame.loc[n // 2, ["grade", "cost_usd"]] = None  # two notes that name the line
     path = tmp_path / f"verdicts.{kind}"
     if kind == "parquet":
         frame.to_parquet(path)
@@ -157,8 +174,8 @@ def test_a_million_verdicts_are_read_in_ten_seconds_and_a_gigabyte(tmp_path: Pat
     def read() -> float:
         command = [sys.executable, "-c", READ, str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=400)
-        rows, seconds, kilobytes = map(float, done.stdout.split())
-        assert rows == n
+        rows, notes, seconds, kilobytes = map(float, done.stdout.split())
+        assert (rows, notes) == (n, 2)
         assert kilobytes < 1_000_000
         return seconds
 

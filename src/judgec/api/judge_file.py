@@ -33,6 +33,7 @@ from judgec.store.programs import Program
 from judgec.store.shards.place import as_shown, is_remote
 from judgec.store.stream.judged import Names, judged_file, kind_of, names_of
 from judgec.store.stream.pieces import ItemStream, open_items
+from judgec.tasks.registry import TASKS
 from judgec.tracking.store import tracking_store
 from judgec.tracking.traces import MLFLOW_PREFIX, save_traces
 from judgec.workspace import Workspace
@@ -196,7 +197,8 @@ def judged_by(
         turn=options.turn,
         usual=usual_turn(cards[0].fields),
     )
-    names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs)
+    details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
+    names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs, details=details)
     watch.stage("items", f"{items.items} of {file}")
     tally, certain = Tally(cards[0].scale, cards[0].aspects), abstaining(cards, options.abstain_below)
     with ExitStack() as opened:

@@ -168,6 +168,8 @@ def judged_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
     shown = as_shown(options.file)
     if options.engine != RAY:
         raise UserError(f"{shown}: shards; Ray judges them. Add --engine ray.")
+    if options.batch:
+        raise UserError("--batch and --engine ray: the provider makes the calls of a batch. Leave one of them out.")
     programs, target = judges_of(options), Place(_out_of(options))
     source, shards = shards_of(shown)
     cards = tuple(program.card for program in programs)

@@ -13,9 +13,10 @@ from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.pairwise import is_pairwise
 from judgec.judges.recorded import RecordedInterview, judge_of
 from judgec.judges.stream.ahead import Processes, count_of
+from judgec.judges.stream.interview import AHEAD, FAR_AHEAD
 from judgec.judges.stream.jury import Juror, Jury
 from judgec.judges.stream.recall import Recall
-from judgec.lm.door import door_of, preflight
+from judgec.lm.door import door_of
 from judgec.lm.executor import Executor, OnDone, Progress
 from judgec.lm.patience import Patience
 from judgec.lm.session import Session
@@ -80,6 +81,8 @@ def open_session(
         raise UserError(f"--engine {asking.engine}: unknown; {' and '.join(ENGINES)} are valid. Name one of them.")
     if asking.ray_address and asking.engine != RAY:
         raise UserError("--ray-address: only --engine ray uses a cluster; with it the address is valid. Add it.")
+    if asking.batch and asking.engine == RAY:
+        raise UserError("--batch and --engine ray: the provider makes the calls of a batch. Leave one of them out.")
     return workspace.session(
         # What is free does not count against the caps: the same command goes on where the last one stopped.
         caps=caps or Budget(calls=asking.budget, usd=asking.max_cost, count_journaled=False),
@@ -88,6 +91,7 @@ def open_session(
         spread=asking.engine == RAY,
         ray_address=asking.ray_address,
         patience=Patience(asking.max_wait, watch.waiting),
+        batch="everything" if asking.batch else "nothing",
     )
 
 
@@ -119,6 +123,7 @@ def open_jury(
         ServiceError: A model cannot be reached.
     """
     reached: list[Executor] = []
+    ahead = FAR_AHEAD if asking.batch else AHEAD
 
     if asking.live and asking.samples > 1:
         raise UserError(
@@ -128,7 +133,7 @@ def open_jury(
     def reach(spec: LMSpec) -> Executor:
         executor = session.executor(spec)
         if executor not in reached:
-            preflight(executor.lm, keep=True)
+            executor.preflight()
             reached.append(executor)
         return executor
 
@@ -155,6 +160,7 @@ def open_jury(
                 board.run,
                 lambda juror: Recall(session.journal, door_of(board.members[juror].lm), juror),
                 structured=asking.structured,
+                ahead=ahead,
                 on_verdict=count.add,
             )
             return Juror(name, judge, asked_jury, Recall(session.journal, None, name))
@@ -167,7 +173,12 @@ def open_jury(
         executor = reach(spec)
         recall = Recall(session.journal, door_of(executor.lm), name)
         asked = judge.interview(
-            executor.run, samples=asking.samples, structured=asking.structured, recall=recall, on_verdict=count.add
+            executor.run,
+            samples=asking.samples,
+            structured=asking.structured,
+            recall=recall,
+            ahead=ahead,
+            on_verdict=count.add,
         )
         return Juror(name, judge, asked, recall)
 

@@ -82,7 +82,10 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts |
     else:
         found = read_recorded(named_table(_frame(options.verdicts), NAMES), about)
         model = f"{RECORDED}{IN_MEMORY}"
-    return FoundVerdicts(model, check_against(found.narrowed(options.judges), labels.label_set), found)
+    judges = check_against(found.narrowed(options.judges), labels.label_set)
+    if options.baseline is not None:
+        judges.require(options.baseline)
+    return FoundVerdicts(model, judges, found)
 
 
 def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:

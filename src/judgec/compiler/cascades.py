@@ -16,6 +16,7 @@ from judgec.compiler.assemble import Bench, calibrated, calibration_data, fitted
 from judgec.compiler.calibrate_choice import folds_by_query
 from judgec.compiler.choose import ScoredCandidate
 from judgec.compiler.dataset import Part, ratings_of
+from judgec.compiler.list_price import cost_once
 from judgec.compiler.recorded import candidate_of, with_prompt, worth_of
 from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.search.plan import asked_once
@@ -476,9 +477,9 @@ def _cost(
     known = True
     for name, of in zip(names, (1.0, share), strict=True):
         if name != EVIDENCE:
-            cost, (made, asked_about) = bench.recorded.cost_of(name, ids), bench.recorded.calls_of(name, ids)
+            cost, (made, asked_about) = cost_once(bench.recorded, name, part.items), bench.recorded.calls_of(name, ids)
             known = known and cost is not None
-            dollars += 1000 * of * (cost or 0.0) / max(1, asked_about)
+            dollars += 1000 * of * (cost or 0.0)
             calls += of * made / max(1, asked_about)
     return calls, dollars if known else None
 
@@ -530,4 +531,5 @@ def _scored(
         calls=per_item * asked,
         asked=asked,
         worth=found,
+        rated=rated,
     )

@@ -1,8 +1,8 @@
 """Chooses the prompt: an optimizer proposes candidates within the budget, a race on dev decides."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from judgec.compiler.assemble import Bench, calibration_data, fitted
+from judgec.compiler.assemble import Bench, calibration_data, everything_asked, fitted
 from judgec.compiler.search.candidates import Candidate, instructed
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.race import RaceStanding
@@ -15,6 +15,7 @@ from judgec.lm.session import Session
 from judgec.lm.watch import Noting, Watch
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import Objective
 
 SINGLE = "single"  # the kind of a panel that was not better than the best single judge
@@ -34,6 +35,8 @@ class ScoredCandidate:
         calls: Of a recorded judge, how often it was asked about the items of train and dev.
         asked: About how many of them.
         worth: Of a recorded judge, its objective once it is calibrated, out of fold on train and dev.
+        rated: The grades that ``worth`` is of, beside the experts' labels.
+        members: Of a panel, its members.
     """
 
     candidate: Candidate
@@ -45,6 +48,8 @@ class ScoredCandidate:
     calls: float = 0.0
     asked: int = 0
     worth: Estimate | None = None
+    rated: GradePairs | None = field(default=None, repr=False)
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,10 @@ class ChosenPrompt:
     uncompiled: Candidate | None = None
     alone: Candidate | None = None
     panel: ChosenPanel | None = None
+
+    def without_ratings(self) -> "ChosenPrompt":
+        """The same for a fold that does not ship: without every judge's grades, which fill memory."""
+        return replace(self, scored=tuple(replace(one, rated=None) for one in self.scored))
 
 
 def choose_prompt(
@@ -147,6 +156,9 @@ def choose_prompt(
             notes.note(f"no search: {why}; the judge is calibrated as it is")
     if not standings:
         standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
+    if settings.batch and chosen.name != uncompiled.name:
+        watch.stage("batch", f"prompt {chosen.name} on what calibrates and tests it")
+        session.together(lambda ask: everything_asked(replace(bench, ask=ask), chosen), bench.ask)
     judge = None if chosen.name == uncompiled.name else _informed(bench, chosen, uncompiled)
     if chosen.name != uncompiled.name and judge is None:
         notes.note(f"prompt {chosen.name} won on dev, but calibrated it tells less than the uncompiled one: not used")

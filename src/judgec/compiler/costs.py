@@ -2,31 +2,32 @@
 
 Of recorded judges the worth is the objective of their grades once calibrated, out of fold on train and dev, the cost
 what was recorded, else list price where model and prompt are known; of the prompts of a search it is that of their
-verdicts as they are, on dev, at list price. Where the dollars of any judge are
+verdicts as they are, on dev, at list price. Recorded judges may have been asked about different items, so that each is
+compared with the one that ships on the items of both. Where the dollars of any judge are
 unknown, all are compared by calls an item: unknown is not free.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from judgec.compiler.assemble import Bench, evidence_only, learned_part, out_of_fold
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
+from judgec.compiler.compared import LEAST, difference, in_common
 from judgec.compiler.dataset import Part, ratings_of
+from judgec.compiler.list_price import listed_price
 from judgec.compiler.recorded import worth_of
 from judgec.compiler.search.plan import asked_once
 from judgec.compiler.settings import CompileSettings
-from judgec.judges.cascade import Cascade
 from judgec.judges.judge import CompiledJudge
-from judgec.judges.live import live_prompt
-from judgec.lm.prices import TYPICAL_REPLY, estimate_tokens, price
 from judgec.records.cost import JudgeCost, JudgeKind
 from judgec.records.estimate import Estimate
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import Objective
 
 EVIDENCE_ROW = "evidence alone"
 NOT_CALIBRATED = "not calibrated: worth least as it is"
 ON_DEV = "dev"
-PRICED = 50  # items whose prompts say what the others cost
+TRAIN_AND_DEV = "train+dev"
 
 
 def judge_costs(
@@ -47,14 +48,52 @@ def judge_costs(
     if settings.lm.embedded:
         return ()
     ships = choice.chosen.name if judge.asks_lm else EVIDENCE_ROW
+    alone = _evidence(bench, choice)
     if settings.recorded is not None:
-        rows = list(_recorded(bench, choice))
+        rated = {one.candidate.name: one.rated for one in choice.scored if one.rated is not None}
+        if alone is not None:
+            rated[EVIDENCE_ROW] = alone
+        rows = beside(list(_recorded(bench, choice)), rated, ships, settings, objective)
     else:
         rows = list(_asked(bench, choice, judge, settings, objective))
-    rows += _evidence(bench, choice, settings, objective)
+    if alone is not None:
+        split = TRAIN_AND_DEV if settings.recorded is not None else ON_DEV
+        worth = worth_of(alone, objective, settings)
+        row = JudgeCost(EVIDENCE_ROW, "evidence", 0.0, 0.0, worth, pareto=False, chosen=False, split=split)
+        rows += [row] if settings.recorded is None else beside([row], rated, ships, settings, objective)
     rows = [replace(row, chosen=row.judge == ships) for row in rows]
     found = sorted(with_front(rows), key=lambda row: (row.dev.value is None, -(row.dev.value or 0.0), row.judge))
     return tuple(found)
+
+
+def beside(
+    rows: Sequence[JudgeCost],
+    rated: Mapping[str, GradePairs],
+    ships: str,
+    settings: CompileSettings,
+    objective: Objective,
+) -> list[JudgeCost]:
+    """The rows with what each judge is worth above the one that ships, on the items that both were asked about.
+
+    Args:
+        rows: Judges.
+        rated: Their grades out of fold.
+        ships: The one that ships.
+        settings: Of the intervals.
+        objective: The worth.
+    """
+    if ships not in rated:
+        return list(rows)
+
+    def gain(row: JudgeCost) -> Estimate:
+        if row.judge not in rated:
+            return Estimate(value=None, note=row.dev.note or NOT_CALIBRATED)
+        common = in_common(rated[row.judge], rated[ships])
+        if common < LEAST:
+            return Estimate(value=None, note=f"fewer than {LEAST} labels in common with {ships}", n=common)
+        return difference(rated[row.judge], rated[ships], objective, settings)
+
+    return [replace(row, minus_chosen=gain(row)) for row in rows]
 
 
 def _recorded(bench: Bench, choice: ChosenPrompt) -> Iterator[JudgeCost]:
@@ -70,29 +109,13 @@ def _recorded(bench: Bench, choice: ChosenPrompt) -> Iterator[JudgeCost]:
 def _listed(bench: Bench, one: ScoredCandidate) -> float | None:
     """What a recorded judge would cost for a thousand items by its prompt and the price list; None where unknown."""
     assert bench.recorded is not None  # the caller has looked
-    joint = bench.recorded.panels.get(one.candidate.name)
-    if isinstance(joint, Cascade) or (joint is None and one.candidate.name not in bench.recorded.judges):
-        return None  # its share of dear calls is of the judges as they were asked; a panel that was not chosen
-    members = (one.candidate.name,) if joint is None else joint.members
-    prices = [_listed_once(bench, name) for name in members]
+    members = one.members or (one.candidate.name,)
+    if not all(name in bench.recorded.judges for name in members):
+        return None  # a cascade, whose price is unknown where that of one of its two judges is
+    items = bench.dataset.dev.items or bench.dataset.train.items
+    prices = [listed_price(bench.recorded.judges[name], items, bench.aspects) for name in members]
     known = [usd for usd in prices if usd is not None]
     return 1000 * sum(known) * one.calls / one.asked / len(members) if len(known) == len(members) else None
-
-
-def _listed_once(bench: Bench, judge: str) -> float | None:
-    """Dollars for asking a recorded judge about one item, the mean of a few."""
-    assert bench.recorded is not None  # the caller has looked
-    about, rate = bench.recorded.judges[judge], None
-    items = bench.dataset.dev.items[:PRICED] or bench.dataset.train.items[:PRICED]
-    prompt = live_prompt(about.model, about.messages)
-    if about.model:
-        rate = price(about.model)
-    if prompt is None or rate is None or not items:
-        return None
-    aspects = bench.aspects if "" not in about.messages else bench.aspects[:1]
-    asked = [prompt.filled(aspect, item) for item in items for aspect in aspects if prompt.of(aspect)]
-    usd = sum(estimate_tokens(messages) * rate.input + TYPICAL_REPLY * rate.output for messages in asked)
-    return usd / len(items)
 
 
 def _asked(
@@ -111,17 +134,12 @@ def _asked(
         yield JudgeCost(one.candidate.name, kind, calls, usd, worth, pareto=False, chosen=False, split=ON_DEV)
 
 
-def _evidence(
-    bench: Bench, choice: ChosenPrompt, settings: CompileSettings, objective: Objective
-) -> Iterator[JudgeCost]:
-    """The judge that asks nobody, out of fold on the items of the others."""
-    recorded = settings.recorded is not None
-    part = learned_part(bench) if recorded else bench.dataset.dev
+def _evidence(bench: Bench, choice: ChosenPrompt) -> GradePairs | None:
+    """The grades of the judge that asks nobody, out of fold on the items of the others; None without one."""
+    part = learned_part(bench) if bench.recorded is not None else bench.dataset.dev
     if bench.evidence is None or not part.items:
-        return
-    worth = _out_of_fold(bench, evidence_only(bench, choice.chosen), part, settings, objective)
-    split = "train+dev" if recorded else ON_DEV
-    yield JudgeCost(EVIDENCE_ROW, "evidence", 0.0, 0.0, worth, pareto=False, chosen=False, split=split)
+        return None
+    return ratings_of(bench.dataset, *out_of_fold(evidence_only(bench, choice.chosen), part))
 
 
 def _out_of_fold(
@@ -139,13 +157,13 @@ def with_front(rows: Sequence[JudgeCost]) -> list[JudgeCost]:
     """The same rows, the Pareto front marked; who has no objective, or left a race early, is not on it.
 
     Args:
-        rows: Judges.
+        rows: Judges; ranked by ``minus_chosen`` where they have it, so that each is compared on the items of both.
     """
     known = [(row.usd_per_1000, row.calls_per_item) for row in rows]
     in_dollars = all(usd is not None for usd, _ in known)
     price = [usd if in_dollars and usd is not None else calls for usd, calls in known]
     whole = max((row.dev.n for row in rows if row.kind == "prompt"), default=0)
-    worth = [None if row.kind == "prompt" and row.dev.n < whole else row.dev.value for row in rows]
+    worth = [None if row.kind == "prompt" and row.dev.n < whole else row.comparable for row in rows]
 
     def beaten(i: int) -> bool:
         own = worth[i]

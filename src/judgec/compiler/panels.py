@@ -14,6 +14,7 @@ from judgec.compiler.assemble import Bench, fitted, learned_part, rated_out_of_f
 from judgec.compiler.calibrate import fit_stack
 from judgec.compiler.calibrate_choice import Data, decided_by_cuts, folds_by_query
 from judgec.compiler.choose import ChosenPanel, ChosenPrompt, ScoredCandidate
+from judgec.compiler.compared import difference, gain
 from judgec.compiler.dataset import Part, ratings_of
 from judgec.compiler.recorded import UNKNOWN_PROMPT, scored_candidate
 from judgec.compiler.search.candidates import Candidate
@@ -26,10 +27,9 @@ from judgec.lm.watch import Watch
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.ratings import GradePairs, on_both
+from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.intervals.bootstrap import difference_interval
-from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
+from judgec.stats.intervals.paired_gain import PairedGain
 from judgec.store.programs import dump_module, load_module
 
 KINDS: tuple[PanelKind, ...] = (
@@ -99,19 +99,7 @@ class _Table:
 
     def gain(self, one: GradePairs, other: GradePairs) -> PairedGain:
         """By how much ``one`` is better on the items of both; of none it is 0, and not clear."""
-        one, other = on_both(one, other)
-        if not one.labelled.any():
-            return PairedGain(0.0, None)
-        return paired_gain(self.objective.statistic(one), self.objective.statistic(other))
-
-
-def difference(one: GradePairs, other: GradePairs, objective: Objective, settings: CompileSettings) -> Estimate:
-    """The objective of one judge minus that of the other, on the items that both were asked about."""
-    one, other = on_both(one, other)
-    found = difference_interval(
-        objective.statistic(one), objective.statistic(other), resamples=settings.resamples, seed=settings.seed
-    )
-    return found.estimate(int(one.labelled.sum()))
+        return gain(one, other, self.objective)
 
 
 def choose_panel(
@@ -420,7 +408,8 @@ def _scored(table: _Table, tried: _Tried, incumbent: Candidate, settings: Compil
     candidate = _candidate(tried.panel, incumbent)
     recorded = table.recorded.with_panel(candidate.name, tried.panel)
     ratings = ratings_of(table.bench.dataset, table.part, tried.raw)
-    return scored_candidate(candidate, recorded, tried.raw, ratings, table.objective, settings, tried.rated)
+    found = scored_candidate(candidate, recorded, tried.raw, ratings, table.objective, settings, tried.rated)
+    return replace(found, members=tried.panel.members)
 
 
 def _spoke(table: _Table, panel: Panel) -> str:

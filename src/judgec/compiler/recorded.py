@@ -13,20 +13,20 @@ import dspy
 
 from judgec.compiler.assemble import Bench, fitted, learned_part, rated_out_of_fold
 from judgec.compiler.choose import ChosenPrompt, ScoredCandidate
+from judgec.compiler.compared import LEAST, gain, in_common
 from judgec.compiler.dataset import Part, ratings_of
 from judgec.compiler.search.candidates import Candidate, with_instructions
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.live import live_prompt
-from judgec.judges.recorded import MIN_COMMON, RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.judges.recorded import RECORDED_KIND, RecordedVerdicts, shortly
 from judgec.lm.watch import Watch
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.bootstrap import interval
-from judgec.stats.intervals.paired_gain import paired_gain
 
 MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are
 UNKNOWN_PROMPT = "The verdicts of {judge} were recorded; its prompt is not known."
@@ -72,19 +72,19 @@ def choose_recorded(
     part = learned_part(bench)
     watch.stage("search", f"{len(recorded.judges)} recorded judges, on train and dev, by {objective.name}")
     rated = {name: _rated(bench, name, part, objective) for name in recorded.judges}
-    usable = {name: one for name, one in rated.items() if one.n >= MIN_COMMON // 2 and _grades(one.ratings) > 1}
+    usable = {name: one for name, one in rated.items() if one.n >= LEAST and _grades(one.ratings) > 1}
     notes = []
     if few := [f"{name} ({rated[name].n})" for name in rated if name not in usable]:
         notes.append(f"too few labels of train and dev, or all of one grade, so not compared: {shortly(few)}")
     if not usable:
         raise UserError(
-            f"{recorded.path}: no judge has {MIN_COMMON // 2} labels of two grades in train and dev, the most are "
+            f"{recorded.path}: no judge has {LEAST} labels of two grades in train and dev, the most are "
             f"{max(one.n for one in rated.values())}. Label more items, or record more verdicts."
         )
     baseline = _baseline(usable, settings.baseline, recorded)
     gains, apart = _gains({name: one.ratings for name, one in usable.items()}, baseline, objective)
     if apart:
-        notes.append(f"fewer than {MIN_COMMON // 2} items in common with {baseline}, so not compared: {shortly(apart)}")
+        notes.append(f"fewer than {LEAST} items in common with {baseline}, so not compared: {shortly(apart)}")
     alone = max(gains, key=lambda name: gains[name])
     tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
     if left := len(gains) - len(tried):
@@ -93,8 +93,8 @@ def choose_recorded(
     if chosen != alone:
         notes.append(f"{alone} is best as it is; {chosen} is worth more once both are calibrated")
     if chosen != baseline:
-        shared = on_both(usable[chosen].ratings, usable[baseline].ratings)[0].labelled
-        notes.append(f"{chosen} and {baseline} were both asked about {int(shared.sum()):,} labels of train and dev")
+        shared = in_common(usable[chosen].ratings, usable[baseline].ratings)
+        notes.append(f"{chosen} and {baseline} were both asked about {shared:,} labels of train and dev")
     scored = tuple(
         scored_candidate(
             candidate_of(recorded, name, module),
@@ -157,10 +157,7 @@ def _baseline(rated: Mapping[str, Rated], asked: str | None, recorded: RecordedV
     if asked is None:
         order = sorted(rated, key=lambda name: (rated[name].train, name))
         return order[(len(order) - 1) // 2]
-    if asked not in recorded.judges:
-        raise UserError(
-            f"--baseline {asked}: not a judge in {recorded.path}; it has {shortly(list(recorded.judges))}. Name one."
-        )
+    recorded.require(asked)
     if asked not in rated:
         raise UserError(f"--baseline {asked}: too few labels in common with {recorded.path}. Name another judge.")
     return asked
@@ -172,11 +169,11 @@ def _gains(
     """What each judge is worth above the baseline on the items of both; and who shares too few with it."""
     gains, apart = {}, []
     for name, own in ratings.items():
-        one, other = on_both(own, ratings[baseline])
-        if int(one.labelled.sum()) < MIN_COMMON // 2:
+        if in_common(own, ratings[baseline]) < LEAST:
             apart.append(name)
             continue
-        gains[name] = objective.value(one) - objective.value(other)
+        one, other = on_both(own, ratings[baseline])
+        gains[name] = objective.value(one) - objective.value(other)  # an undefined one counts as 0
     return gains, apart
 
 
@@ -205,12 +202,11 @@ def _best_calibrated(
     found, best = {incumbent: compiled(incumbent)}, (0.0, incumbent)
     for name in names:
         found[name] = compiled(name)
-        one, other = on_both(found[name], found[incumbent])
-        if int(one.labelled.sum()) < MIN_COMMON // 2:
+        if in_common(found[name], found[incumbent]) < LEAST:
             continue
-        gain = paired_gain(objective.statistic(one), objective.statistic(other))
-        if gain.clear and gain.value > best[0]:
-            best = gain.value, name
+        better = gain(found[name], found[incumbent], objective)
+        if better.clear and better.value > best[0]:
+            best = better.value, name
     return best[1], found
 
 
@@ -245,6 +241,7 @@ def scored_candidate(
         calls=calls,
         asked=asked,
         worth=None if calibrated is None else worth_of(calibrated, objective, settings),
+        rated=calibrated,
     )
 
 

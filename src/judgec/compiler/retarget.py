@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import dspy
 
+from judgec.compiler.list_price import cost_once
 from judgec.compiler.promote import Decision
 from judgec.compiler.search.candidates import first_predictor, with_instructions
 from judgec.compiler.search.plan import asked_once
@@ -125,14 +126,13 @@ def retargeted(retarget: Retarget, settings: CompileSettings, module: dspy.Modul
         items: That are judged.
     """
     card, source = retarget.program.card, load_judge(retarget.program)
-    ids = [item.item_id for item in items]
     if card.settings.get("kind") == RECORDED_KIND:
-        before = _recorded(retarget.recorded, judge_of(card), ids)
+        before = _recorded(retarget.recorded, judge_of(card), items)
     else:
         before = _asked(source.module, LMSpec.from_card(card.lm, api_base=None), items)
     if settings.recorded is not None:
         (name, *others) = settings.recorded.judges
-        after = None if others else _recorded(settings.recorded, name, ids)
+        after = None if others else _recorded(settings.recorded, name, items)
     else:
         after = _asked(module, settings.lm, items)
     return Retargeted(retarget.name, retarget.margin, before, after)
@@ -143,8 +143,6 @@ def _asked(module: dspy.Module, spec: LMSpec, items: Sequence[Item]) -> float | 
     return None if found.usd is None or not items else found.usd / len(items) * 1000
 
 
-def _recorded(recorded: RecordedVerdicts | None, name: str, ids: Sequence[str]) -> float | None:
-    if recorded is None or name not in recorded.judges:
-        return None
-    cost, items = recorded.cost_of(name, ids), recorded.calls_of(name, ids)[1]
-    return None if cost is None or not items else cost / items * 1000
+def _recorded(recorded: RecordedVerdicts | None, name: str, items: Sequence[Item]) -> float | None:
+    usd = None if recorded is None or name not in recorded.judges else cost_once(recorded, name, items)
+    return None if usd is None else usd * 1000

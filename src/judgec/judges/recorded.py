@@ -169,7 +169,7 @@ class RecordedVerdicts:
         if judge not in self.judges:
             raise UserError(
                 f"{self.path}: no verdicts of judge {judge}; it has {shortly(list(self.judges))}. "
-                "Record verdicts of this judge, or name another file with --lm recorded:FILE."
+                "Correct the name, record verdicts of this judge, or name another file with --lm recorded:FILE."
             )
 
     def judgments(self, judge: str, item_ids: Sequence[str]) -> Judgments:

@@ -21,6 +21,8 @@ class JudgeCost:
         pareto: No other judge is at least as good and cheaper, or better and no dearer.
         chosen: It ships.
         split: The items that ``dev`` is of.
+        minus_chosen: Of recorded judges, ``dev`` minus that of the judge that ships, on the items that both were asked
+            about.
     """
 
     judge: str
@@ -31,6 +33,12 @@ class JudgeCost:
     pareto: bool
     chosen: bool
     split: str = "train+dev"
+    minus_chosen: Estimate | None = None
+
+    @property
+    def comparable(self) -> float | None:
+        """What the rows of one table may be ranked by."""
+        return self.dev.value if self.minus_chosen is None else self.minus_chosen.value
 
     def to_json(self) -> dict[str, object]:
         """A row of the report's ``costs``."""
@@ -40,6 +48,8 @@ class JudgeCost:
             "calls_per_item": self.calls_per_item,
             "usd_per_1000": self.usd_per_1000,
             "dev": self.dev.to_json(),
+            "n": self.dev.n,
+            "minus_chosen": None if self.minus_chosen is None else self.minus_chosen.to_json(),
             "split": self.split,
             "pareto": self.pareto,
             "chosen": self.chosen,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from judgec.records.cost import JudgeCost
+from judgec.records.estimate import Estimate
 from judgec.report.columns import Column, TableColumns
 from judgec.report.kit import shown
 from judgec.report.numbers import dollars, number, show
@@ -14,6 +15,13 @@ COLUMNS: TableColumns[JudgeCost] = TableColumns(
         Column("calls/item", lambda one: number(one.calls_per_item)),
         Column("$/1,000 items", lambda one: dollars(one.usd_per_1000, "unknown")),
         Column("objective [95 %]", lambda one: show(one.dev), cell=lambda one: shown(one.dev)),
+        Column("labels", lambda one: f"{one.dev.n:,}", screen=False),
+        Column(
+            "minus the one that ships",
+            lambda one: "" if one.minus_chosen is None else show(one.minus_chosen, 3, sign=True),
+            cell=lambda one: "" if one.minus_chosen is None else shown(one.minus_chosen, 3, sign=True),
+            screen=False,
+        ),
         Column("front", lambda one: "front" if one.pareto else ""),
         Column("", lambda one: "ships" if one.chosen else ""),
     )
@@ -21,7 +29,8 @@ COLUMNS: TableColumns[JudgeCost] = TableColumns(
 FRONT = "On the front: no other judge is at least as good and cheaper, or better and no dearer."
 RECORDED = (
     "Each judge is calibrated on its verdicts alone and measured out of fold, on the items of train and dev that it "
-    "was asked about; a cascade is measured as it ships."
+    "was asked about; a cascade is measured as it ships. The difference from the judge that ships is of the items that "
+    "both were asked about, and decides who is on the front."
 )
 ASKED = (
     "Each prompt is measured as it is, on the items of dev that it ran on, at list price; one that left the race early "
@@ -36,7 +45,8 @@ def caption(rows: Sequence[JudgeCost]) -> str:
 
 def logged(rows: Sequence[JudgeCost]) -> dict[str, list[object]]:
     """The table in the form of ``mlflow.log_table``."""
-    columns: list[object] = ["judge", "kind", "calls_per_item", "usd_per_1000", "dev", "dev.low", "dev.high"]
+    columns: list[object] = ["judge", "kind", "calls_per_item", "usd_per_1000", "dev", "dev.low", "dev.high", "n"]
+    gain: list[object] = ["minus_chosen", "minus_chosen.low", "minus_chosen.high"]
     data: list[object] = [
         [
             row.judge,
@@ -46,10 +56,16 @@ def logged(rows: Sequence[JudgeCost]) -> dict[str, list[object]]:
             row.dev.value,
             row.dev.low,
             row.dev.high,
+            row.dev.n,
+            *(_ends(row.minus_chosen)),
             row.split,
             row.pareto,
             row.chosen,
         ]
         for row in rows
     ]
-    return {"columns": [*columns, "split", "pareto", "chosen"], "data": data}
+    return {"columns": [*columns, *gain, "split", "pareto", "chosen"], "data": data}
+
+
+def _ends(found: Estimate | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if found is None else (found.value, found.low, found.high)

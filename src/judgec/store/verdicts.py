@@ -1,17 +1,16 @@
 """Reads a file of recorded verdicts into columns: one row an item and judge, a million rows in seconds.
 
 A cell is kept as a number into the list of its column's different values, and rows are read a few thousand at a time,
-so that a large file never lies in memory as Python rows. Where a row has a fault, the file is read again row by row for
-the line that the message names.
+so that a large file never lies in memory as Python rows. The line of each row is kept for the messages that name it.
 """
 
 import csv
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from judgec.records.label import FloatArray, IntArray, Task
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.rows.items import collect_items
-from judgec.store.table import Row, Table
+from judgec.store.table import Row, Table, place
 from judgec.store.tables import DELIMITERS, TableSource, name_of, opened
 from judgec.tasks.registry import TASKS
 
@@ -39,6 +38,7 @@ CHUNK = 16384  # rows held as Python values at a time
 ABOUT = "judges.json"  # STEM.judges.json beside STEM.verdicts.* or STEM.*
 VERDICTS = ".verdicts"
 NO_CELL = -1
+LINE_END = re.compile("\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,10 @@ class VerdictColumns:
     """A file of recorded verdicts as columns.
 
     Args:
-        source: The file, or rows in memory.
+        path: The file, or what messages call rows in memory.
         n_rows: How many rows there are.
+        lines: Where each row begins, as in ``store.table.Table``, shape (n_rows,).
+        by_line: True when ``lines`` are lines of text.
         coded: The columns that have a cell, by name.
         numbers: ``cost_usd``, ``seconds`` and the ``p_<grade>`` columns, NaN where there is no number.
         unread: Of each of ``numbers`` the cells that hold something that is no number, where there are any.
@@ -104,8 +106,10 @@ class VerdictColumns:
         about: What ``judges.json`` says, by judge.
     """
 
-    source: TableSource = field(repr=False)
+    path: str
     n_rows: int
+    lines: IntArray = field(repr=False)
+    by_line: bool
     coded: Mapping[str, CodedColumn]
     numbers: Mapping[str, FloatArray]
     unread: Mapping[str, Unread]
@@ -113,19 +117,9 @@ class VerdictColumns:
     notes: tuple[str, ...] = ()
     about: Mapping[str, AboutJudge] = field(default_factory=dict)
 
-    @property
-    def path(self) -> str:
-        """What messages call it."""
-        return name_of(self.source)
-
-    @cached_property
-    def _table(self) -> Table:
-        """Row by row: slow and large, for the place of a fault."""
-        return opened(self.source)
-
     def where(self, row: int) -> str:
         """The place of a row as messages name it."""
-        return self._table.where(row)
+        return place(self.path, int(self.lines[row]), by_line=self.by_line)
 
     def require(self, *columns: str) -> None:
         """Refuse a file without one of these columns.
@@ -161,8 +155,9 @@ def read_verdicts(source: TableSource, grades: Sequence[object]) -> VerdictColum
     Raises:
         InputError: As ``store.tables.read_table``, and for a ``judges.json`` that is not one.
     """
-    about = read_about(Path(name_of(source)))
-    return _gathered(source, [f"{CHANCE}{grade}" for grade in grades]).columns(source, about)
+    path = name_of(source)
+    about = read_about(Path(path))
+    return _gathered(source, [f"{CHANCE}{grade}" for grade in grades]).columns(path, about)
 
 
 def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequence[str]) -> Table:
@@ -366,28 +361,36 @@ class _Gathered:
         self.parsers = {name: _Parser() for name in (*NUMBERS, *chances)}
         self.names: tuple[str, ...] = ()
         self.n_rows = 0
+        self.lines: list[IntArray] = []
+        self.by_line = True
 
     def wanted(self, name: str) -> bool:
         """Whether a column is read."""
         return name in self.coders or name in self.parsers
 
-    def add(self, cells: Mapping[str, Sequence[object]], n: int) -> None:
-        """The cells of the next rows, by column; a column that is not there has none."""
+    def add(self, cells: Mapping[str, Sequence[object]], lines: IntArray) -> None:
+        """The cells of the next rows, by column, and where these rows begin; a column that is not there has none."""
+        n = len(lines)
         for name, column in (self.coders | self.parsers).items():
             if name in cells:
                 column.fill(self.n_rows)
                 column.add(cells[name], n)
+        self.lines.append(lines)
         self.n_rows += n
 
-    def rows(self, rows: Sequence[Row]) -> None:
-        """The next rows."""
+    def next_lines(self, n: int) -> IntArray:
+        """Where the next rows begin in a file of one row a line."""
+        return np.arange(self.n_rows + 1, self.n_rows + n + 1)
+
+    def rows(self, rows: Sequence[Row], lines: IntArray) -> None:
+        """The next rows, and where they begin."""
         if not rows:
             return
         self.names = self.names or tuple(rows[0])
         present: set[str] = set().union(*rows)
-        self.add({name: [row.get(name) for row in rows] for name in present if self.wanted(name)}, len(rows))
+        self.add({name: [row.get(name) for row in rows] for name in present if self.wanted(name)}, lines)
 
-    def columns(self, source: TableSource, about: Mapping[str, AboutJudge]) -> VerdictColumns:
+    def columns(self, path: str, about: Mapping[str, AboutJudge]) -> VerdictColumns:
         """What was gathered."""
         for coder in self.coders.values():
             coder.fill(self.n_rows)
@@ -399,7 +402,18 @@ class _Gathered:
         unread = {name: Unread(one.unread, one.first) for name, one in parsers if one.first is not None}
         strange = [name for name in self.names if name.startswith(CHANCE) and name not in self.parsers]
         notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
-        return VerdictColumns(source, self.n_rows, coded, numbers, unread, self.names, tuple(notes), about)
+        return VerdictColumns(
+            path=path,
+            n_rows=self.n_rows,
+            lines=np.concatenate(self.lines) if self.lines else np.empty(0, dtype=np.int64),
+            by_line=self.by_line,
+            coded=coded,
+            numbers=numbers,
+            unread=unread,
+            names=self.names,
+            notes=tuple(notes),
+            about=about,
+        )
 
 
 def _gathered(source: TableSource, chances: Sequence[str]) -> _Gathered:
@@ -414,8 +428,9 @@ def _gathered(source: TableSource, chances: Sequence[str]) -> _Gathered:
             found.n_rows = 0
         if found.n_rows:
             return found
-    found = _Gathered(chances)
-    found.rows(opened(source).rows)  # says what is wrong with it
+    found, table = _Gathered(chances), opened(source)  # says what is wrong with it
+    found.rows(table.rows, np.array(table.lines, dtype=np.int64))
+    found.by_line = table.by_line
     return found
 
 
@@ -428,7 +443,7 @@ def _json_lines(file: Path, into: _Gathered) -> None:
         while chunk := [orjson.loads(line) for line in islice(lines, CHUNK)]:
             if not all(type(row) is dict for row in chunk):
                 raise _IrregularFileError
-            into.rows(chunk)
+            into.rows(chunk, into.next_lines(len(chunk)))
 
 
 def _delimited(file: Path, into: _Gathered) -> None:
@@ -441,13 +456,29 @@ def _delimited(file: Path, into: _Gathered) -> None:
         if not all(into.names) or len(set(into.names)) < len(into.names) or head.count('"') % 2:
             raise _IrregularFileError
         rows = csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=True)
+        before = 0
         while chunk := list(islice(rows, CHUNK)):
             if set(map(len, chunk)) != {len(into.names)}:
                 raise _IrregularFileError
+            lines, before = _begins(chunk, before, rows.line_num), rows.line_num
             columns = dict(zip(into.names, zip(*chunk, strict=True), strict=True))
             if not all(map(str.strip, columns.get(ITEM, ()))):  # perhaps a blank row, which does not count
                 raise _IrregularFileError
-            into.add({name: cells for name, cells in columns.items() if into.wanted(name)}, len(chunk))
+            into.add({name: cells for name, cells in columns.items() if into.wanted(name)}, lines)
+
+
+def _begins(rows: Sequence[Sequence[str]], before: int, after: int) -> IntArray:
+    """The lines on which rows begin that were read from line ``before`` to ``after`` below the header.
+
+    Raises:
+        _IrregularFileError: The line ends within their cells do not add up to these.
+    """
+    spans = np.ones(len(rows), dtype=np.int64)
+    if after - before > len(rows):
+        spans += [len(LINE_END.findall("".join(row))) for row in rows]
+    if spans.sum() != after - before:
+        raise _IrregularFileError
+    return np.asarray(before + 2 + np.cumsum(spans) - spans)
 
 
 def _parquet(file: Path, into: _Gathered) -> None:
@@ -458,8 +489,10 @@ def _parquet(file: Path, into: _Gathered) -> None:
         with pq.ParquetFile(file) as opened_file:
             into.names = tuple(opened_file.schema_arrow.names)
             kept = [name for name in into.names if into.wanted(name)]
+            into.by_line = False
             for batch in opened_file.iter_batches(CHUNK, columns=kept):
-                into.add({name: batch.column(name).to_pylist() for name in kept}, batch.num_rows)
+                cells = {name: batch.column(name).to_pylist() for name in kept}
+                into.add(cells, into.next_lines(batch.num_rows))
     except (pa.ArrowInvalid, OSError):
         raise _IrregularFileError from None
 

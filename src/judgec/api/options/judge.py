@@ -8,12 +8,12 @@ from typing import Annotated
 from judgec.api.options.option import Option
 from judgec.api.options.shared import (
     AllowModified,
+    BatchSpending,
     Columns,
     Home,
     JudgeName,
     OtherLm,
     Shared,
-    Spending,
     TrackingUri,
     Turn,
 )
@@ -22,7 +22,7 @@ WRITTEN = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(Spending):
+class Asking(BatchSpending):
     """Which model a judge asks, and how."""
 
     lm: OtherLm = None

@@ -43,6 +43,10 @@ class Round:
     bare: Judgments | None
     cascade: MadeCascade | None = None
 
+    def without_ratings(self) -> "Round":
+        """The same without the grades of every judge that was compared."""
+        return replace(self, choice=self.choice.without_ratings())
+
     def with_cascade(self) -> "Round":
         """The same with the cascade as its judge, and the dear judge alone beside it."""
         made = self.cascade

@@ -23,11 +23,13 @@ def cost_chart(rows: Sequence[JudgeCost]) -> Markup:
     """The drawing, or nothing where fewer than two judges have a worth or all cost the same.
 
     Args:
-        rows: Of ``costs``; in dollars where all are known, else in calls an item.
+        rows: Of ``costs``; in dollars where all are known, else in calls an item. Where judges were asked about
+            different items each stands above or below the one that ships by their difference on the items of both.
     """
     in_dollars = all(row.usd_per_1000 is not None for row in rows)
     price = {row.judge: (row.usd_per_1000 or 0.0) if in_dollars else row.calls_per_item for row in rows}
-    known = [(row, row.dev.value) for row in rows if row.dev.value is not None]
+    base = next((row.dev.value or 0.0 for row in rows if row.chosen), 0.0)
+    known = [(row, value) for row in rows if (value := _level(row, base)) is not None]
     if len(known) < 2 or len({price[row.judge] for row, _ in known}) < 2:
         return Markup()
     least = min(cost for cost in price.values() if cost > 0)
@@ -63,6 +65,13 @@ def cost_chart(rows: Sequence[JudgeCost]) -> Markup:
         words=("US dollars for 1,000 items" if in_dollars else "calls an item", "objective"),
         ticks=Ticks(_prices(sorted(set(price.values())), along, in_dollars=in_dollars), _levels(values)),
     )
+
+
+def _level(row: JudgeCost, base: float) -> float | None:
+    """How high a judge stands: ``base``, which is that of the judge that ships, and the difference to it."""
+    if row.minus_chosen is None or row.minus_chosen.value is None:
+        return None if row.minus_chosen is not None else row.dev.value
+    return base + row.minus_chosen.value
 
 
 def _with(mark: ChartMark, css: str) -> ChartMark:
