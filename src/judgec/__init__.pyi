@@ -21,6 +21,7 @@ from judgec.api.judge import Judge as Judge
 from judgec.api.judge import Judgment as Judgment
 from judgec.api.judge import load_judge as load_judge
 from judgec.api.judge_file import FileJudgments as FileJudgments
+from judgec.api.judge_shards import ShardJudgments as ShardJudgments
 from judgec.api.labels import Labels as Labels
 from judgec.api.labels import read_labels as read_labels
 from judgec.api.probe import ProbeReport as ProbeReport
@@ -51,6 +52,7 @@ __all__ = [
     "QueryCompilation",
     "Ranking",
     "RateEstimate",
+    "ShardJudgments",
     "Tournament",
     "WatchReport",
     "Workspace",
@@ -70,6 +72,7 @@ __all__ = [
     "index",
     "init",
     "judge_file",
+    "judge_shards",
     "load_judge",
     "probe",
     "rank",
@@ -457,6 +460,36 @@ def judge_file(
     max_wait: float = 300.0,
     progress: bool | Watch | None = None,
 ) -> FileJudgments: ...
+def judge_shards(
+    file: str | Path,
+    *,
+    judge: str | None = None,
+    jury: str | Sequence[str] = (),
+    out: str | Path = ".",
+    workers: int | None = None,
+    inputs: bool = True,
+    columns: Mapping[str, str] | None = None,
+    turn: Literal["last", "each", "whole"] | None = None,
+    home: str | Path = ".",
+    allow_modified: bool = False,
+    shared: bool = False,
+    tracking_uri: str | None = None,
+    lm: str | None = None,
+    live: bool = False,
+    abstain_below: float | None = None,
+    samples: int = 1,
+    temperature: float | None = None,
+    structured: bool = False,
+    in_flight: int | None = None,
+    engine: str = "local",
+    ray_address: str | None = None,
+    batch: bool = False,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+    max_wait: float = 300.0,
+    progress: bool | Watch | None = None,
+) -> ShardJudgments: ...
 def probe(
     *,
     scenarios: str | Sequence[str] = (),

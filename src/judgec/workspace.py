@@ -84,6 +84,7 @@ class Workspace:
         budget: int | None = None,
         max_cost: float | None = None,
         caps: Budget | None = None,
+        journal: Journal | None = None,
         in_flight: int | None = None,
         spread: bool = False,
         ray_address: str | None = None,
@@ -99,6 +100,7 @@ class Workspace:
             budget: Most calls.
             max_cost: Most US dollars.
             caps: What several sessions may spend together, in place of both.
+            journal: Another than that of the home; it is closed with the session.
             in_flight: Most calls at once.
             spread: Workers on a Ray cluster make the calls.
             ray_address: Of that cluster.
@@ -116,6 +118,7 @@ class Workspace:
             budget=budget,
             max_cost=max_cost,
             caps=caps,
+            journal=journal,
             in_flight=in_flight,
             spread=spread,
             ray_address=ray_address,

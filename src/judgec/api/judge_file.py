@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from judgec.api.frames import frame_part
-from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
+from judgec.api.jury import RAY, VerdictCount, abstaining, open_jury, open_session
 from judgec.api.options.judge import JudgeFileOptions
 from judgec.api.verb import verb
 from judgec.errors import ServiceError, UserError
@@ -22,13 +22,15 @@ from judgec.judges.decision import HALF_WAY
 from judgec.judges.judge import disagreements
 from judgec.judges.stream.interview import Interview
 from judgec.judges.stream.jury import Jury
-from judgec.lm.usage import Spent
+from judgec.lm.usage import Budget, Spent
 from judgec.lm.watch import Watch
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.conversation import usual_turn
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
+from judgec.store.journal.journal import Journal
 from judgec.store.programs import Program
+from judgec.store.shards.place import as_shown, is_remote
 from judgec.store.stream.judged import Names, judged_file, kind_of, names_of
 from judgec.store.stream.pieces import ItemStream, open_items
 from judgec.tasks.registry import TASKS
@@ -143,13 +145,48 @@ def judge_file(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
 
 def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
     """As ``judge_file``, for callers that have something to say before no item could be judged is an error."""
+    if is_remote(as_shown(options.file)) or (options.engine == RAY and Path(options.file).is_dir()):
+        raise UserError(
+            f"judge_file: {as_shown(options.file)}: shards; judgec.judge_shards judges them, on Ray. Call it."
+        )
+    loaded = judges_of(options)
+    _check_out(options)
+    return judged_by(loaded, options, watch)
+
+
+def judges_of(options: JudgeFileOptions) -> list[Program]:
+    """The judges that were asked for.
+
+    Raises:
+        UserError: None, no such judge, jurors of different tasks.
+    """
     if bool(options.judge) == bool(options.jury):
         raise UserError("judgec judge: one of --judge NAME and --jury A,B,... is needed, not both. Give one of them.")
-    workspace, file = Workspace(options.home), _file(options, watch)
+    workspace = Workspace(options.home)
     loaded = [workspace.load(name) for name in (options.jury or (options.judge or "",))]
+    _check_jurors([program.card for program in loaded])
+    return loaded
+
+
+def judged_by(
+    loaded: Sequence[Program],
+    options: JudgeFileOptions,
+    watch: Watch,
+    *,
+    caps: Budget | None = None,
+    journal: Journal | None = None,
+) -> FileJudgments:
+    """Judge a file with judges that are loaded already.
+
+    Args:
+        loaded: The judges.
+        options: What is judged, and where the rows go.
+        watch: Told how far it is.
+        caps: In place of those of the options.
+        journal: In place of the home's; it is closed in the end.
+    """
+    workspace, file = Workspace(options.home), _file(options, watch)
     cards = tuple(program.card for program in loaded)
-    _check_jurors(cards)
-    _check_out(options)
     watch.stage("judge", "; ".join(f"{card.name}@{card.version}, {_asked(card, options.lm)}" for card in cards))
     items = open_items(
         file,
@@ -165,7 +202,7 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
     watch.stage("items", f"{items.items} of {file}")
     tally, certain = Tally(cards[0].scale, cards[0].aspects), abstaining(cards, options.abstain_below)
     with ExitStack() as opened:
-        session = opened.enter_context(open_session(options, workspace, watch))
+        session = opened.enter_context(open_session(options, workspace, watch, caps=caps, journal=journal))
         count = VerdictCount(session, watch.progress)
         jury = open_jury(loaded, items.items, options, session, count, file, options.columns, workers=options.workers)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
@@ -284,6 +321,34 @@ class Tally:
             outcomes, counts = np.unique(accepts, return_counts=True)
             found = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
             self.accepts.setdefault(aspect, Counter()).update(found)
+
+    def merge(self, other: "Tally") -> None:
+        """Count what another has counted."""
+        self.items += other.items
+        self.judged += other.judged
+        self.unscored += other.unscored
+        self.kinds.update(other.kinds)
+        if len(self.reasons) < MOST_DISTINCT:
+            self.reasons.update(other.reasons)
+        self.disagree += other.disagree
+        if other.escalated is not None:
+            self.escalated = (self.escalated or 0) + other.escalated
+        for aspect, outcomes in other.accepts.items():
+            self.accepts.setdefault(aspect, Counter()).update(outcomes)
+
+    def to_json(self) -> dict[str, object]:
+        """What was counted."""
+        counted = ("items", "judged", "unscored", "kinds", "reasons", "disagree", "escalated")
+        outcomes = {aspect: {str(one): n for one, n in counts.items()} for aspect, counts in self.accepts.items()}
+        return {name: getattr(self, name) for name in counted} | {"accepts": outcomes}
+
+    @classmethod
+    def from_json(cls, scale: Scale, aspects: tuple[str, ...], state: Mapping[str, Any]) -> "Tally":
+        """What ``to_json`` gave."""
+        accepts = {name: Counter({int(one): n for one, n in each.items()}) for name, each in state["accepts"].items()}
+        kinds, reasons = Counter(state["kinds"]), Counter(state["reasons"])
+        counts = {name: state[name] for name in ("items", "judged", "unscored", "disagree", "escalated")}
+        return cls(scale, aspects, kinds=kinds, reasons=reasons, accepts=accepts, **counts)
 
     def known(self, aspect: str) -> bool:
         """False where items were scored and nobody knows which of them are accepted."""

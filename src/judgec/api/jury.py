@@ -26,6 +26,7 @@ from judgec.lm.usage import Budget
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
+from judgec.store.journal.journal import Journal
 from judgec.store.programs import Program
 from judgec.store.tables import TableSource
 from judgec.workspace import Workspace
@@ -60,8 +61,17 @@ class VerdictCount:
             self._shown = time.monotonic()
 
 
-def open_session(asking: Asking, workspace: Workspace, watch: Watch) -> Session:
+def open_session(
+    asking: Asking, workspace: Workspace, watch: Watch, *, caps: Budget | None = None, journal: Journal | None = None
+) -> Session:
     """The way to the judges' models, in this process or on a cluster.
+
+    Args:
+        asking: Which model, and how it is asked.
+        workspace: Where calls are journaled.
+        watch: Told of calls that wait.
+        caps: In place of those that ``asking`` has.
+        journal: In place of the workspace's.
 
     Raises:
         UserError: An unknown engine, or an address without Ray.
@@ -75,7 +85,8 @@ def open_session(asking: Asking, workspace: Workspace, watch: Watch) -> Session:
         raise UserError("--batch and --engine ray: the provider makes the calls of a batch. Leave one of them out.")
     return workspace.session(
         # What is free does not count against the caps: the same command goes on where the last one stopped.
-        caps=Budget(calls=asking.budget, usd=asking.max_cost, count_journaled=False),
+        caps=caps or Budget(calls=asking.budget, usd=asking.max_cost, count_journaled=False),
+        journal=journal,
         in_flight=asking.in_flight,
         spread=asking.engine == RAY,
         ray_address=asking.ray_address,

@@ -53,9 +53,14 @@ class Asking(BatchSpending):
     in_flight: Annotated[
         int | None, Option("Most calls at once; default: 32, with --engine ray 256.", least=1, panel="Cost")
     ] = None
-    engine: Annotated[str, Option("Who makes the calls: this process, or Ray.", metavar="local|ray", panel="Cost")] = (
-        "local"
-    )
+    engine: Annotated[
+        str,
+        Option(
+            "Who works: this process, or Ray (calls of a file, whole files of a folder).",
+            metavar="local|ray",
+            panel="Cost",
+        ),
+    ] = "local"
     ray_address: Annotated[str | None, Option("A running Ray cluster.", metavar="HOST:PORT", panel="Cost")] = None
 
 
@@ -66,7 +71,7 @@ class JudgeFileOptions(Asking):
     file: Annotated[
         str,
         Option(
-            "Items to judge, without labels: a table, OTLP traces, or mlflow:EXPERIMENT for its traces.",
+            "Items to judge, unlabelled: a table, OTLP traces, mlflow:EXPERIMENT; with Ray a folder or bucket of them.",
             positional=True,
             python="str | Path",
             panel="What",
@@ -89,7 +94,7 @@ class JudgeFileOptions(Asking):
     workers: Annotated[
         int | None,
         Option(
-            "Processes that read evidence, for judges that ask no model; default: one a processor for long files.",
+            "Processes that read evidence where no model is asked, or shards at once; default: one a processor.",
             least=1,
             panel="Cost",
         ),

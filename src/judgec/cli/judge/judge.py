@@ -40,12 +40,24 @@ def judge(
 ) -> None:
     """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment."""
     from judgec.api.judge_file import judged
-    from judgec.cli.judge.judged import show_judged, show_rate
+    from judgec.api.judge_shards import judged_shards, sharded
+    from judgec.cli.judge.judged import show_judged, show_rate, show_shards
     from judgec.cli.output import print_json
     from judgec.report.progress import Bar
 
     if bool(options.judge) == bool(options.jury):
         raise UserError("judgec judge: one of --judge NAME and --jury A,B,... is needed, not both. Give one of them.")
+    if sharded(options):
+        if estimate is not None:
+            raise UserError(f"--estimate {estimate}: of one file; {options.file} holds shards. Drop it.")
+        bar = Bar(shown=not json)
+        try:
+            shards = judged_shards(options, bar)
+        finally:
+            bar.close()
+        print_json(shards.report) if json else show_shards(shards)
+        shards.require_some()
+        return
     rate = rate_asked(options, estimate, labels, annotators)
     bar = Bar(shown=not json)
     try:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from judgec.api.estimate import RateEstimate
 from judgec.api.judge_file import FileJudgments
+from judgec.api.judge_shards import ShardJudgments
 from judgec.cli.output import command, print_table, say
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
@@ -29,6 +30,19 @@ def show_judged(found: FileJudgments) -> None:
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
         *_unproven(found.cards),
         *next_step(found),
+    )
+
+
+def show_shards(found: ShardJudgments) -> None:
+    """Print counts, notes and where the judged shards are."""
+    report, notes = found.report, found.report["notes"]
+    say(
+        found.verdict,
+        *[f"unscored {number}: {reason}" for reason, number in found.tally.reasons.most_common(MOST_REASONS)],
+        f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
+        *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
+        *_unproven(found.cards),
+        f"judged shards: {found.out}",
     )
 
 

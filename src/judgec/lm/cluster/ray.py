@@ -8,14 +8,16 @@ key ever travels.
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, redirect_stdout
-from typing import Any
+from typing import Any, TypeVar
 
 from dspy.lm15 import Request, Response
 
 from judgec.errors import ServiceError, UserError
 from judgec.lm.cluster.parcels import Attempts, Failure, Parcels
+from judgec.lm.cluster.purse import Part, Purse
 from judgec.lm.door import open_backend
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.spec import LMSpec
@@ -23,6 +25,10 @@ from judgec.lm.spec import LMSpec
 IN_FLIGHT = 256  # calls at once, all workers together
 SMALLEST, LARGEST = 50, 200  # calls in a parcel: below, Ray's own cost shows; above, a death costs much
 START_SECONDS = 120.0
+MOST_DEATHS = 10  # of workers over one job: more are no accident
+A = TypeVar("A")
+J = TypeVar("J")
+R = TypeVar("R")
 
 
 class Cluster:
@@ -70,8 +76,7 @@ class Cluster:
         Raises:
             ServiceError: When they do not start.
         """
-        cpus = int(self._ray.cluster_resources().get("CPU", 1))
-        count = max(1, min(cpus, math.ceil(in_flight / SMALLEST)))
+        count = max(1, min(self.processors, math.ceil(in_flight / SMALLEST)))
         remote = self._ray.remote(_Actor).options(
             max_restarts=-1,
             max_task_retries=-1,
@@ -89,9 +94,78 @@ class Cluster:
         size = max(1, min(LARGEST, in_flight // count))
         return Parcels([_Remote(actor) for actor in actors], size, open_backend(spec).identity)
 
+    def each(
+        self, act: Callable[[A, J], R], shared: A, jobs: Sequence[J], *, at_once: int | None = None
+    ) -> Iterator[R]:
+        """Do something with each of several jobs, on all nodes, and give the results as they come.
+
+        Args:
+            act: A function of a module; exceptions of its own it returns as values.
+            shared: What all jobs need; it travels once to each node.
+            jobs: What it is done with; the ones to come wait here, so that few travel ahead.
+            at_once: Most jobs at once; None for one a processor.
+
+        Raises:
+            ServiceError: When a worker died again and again over one job.
+        """
+        remote = self._ray.remote(act).options(num_cpus=1, max_retries=MOST_DEATHS, scheduling_strategy="SPREAD")
+        kept, waiting = self._ray.put(shared), deque(jobs)
+        most, running = at_once or self.processors, list[Any]()
+        try:
+            while waiting or running:
+                while waiting and len(running) < most:
+                    running.append(remote.remote(kept, waiting.popleft()))
+                done, running = self._ray.wait(running, num_returns=1)
+                yield self._ray.get(done[0])
+        except self._ray.exceptions.RayError as error:
+            raise ServiceError(
+                f"--engine ray: a worker was lost {MOST_DEATHS + 1} times over one shard "
+                f"({str(error).splitlines()[0]}); workers that stay are needed. Look at the memory of the nodes, and "
+                "run the command again: it goes on."
+            ) from error
+        finally:
+            for one in running:
+                self._ray.cancel(one, force=True)
+
+    @property
+    def processors(self) -> int:
+        """Of all nodes."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def purse(self, calls: int | None, usd: float | None, workers: int) -> "RemotePurse | None":
+        """The caps of all workers, in a place that all reach; None where nothing is capped."""
+        if calls is None and usd is None:
+            return None
+        actor = self._ray.remote(Purse).options(num_cpus=0).remote(calls, usd, workers)
+        return RemotePurse(actor)
+
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
         self._opened.close()
+
+
+class RemotePurse:
+    """The way to a ``Purse`` elsewhere; it travels.
+
+    Args:
+        actor: Ray's handle.
+    """
+
+    def __init__(self, actor: Any) -> None:  # Ray's handle
+        self._actor = actor
+
+    def take(self, usd: float) -> Part:
+        """As ``Purse.take``."""
+        import ray
+
+        part: Part = ray.get(self._actor.take.remote(usd))
+        return part
+
+    def give(self, part: Part) -> None:
+        """As ``Purse.give``."""
+        import ray
+
+        ray.get(self._actor.give.remote(part))
 
 
 class _Actor:

@@ -1,0 +1,126 @@
+"""``judgec judge FOLDER --engine ray``: killed and run again, caps of all workers together, buckets."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judgec.store.shards.place import Place
+from tests.cli.judging import KEY, save_judge, write_items
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.test_ray import PATIENCE, ROOT
+from tests.service.test_survival import ruled
+
+SHARDS, ITEMS = 4, 150  # of each shard
+BUCKET = "s3://judged"
+
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="make test-full installs Ray from the package index")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # its 15 starves workers beside other load
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> Path:
+    """A file of all items, and a folder of shards with the same in the same order; a judge."""
+    file = write_items(tmp_path / "items.jsonl", SHARDS * ITEMS)
+    (tmp_path / "items").mkdir()
+    lines = file.read_text().splitlines(keepends=True)
+    for number in range(SHARDS):
+        (tmp_path / "items" / f"part-{number}.jsonl").write_text("".join(lines[number * ITEMS : (number + 1) * ITEMS]))
+    save_judge(tmp_path)
+    return file
+
+
+def judging(home: Path, url: str, source: str, out: str, *options: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, str(ROOT / "cli.py"), "judge", source, "--judge", "mine", "--json", "--engine", "ray"]
+    command += ["--home", str(home), "--out", out, "--api-base", url, "--workers", "2", "--in-flight", "32", *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def grades(out: str) -> list[object]:
+    place = Place(out)
+    return [json.loads(line)["grade"] for n in range(SHARDS) for line in place.read(f"part-{n}.jsonl").splitlines()]
+
+
+def test_a_killed_run_goes_on_with_the_missing_shards_and_pays_a_batch_again_at_most(
+    items: Path, tmp_path: Path
+) -> None:
+    out, source = tmp_path / "out", str(tmp_path / "items")
+    with FakeOpenAI("good", latency=0.05) as server:
+        running = judging(tmp_path, server.base_url, source, str(out))
+        last = time.monotonic() + PATIENCE
+        while not list(out.glob("_manifests/*")):
+            assert running.poll() is None, running.communicate()[1]
+            assert time.monotonic() < last
+            time.sleep(0.02)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
+        time.sleep(1.0)  # Ray's workers see that nobody wants them any more
+        before = server.calls
+        said, error = judging(tmp_path, server.base_url, source, str(out)).communicate(timeout=PATIENCE)
+        after, twice = server.calls - before, server.paid_twice
+    counts = json.loads(said)
+    assert (counts["items"], counts["unscored"]) == (SHARDS * ITEMS, 0), error
+    assert 1 <= counts["shards"]["judged_before"] < SHARDS
+    assert after < SHARDS * ITEMS
+    assert twice <= 2 * (256 + 32 + 1)
+    assert grades(str(out)) == ruled(tmp_path, items)
+
+
+def test_caps_hold_for_all_workers_together_and_a_higher_one_goes_on(items: Path, tmp_path: Path) -> None:
+    source, out, cap = str(tmp_path / "items"), str(tmp_path / "out"), 400
+    with FakeOpenAI("good") as server:
+        run = judging(tmp_path, server.base_url, source, out, "--budget", str(cap))
+        _, error = run.communicate(timeout=PATIENCE)
+        made = server.calls
+        assert run.returncode == 3, error
+        assert "--budget 400: used up by all workers together; more is needed." in error
+        said, error = judging(tmp_path, server.base_url, source, out).communicate(timeout=PATIENCE)
+        assert json.loads(said)["unscored"] == 0, error
+    # One call a shard sees whether somebody is there.
+    assert 0.99 * cap <= made <= cap
+    assert grades(out) == ruled(tmp_path, items)
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """S3 by moto, in a process's thread."""
+    server = pytest.importorskip("moto.server", reason="make test-full installs moto from the package index")
+    import boto3
+
+    served = server.ThreadedMotoServer(port=0)
+    served.start()
+    url = "http://{}:{}".format(*served.get_host_and_port())
+    for name, value in {"ACCESS_KEY_ID": "none", "SECRET_ACCESS_KEY": "none", "DEFAULT_REGION": "us-east-1"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    boto3.client("s3", endpoint_url=url).create_bucket(Bucket="judged")
+    yield
+    served.stop()
+
+
+def test_shards_of_a_bucket_are_judged_into_a_bucket(items: Path, tmp_path: Path, bucket: None) -> None:
+    source = Place(f"{BUCKET}/in")
+    for path in (tmp_path / "items").iterdir():
+        source.store(path, path.name)
+    with FakeOpenAI("good") as server:
+        out = f"{BUCKET}/out"
+        run = judging(tmp_path, server.base_url, f"{BUCKET}/in/part-*.jsonl", out)
+        said, error = run.communicate(timeout=PATIENCE)
+        assert json.loads(said)["items"] == SHARDS * ITEMS, error
+        calls = server.calls
+        said, error = judging(tmp_path, server.base_url, f"{BUCKET}/in", out).communicate(timeout=PATIENCE)
+        assert json.loads(said)["shards"] == {"total": SHARDS, "judged_before": SHARDS}, error
+        assert server.calls == calls
+    assert grades(out) == ruled(tmp_path, items)
