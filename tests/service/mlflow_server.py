@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -59,10 +59,10 @@ def _await(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
     for _ in range(STARTED * 4):
         assert process.poll() is None, log.read_text()
         try:
-            connection = HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/health")
-            if connection.getresponse().status == HTTPStatus.OK:
-                return
+            with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+                connection.request("GET", "/health")
+                if connection.getresponse().status == HTTPStatus.OK:
+                    return
         except (HTTPException, OSError):
             turn.wait(0.25)
     raise AssertionError(log.read_text())

@@ -1,8 +1,9 @@
 """Where labels come from: a file, the Hub, or the human feedback on an MLflow experiment's traces."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from judgec.api.frames import IN_MEMORY, as_table, is_path
 from judgec.api.options.shared import HeldOutLabels, LabelColumns
@@ -11,13 +12,16 @@ from judgec.held_out import HeldOut, held_out, on_scale_of
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TurnChoice, usual_turn
 from judgec.records.label import LabelSet
+from judgec.records.trajectory import STEPS
 from judgec.store.datasheet import NAME, Datasheet, as_scale, read_datasheet
 from judgec.store.labels import label_file
 from judgec.store.programs import Program
 from judgec.store.rows.feedback import LABEL, feedback_table
+from judgec.store.table import Row
 from judgec.store.tables import read_table
+from judgec.tasks.registry import TASKS, USUAL, as_task
 from judgec.tracking.store import TrackingStore, tracking_store
-from judgec.tracking.traces import MLFLOW_PREFIX, read_feedback
+from judgec.tracking.traces import MLFLOW_PREFIX, read_feedback, save_traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,17 @@ def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource
     )
 
 
+def _with_steps(
+    rows: Sequence[Mapping[str, object]], source: LabelSource, store: TrackingStore, environ: Mapping[str, str]
+) -> list[Row]:
+    """The labelled traces with what happened in each, step by step."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "traces.jsonl")
+        save_traces(store, source.path.removeprefix(MLFLOW_PREFIX), file, environ)
+        steps = {row["item_id"]: row.get(STEPS) for row in read_table(str(file)).rows}
+    return [{**row, STEPS: steps.get(row["item_id"])} for row in rows]
+
+
 def read_source(
     source: LabelSource, store: TrackingStore, environ: Mapping[str, str], card: ProgramCard | None = None
 ) -> LabelSet:
@@ -120,12 +135,14 @@ def read_source(
     if card is not None:
         sheet = on_scale_of(card, sheet)
     found = read_feedback(store, source.path.removeprefix(MLFLOW_PREFIX), source.assessment, environ)
-    table = feedback_table(found.rows, source.path, notes=found.notes, column="grade" if sheet.scale else None)
+    task = source.task or sheet.task or (USUAL if card is None else card.task)
+    rows = _with_steps(found.rows, source, store, environ) if STEPS in TASKS[as_task(task)].inputs else found.rows
+    table = feedback_table(rows, source.path, notes=found.notes, column="grade" if sheet.scale else None)
     try:
         return label_file(
             table,
             sheet,
-            task=source.task or sheet.task or "grade",
+            task=task,
             rename=source.rename,
             annotators=source.annotators,
             accept_at=source.accept_at,

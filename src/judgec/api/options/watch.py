@@ -17,7 +17,11 @@ class WatchOptions(Asking, Places):
     rate: Annotated[float, Option("Share of the traces that is judged, by their ids.", least=0, most=1)] = 0.05
     alert: Annotated[
         tuple[str, ...],
-        Option("Exit 1 when shown: accept<.80, raw<.80, drift; repeatable.", metavar="LIMIT", panel="Output"),
+        Option(
+            "Exit 1 when shown: accept<.80, accept>.99, raw<.80, drift; repeatable.",
+            metavar="CONDITION",
+            panel="Output",
+        ),
     ] = ()
     window: Annotated[int, Option("Most verdicts that a rate is about.", least=10, metavar="N")] = 1000
     relabel: Annotated[

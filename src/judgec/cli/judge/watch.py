@@ -25,7 +25,7 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Look once, for cron.", rich_help_panel="How")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Watch an application: judge a sample of its new traces, correct their accept rate, notice drift."""
+    """Judge a sample of an application's new traces; keep its accept rate, and notice drift."""
     keep_looking(options, seconds=duration(every), once=once, json=json, wait=time.sleep)
 
 

@@ -37,4 +37,4 @@ def show_look(found: WatchReport) -> None:
 
 def _cells(one: Estimate) -> tuple[str, str, str]:
     limits = "-" if one.low is None or one.high is None else f"[{percent(one.low, 1)}, {percent(one.high, 1)}]"
-    return ("-" if one.value is None else percent(one.value, 1), limits, "-" if one.n is None else str(one.n))
+    return ("-", "-", "-") if one.value is None else (percent(one.value, 1), limits, str(one.n))
