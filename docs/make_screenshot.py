@@ -113,7 +113,7 @@ def main() -> None:
     if browser is None:
         sys.exit("chromium: not found; a headless browser is needed. Install Debian's package chromium.")
     store = tracking_store(home, None, os.environ)
-    with ui_server(store, "127.0.0.1", free_port("127.0.0.1", None), os.environ) as server:
+    with free_port("127.0.0.1", None) as port, ui_server(store, "127.0.0.1", port, os.environ) as server:
         url = compare_url(server.url)
         if url is None:
             sys.exit(f"{home}: fewer than two finished compiles. Run judgec compile-judge LABELS twice.")

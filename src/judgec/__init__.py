@@ -28,6 +28,7 @@ _HOMES = {
     "Ranking": "judgec.api.rank",
     "RateEstimate": "judgec.api.estimate",
     "Tournament": "judgec.api.tournament",
+    "WatchReport": "judgec.api.watch",
     "Workspace": "judgec.workspace",
     "agreement": "judgec.api.agreement",
     "answer": "judgec.api.answer",
@@ -48,6 +49,7 @@ _HOMES = {
     "probe": "judgec.api.probe",
     "rank": "judgec.api.rank",
     "read_labels": "judgec.api.labels",
+    "watch": "judgec.api.watch",
 }
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "Ranking",
     "RateEstimate",
     "Tournament",
+    "WatchReport",
     "Workspace",
     "__version__",
     "agreement",
@@ -92,6 +95,7 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
+    "watch",
 ]
 
 

@@ -26,6 +26,7 @@ from judgec.api.labels import read_labels as read_labels
 from judgec.api.probe import ProbeReport as ProbeReport
 from judgec.api.rank import Ranking as Ranking
 from judgec.api.tournament import Tournament as Tournament
+from judgec.api.watch import WatchReport as WatchReport
 from judgec.lm.watch import Watch
 from judgec.workspace import Workspace as Workspace
 
@@ -51,6 +52,7 @@ __all__ = [
     "Ranking",
     "RateEstimate",
     "Tournament",
+    "WatchReport",
     "Workspace",
     "__version__",
     "agreement",
@@ -72,6 +74,7 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
+    "watch",
 ]
 
 def agreement(
@@ -131,6 +134,7 @@ def audit(
     max_shift: float = 0.05,
     lm: str | None = None,
     seed: int = 0,
+    batch: bool = False,
     api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,
@@ -230,6 +234,7 @@ def compile_judge(
     instructions: str | Sequence[str] = (),
     factors: str = "",
     has_citations: bool = False,
+    batch: bool = False,
     api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,
@@ -287,6 +292,7 @@ def estimate(
     in_flight: int | None = None,
     engine: str = "local",
     ray_address: str | None = None,
+    batch: bool = False,
     api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,
@@ -333,6 +339,7 @@ def evaluate(
     index: CorpusIndex | str | Path | None = None,
     agents: str | Sequence[str] = (),
     agents_lm: str = "embedded",
+    batch: bool = False,
     api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,
@@ -426,6 +433,7 @@ def judge_file(
     judge: str | None = None,
     jury: str | Sequence[str] = (),
     out: str | Path = ".",
+    workers: int | None = None,
     inputs: bool = True,
     columns: Mapping[str, str] | None = None,
     turn: Literal["last", "each", "whole"] | None = None,
@@ -442,6 +450,7 @@ def judge_file(
     in_flight: int | None = None,
     engine: str = "local",
     ray_address: str | None = None,
+    batch: bool = False,
     api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,
@@ -494,3 +503,33 @@ def rank(
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> Ranking: ...
+def watch(
+    *,
+    source: str,
+    judge: str,
+    rate: float = 0.05,
+    alert: str | Sequence[str] = (),
+    window: int = 1000,
+    relabel: int = 50,
+    assessment: str | None = None,
+    aspect: str | None = None,
+    lm: str | None = None,
+    live: bool = False,
+    abstain_below: float | None = None,
+    samples: int = 1,
+    temperature: float | None = None,
+    structured: bool = False,
+    in_flight: int | None = None,
+    engine: str = "local",
+    ray_address: str | None = None,
+    batch: bool = False,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+    max_wait: float = 300.0,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+    allow_modified: bool = False,
+    shared: bool = False,
+    progress: bool | Watch | None = None,
+) -> WatchReport: ...

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judgec.lm.executor import OnDone
 from judgec.lm.patience import Patience
-from judgec.lm.session import Session
+from judgec.lm.session import Batched, Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
 from judgec.store import programs, seal
@@ -89,6 +89,7 @@ class Workspace:
         ray_address: str | None = None,
         on_done: OnDone | None = None,
         patience: Patience | None = None,
+        batch: Batched = "nothing",
     ) -> Session:
         """A way to language models through the journal, under caps; a context manager.
 
@@ -103,6 +104,7 @@ class Workspace:
             ray_address: Of that cluster.
             on_done: Told of progress.
             patience: How long a call waits for an endpoint that asks for time, and who is told of it.
+            batch: Which calls go in batches.
 
         Raises:
             UserError: Dollars are capped and the model has no list price.
@@ -119,6 +121,7 @@ class Workspace:
             ray_address=ray_address,
             on_done=on_done,
             patience=patience,
+            batch=batch,
             environ=self.environ,
         )
 

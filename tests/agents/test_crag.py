@@ -28,7 +28,7 @@ def test_passages_that_answer_are_used_and_those_that_are_off_are_left_out() -> 
     assert [context.passage_id for context in draft.contexts] == ["bell", "cray"]  # ada, the second, is off
     assert draft.explanation is not None
     assert draft.explanation.decision == "Grades of the first search: 2, 0, 1. A passage answers: refined to 2 of 3."
-    assert [key for key, _ in draft.explanation.searches[0][1]] == ["bell", "ada", "cray"]
+    assert [key for key, _ in draft.explanation.searches[0].ranking] == ["bell", "ada", "cray"]
     assert [line[:7] for line in draft.explanation.why()[1:]] == ["1. bell", "2. cray"]
     back = Explanation.from_json(json.loads(json.dumps(draft.explanation.to_json())))
     assert back == draft.explanation

@@ -22,7 +22,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def answered(index: Path, rrf_k: int, *, explain: bool = True) -> Answers:
     asked = [json.loads(line) for line in (SENSORS / "queries.jsonl").read_text().splitlines()[:30]]
-    agents = ("rag-bm25", "rag-fusion-hybrid")
+    agents = ("rag-bm25", "rag-hybrid", "rag-fusion-hybrid")
     return judgec.answer(
         queries=asked,
         agents=agents,
@@ -41,8 +41,12 @@ def test_fused_list_is_that_of_its_parts_by_hand(index: Path, k: int) -> None:
         assert isinstance(explain, dict)
         first, *_ = searches = explain["searches"]
         assert first["query"] == row["query"]
+        assert {search.get("rrf_k") for search in searches} == {None if row["agent"] == "rag-bm25" else k}
+        for one in (one for search in searches for one in search["ranking"] if "ranks" in one):
+            assert one["score"] == pytest.approx(sum(1 / (k + rank) for rank in one["ranks"].values()))
+            assert set(one["ranks"]) <= {"bm25", "knn"}
         assert [one["query"] for one in searches[1:]] == row.get("searched", [])
-        if row["agent"] == "rag-bm25":
+        if row["agent"] != "rag-fusion-hybrid":
             assert (len(searches), explain["rrf_k"], explain["fused"]) == (1, None, [])
             assert [one["passage_id"] for one in first["ranking"]] == row["passage_ids"]
             continue
@@ -60,6 +64,18 @@ def test_constant_decides_between_one_first_place_and_several_second_ones(index:
     found = [[row["passage_ids"] for row in answered(index, k).rows] for k in (0, 1000)]
     assert found[0] != found[1]
     assert not [row for row in answered(index, 60, explain=False).rows if "explain" in row]
+
+
+def test_constant_moves_what_a_hybrid_search_finds_and_the_page_says_where_it_stood(index: Path) -> None:
+    rows = {k: [row for row in answered(index, k).rows if row["agent"] == "rag-hybrid"] for k in (0, 1000)}
+    assert [row["passage_ids"] for row in rows[0]] != [row["passage_ids"] for row in rows[1000]]
+    explain = Explanation.from_json(rows[0][0]["explain"])
+    assert explain is not None
+    query, key = rows[0][0]["query"], explain.searches[0].ranking[0][0]
+    places = explain.searches[0].ranks[key]
+    score = sum(1 / rank for rank in places.values())
+    told = " + ".join(f"{name} rank {rank} (1/{rank})" for name, rank in places.items())
+    assert explain.why()[0] == f"1. {key}: score {score:.4g} for “{query}” = {told}"
 
 
 def test_explanation_comes_back_from_the_file_and_says_why(index: Path) -> None:

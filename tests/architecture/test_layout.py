@@ -41,6 +41,8 @@ DOORS = {
     "optuna": ("compiler/",),
     "aiohttp": ("lm/endpoint/",),
     "ray": ("lm/cluster/ray.py",),
+    "openai": ("lm/batch/openai_batches.py",),
+    "anthropic": ("lm/batch/anthropic_batches.py",),
     "lancedb": ("retrieval/",),
     "ir_measures": ("tournament/",),
     "sklearn": ("compiler/calibrate.py", "retrieval/embed.py"),

@@ -211,10 +211,11 @@ def test_compiled_agent_leaves_the_built_in_one_of_its_name_alone_and_its_next_c
     shutil.copytree(here / "programs" / "parts", tmp_path / "programs" / "parts")
     few = write(tmp_path / "few.jsonl", QUERIES[:30])
     compile_agent(
-        agent="rag-fusion-hybrid", index="index", queries=str(few), judge="parts", unproven=True, home=tmp_path
+        agent="rag-fusion-hybrid", index="index", queries=str(few), judge="parts", unproven=True, home=tmp_path, k=2
     )
     said = capsys.readouterr().err.splitlines()
     following = next(line.removeprefix("Next: ") for line in said if line.startswith("Next: "))
+    assert " --k 2 " in following  # the uncompiled agent that it was measured against
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [*shlex.split(following.replace("--index index", f"--index '{here / 'index'}'"))])
     with pytest.raises(SystemExit) as end:

@@ -78,3 +78,23 @@ def test_demo_tournament_tells_the_broken_systems_from_the_others(tmp_path: Path
     best, broken, mute = groups.pop("rag-bm25"), groups.pop("broken_retriever"), groups.pop("no_context")
     assert not best & (broken | mute)  # of the two nobody can tell which is worse
     assert all(group & best for group in groups.values())
+
+
+@pytest.mark.full
+def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(tmp_path: Path) -> None:
+    (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
+    command = [sys.executable, "-m", "judgec.cli.corpus.demo_agent"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600)
+    folder = tmp_path / "programs" / "agent-demo-1" / "0001"
+    report = json.loads((folder / "report.json").read_text())
+    gain = report["difference"]["score"]
+    assert gain["low"] > 0
+    assert "agent-demo-1@1 promoted to champion: better: mean score +" in done.stderr
+    changes = [json.loads(line)["distance"] for line in (folder / "items.jsonl").read_text().splitlines()]
+    assert changes[0] > 0
+    following = next(line for line in done.stderr.splitlines() if line.startswith("Next: ")).removeprefix("Next: ")
+    assert following.endswith("--agents rag-knn,agent-demo-1@champion --out answers.jsonl --k 1")
+    subprocess.run(following, cwd=tmp_path, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
+    rows = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    read = {agent: {len(row["contexts"]) for row in rows if row["agent"] == agent} for agent in ("rag-knn",)}
+    assert read == {"rag-knn": {1}}

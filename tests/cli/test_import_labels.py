@@ -1,5 +1,6 @@
 """``labels OUT --import TOOL:FILE`` as a command: a label file, recorded verdicts, nothing overwritten."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -54,6 +55,24 @@ def test_import_into_every_format_gives_the_same_labels(tmp_path: Path, name: st
     for out in ("out.jsonl", name):
         import_export(LabelsOptions(file=str(tmp_path / out), import_=source))
     assert read_labels(str(tmp_path / name)).digest == read_labels(str(tmp_path / "out.jsonl")).digest
+
+
+def test_import_into_csv_holds_no_formula_and_is_read_as_it_was(tmp_path: Path) -> None:
+    texts = ("=cmd()", "-1 or so", "+x", "@y", "-1")
+    by = {"name": "q", "source": "ANNOTATION", "authorUserId": "@anna", "comment": "=1+1"}
+    export = [
+        {"id": f"t{n}", "input": text, "output": "A", "=field": "x", "scores": [{**by, "value": n % 2}]}
+        for n, text in enumerate(texts)
+    ]
+    (tmp_path / "t.json").write_text(json.dumps(export), encoding="utf-8")
+    out = tmp_path / "out.csv"
+    import_export(LabelsOptions(file=str(out), import_=f"langfuse:{tmp_path / 't.json'}"))
+    with out.open(newline="", encoding="utf-8") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == ["-1"]  # a number runs nothing
+    read = read_labels(str(out))
+    assert [item.inputs["query"] for item in read.items] == list(texts)
+    assert {label.annotator for label in read.labels} == {"@anna"}
 
 
 def test_import_into_what_cannot_be_written_says_what_can(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from judgec.cli.judge.compiled import judge_and_out
 from judgec.store.labels import read_label_file
 from tests.cli.process import CANARY, ROOT, judgec, judgec_here
+from tests.records.test_card import make_card
 from tests.service import policies
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome
@@ -41,6 +43,19 @@ def table(rows: list[dict[str, object]], columns: list[str]) -> Rows:
     return [columns, *([row.get(name, "") for name in columns] for row in rows)]
 
 
+def test_next_command_leaves_out_the_judge_that_judgec_toml_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    proven = make_card().model_copy(update={"promoted": True})
+    told = ("--judge", proven.name, "--out", "judged.jsonl")
+    assert judge_and_out(proven) == told
+    (tmp_path / "judgec.toml").write_text(f'name = "{proven.name}"\n')
+    assert judge_and_out(proven) == ()
+    unproven = proven.model_copy(update={"promoted": False})
+    assert judge_and_out(unproven)[1] == f"{proven.name}@latest"  # which nobody takes unasked
+
+
 def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path) -> None:
     rows = wide(30)
     write_xlsx(
@@ -57,7 +72,7 @@ def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path
     assert report["test"]["compiled"]["n"] > 60
     assert report["narrower"]["sentence"].startswith("about ")
     text = (tmp_path / "judgec.toml").read_text(encoding="utf-8")
-    (tmp_path / "judgec.toml").write_text(text, encoding="utf-8")
+    assert judgec(tmp_path, "labels").stderr.endswith("Next: judgec compile-judge\n")
     judged = judgec(tmp_path, "judge", "neu.ods", "--judge", "Bewertung@latest")
     assert "columns Frage=query" in judged.stderr
     assert len((tmp_path / "neu.judged.jsonl").read_text(encoding="utf-8").splitlines()) == 9

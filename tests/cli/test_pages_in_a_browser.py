@@ -1,6 +1,7 @@
 """Every page that a command writes, in a real browser: width, order, drawings, the items by keyboard, and grading."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from judgec.tracking.server.ui import compare_url, free_port, ui_server
+from judgec.tracking.store import tracking_store
 from tests.cli.process import ROOT, judgec_here
 from tests.cli.test_conversations import dialogues, write
 from tests.review.browser import CHROMIUM, Browser
@@ -176,6 +179,31 @@ def work_through(browser: Browser) -> None:
     browser.until(f"!!{link}")
     browser.run(f"{link}.click()")
     assert browser.run("decodeURIComponent(location.hash)") == f"#item-{word}"
+
+
+def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(home: Path, browser: Browser) -> None:
+    comparison(home)
+    tournament(home)
+    store = tracking_store(home, None, {})
+    browser.resize(1400, 4000)  # the page draws only the rows that are in view
+    with free_port("127.0.0.1", None) as port, ui_server(store, "127.0.0.1", port, os.environ, 900) as server:
+        url = compare_url(server.url)
+        assert url is not None
+        browser.open(url)
+        browser.until("['test.tau_b', 'test.unscored'].every(one => document.body.innerText.includes(one))")
+        text = browser.run("document.body.innerText")
+        for said in ("one 0001", "two 0001", "elo.rag-bm25", "rating.rag-knn", "test.accept_agreement"):
+            assert said in text
+        assert "undefined" not in text
+        browser.open(f"{server.url}/#/models/one")
+        browser.until("document.body.innerText.includes('Version 1')")
+    code = (
+        "import mlflow, pandas; mlflow.set_tracking_uri('sqlite:///mlruns/mlflow.db')\n"
+        "rows = pandas.DataFrame({'query': ['How wide?'], 'answer': ['5 m'], 'reference': ['5 m']})\n"
+        "print(mlflow.pyfunc.load_model('models:/one/1').predict(rows).grade.item())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=home, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() in {"1", "2", "3", "4", "5"}
 
 
 def test_turns_of_a_conversation_stand_below_each_other_with_who_spoke(tmp_path: Path, browser: Browser) -> None:

@@ -1,5 +1,8 @@
 """Nested subsets of whole queries, and what would halve an interval."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import t as student
@@ -10,6 +13,8 @@ from judgec.records.estimate import Estimate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.intervals.bootstrap import Interval
+from tests.compiler.small import compiled_from
+from tests.service import grading_world
 
 
 def part(sizes: list[int]) -> Part:
@@ -85,6 +90,17 @@ def test_more_queries_until_the_interval_is_narrow(low: float | None, high: floa
     assert found.more_queries == more
     assert ("about" in found.sentence) is bool(more)
     assert found.to_json()["wanted"] == 0.05
+
+
+def test_judge_of_one_grade_is_told_how_many_more_labels_its_score_needs(tmp_path: Path) -> None:
+    compiled = compiled_from(tmp_path, grading_world.rows(90, per_query=2)).compiled
+    found = compiled.verification.agreements["compiled"]
+    known = {"tau_b": Estimate(value=None), "tau_b_score": Estimate(value=0.1, low=-0.1, high=0.3)}
+    flat = replace(found, estimates={**found.estimates, **known})
+    measured = replace(compiled.verification, agreements={**compiled.verification.agreements, "compiled": flat})
+    said = replace(compiled, verification=measured).narrower("tau_b")
+    assert said.statistic == "tau_b_score"
+    assert "would bring the interval of tau-b of the score from ±.20 to ±.05" in said.sentence
 
 
 def part_of_thirty() -> LabelSet:

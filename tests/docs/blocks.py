@@ -3,7 +3,8 @@
 A fence names its language. ``sh`` and ``python`` are run, ``console`` has its ``$`` lines run, ``text`` is for looking
 at, all others are parsed. A comment before a fence, ``<!-- file: NAME -->``, makes the block a file that later blocks
 find. Comments anywhere in a document say how it is run: ``<!-- full -->``: by ``make test-full`` only;
-``<!-- lm: openai -->``: a fake OpenAI server answers; ``<!-- needs: COMMAND -->``: skipped where that is missing.
+``<!-- lm: openai -->``: a fake OpenAI server answers, ``<!-- lm: batches -->``: one that takes batches, too;
+``<!-- needs: COMMAND -->``: skipped where that is missing.
 """
 
 import re

@@ -19,6 +19,7 @@ import yaml
 
 from judgec.lm.embedded.prompt import unquote
 from tests.docs.blocks import ROOT, Block, blocks, commands, documents, marks
+from tests.service.fake_batches import FakeBatches
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Text, answer, digest
 
@@ -100,7 +101,8 @@ def test_code_blocks_of_document_run(path: Path, tmp_path: Path) -> None:
     if needed and f'"{needed}"' not in (ROOT / "src/judgec/cli/app.py").read_text(encoding="utf-8"):
         pytest.skip(f"{path.name}: there is no command judgec {needed} yet, so its blocks are NOT run")
     environment = prepared(tmp_path)
-    with FakeOpenAI(knowing) if found.get("lm") == "openai" else nullcontext() as server:
+    servers = {"openai": FakeOpenAI, "batches": FakeBatches}
+    with servers[found["lm"]](knowing) if "lm" in found else nullcontext() as server:
         if server is not None:
             environment |= {"FAKE_OPENAI": server.base_url, "OPENAI_API_KEY": "sk-test"}
         for block in blocks(text):

@@ -1,4 +1,5 @@
 import itertools
+from collections import Counter
 from math import sqrt
 
 import pytest
@@ -17,7 +18,7 @@ from judgec.evidence.overlap import (
     soft_support,
     support,
 )
-from judgec.evidence.text import read
+from judgec.evidence.text import Trigrams, read
 
 WORDS = st.lists(st.sampled_from(["ape", "bee", "cow", "doe"]), max_size=12)
 
@@ -90,8 +91,19 @@ def test_resemblance_below_one_half_or_far_apart_in_length_is_zero() -> None:
 
 
 def test_cosine_hand_worked_counts() -> None:
-    assert cosine({"x": 1, "y": 2}, {"y": 3}) == pytest.approx(6 / (sqrt(5) * 3))
-    assert cosine({}, {"y": 3}) == 0.0
+    one, other = Trigrams.of("abcab"), Trigrams.of("cabcab")  # abc, bca, cab; cab twice, abc, bca
+    assert one.counts.tolist() == [1, 1, 1]
+    assert sorted(other.counts.tolist()) == [1, 1, 2]
+    assert one.within(other).sum() == 4
+    assert cosine(one, other) == pytest.approx(4 / (sqrt(3) * sqrt(6)))
+    assert cosine(Trigrams.of(""), other) == cosine(one, Trigrams.of("ab")) == 0.0
+
+
+@given(st.text(max_size=60))
+def test_trigrams_are_those_that_a_counter_counts(line: str) -> None:
+    counted = Counter(line[start : start + 3] for start in range(len(line) - 2))
+
+    assert sorted(Trigrams.of(line).counts.tolist()) == sorted(counted.values())
 
 
 def test_f1_and_ratio_degenerate_input_is_defined() -> None:

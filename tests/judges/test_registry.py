@@ -6,6 +6,7 @@ import pytest
 
 from judgec.errors import UserError
 from judgec.judges.registry import judge_module
+from judgec.judges.signatures import REASONS
 from judgec.records.scale import Scale
 from judgec.tasks.built_in import BUILT_IN
 from judgec.tasks.registry import TASKS
@@ -54,7 +55,8 @@ def test_judge_module_of_an_unknown_task_names_those_there_are(site: Path) -> No
     install(site, name="tone", module="named", attribute="judge", task=BUILDER)
 
     with pytest.raises(
-        UserError, match=r"'mood'; there are answer, grade, modes, preference, .*relevance, reliability, tone"
+        UserError,
+        match=r"'mood'; there are answer, cited, claims, grade, modes, preference, .*relevance, reliability, tone",
     ):
         judge_module("mood", SCALE, ("grade",), ("answer",))
 
@@ -79,7 +81,7 @@ def test_judge_module_of_every_task_keeps_only_the_fields_that_the_items_have(ta
     predict = judge_module(task, SCALE, ("grade",), ("query", "unheard_of"))
 
     assert list(predict.signature.input_fields) == ["query"]
-    assert next(iter(predict.signature.output_fields)) == "reason"
+    assert next(iter(predict.signature.output_fields)) in REASONS
     assert "{standard}" not in str(predict.signature)
 
 

@@ -11,6 +11,10 @@ def test_price_of_a_known_model_is_its_list_price() -> None:
     found = price("openai/gpt-4o-mini")
     assert found is not None
     assert (found.input, found.output, found.cached) == (0.15e-6, 0.6e-6, 0.075e-6)  # OpenAI's price list
+    assert found.written == found.input  # where nothing is said of it
+    other = price("anthropic/claude-sonnet-4-5")
+    assert other is not None
+    assert (other.input, other.cached, other.written) == (3e-6, 0.3e-6, 3.75e-6)  # Anthropic's
 
 
 @pytest.mark.parametrize("model", ["openai/no-such-model", "openai/claude-sonnet-4-5", "hosted_vllm/mine"])

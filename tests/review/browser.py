@@ -34,6 +34,7 @@ class Browser:
                 os.dup2(end, number)
 
         flags = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={folder}"]
+        flags += ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
         self._process = subprocess.Popen(
             [CHROMIUM, *flags, f"--window-size={size[0]},{size[1]}", "about:blank"],
             stdout=subprocess.DEVNULL,

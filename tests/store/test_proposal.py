@@ -180,6 +180,31 @@ def test_numbers_are_no_preference_that_could_be_guessed() -> None:
         seen(table(question=QUESTIONS, response_a=ANSWERS, response_b=ANSWERS[::-1], winner=[1, 0]))
 
 
+PASSAGES = [
+    "The fuse of the pump is behind the cover.",
+    "Both keys reset the gauge.",
+    "The valve is locked, as a rule.",
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "ours"),
+    [
+        ("Source passage", PASSAGES, "contexts"),
+        ("Text der Quelle", PASSAGES, "contexts"),
+        ("Document title", PASSAGES, None),
+        ("Source page", ["https://pumps.example/manual/fuse.html", "https://pumps.example/manual/keys.html"], None),
+    ],
+)
+def test_what_an_answer_rests_on_is_seen_by_a_word_of_its_name(
+    name: str, values: Sequence[str], ours: str | None
+) -> None:
+    found, labels = seen(table(**{"Question": QUESTIONS, "Bot answer": ANSWERS, name: values, "Rating": [1, 2, 3]}))
+    assert found.columns.get(name) == ours
+    assert found.unused == (() if ours else (name,))
+    assert ("contexts" in labels.items[0].inputs) is bool(ours)
+
+
 def test_several_aspects_are_graded_each() -> None:
     aspects: dict[str, Sequence[object]] = {"relevance": [1, 2, 3], "Accuracy": [3, 1, 2], "fluency": [3, 3, 1]}
     found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **aspects))

@@ -37,9 +37,10 @@ def test_task_of_the_package_is_read_reviewed_and_brought_back(tmp_path: Path, n
     spec = TASKS[name]
     aspects = spec.usual_aspects or tuple(spec.aspects) or ("grade",)
     columns = spec.columns(aspects)
+    fields = (*spec.required, *spec.inferred_by[:1])  # without the second another task is inferred
     grades = (spec.scale.grades[0], spec.scale.grades[-1])
     rows: list[dict[str, object]] = [
-        {**{field: f"{field} {n}" for field in spec.required}, **dict.fromkeys(columns, grades[n])} for n in (0, 1)
+        {**{field: f"{field} {n}" for field in fields}, **dict.fromkeys(columns, grades[n])} for n in (0, 1)
     ]
     file = tmp_path / "labels.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -56,7 +57,7 @@ def test_task_of_the_package_is_read_reviewed_and_brought_back(tmp_path: Path, n
     assert desk.about()["meanings"] == {name: list(spec.meanings_of(spec.scale, name)) for name in aspects}
     texts = desk.item(0)["texts"]
     assert isinstance(texts, list)
-    assert {text["name"] for text in texts} == set(spec.required)
+    assert {text["name"] for text in texts} == set(fields)
     assert back == {"bob": 1}
 
 

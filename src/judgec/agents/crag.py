@@ -3,7 +3,7 @@
 import re
 
 from judgec.agents.answer import shown
-from judgec.agents.rag import RAG, AgentSettings, Call, Steps, fused, ranked, read_variations
+from judgec.agents.rag import RAG, AgentSettings, Call, Steps, fused, ranked, read_variations, searched
 from judgec.agents.signatures import passage_grader, variations_predictor
 from judgec.judges.fencing import fence
 from judgec.records.explanation import Explanation
@@ -47,7 +47,7 @@ class CorrectiveRAG(RAG):
             return (yield from self._again(query, kept, texts, f"{told}. None answers: searched again."))
         decided = "used" if len(kept) == len(first) else f"refined to {len(kept)} of {len(first)}"
         told = f"{told}. A passage answers: {decided}."
-        why = Explanation(((query, ranked(first)),), ranked(kept), decision=told)
+        why = Explanation((searched(query, first, self.settings),), ranked(kept), decision=told)
         return (yield from self._answered(query, kept, (), why))
 
     def _again(self, query: str, kept: list[Hit], seen: tuple[str, ...], decision: str) -> Steps:
@@ -60,7 +60,7 @@ class CorrectiveRAG(RAG):
         varied = read_variations(str(fields.get("queries") or ""), query, settings.variations)
         found = [kept, *(self.retriever.search_many(varied, settings.k) if varied else [])]
         hits = fused(found, settings.rrf_k)[: settings.k]
-        searches = tuple((text, ranked(one)) for text, one in zip([query, *varied], found, strict=True))
+        searches = tuple(searched(text, one, settings) for text, one in zip([query, *varied], found, strict=True))
         why = Explanation(searches, ranked(hits), settings.rrf_k, decision)
         return (yield from self._answered(query, hits, varied, why))
 

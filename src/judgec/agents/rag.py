@@ -10,7 +10,7 @@ import dspy
 from judgec.agents.answer import REFUSAL, Context, shown
 from judgec.agents.signatures import answer_predictor, variations_predictor
 from judgec.judges.fencing import fence
-from judgec.records.explanation import Explanation, Ranked
+from judgec.records.explanation import Explanation, Ranked, Search
 from judgec.retrieval.fusion import RRF_K, reciprocal_rank_fusion
 from judgec.retrieval.passages import Hit
 from judgec.retrieval.retrievers import Retriever
@@ -94,7 +94,8 @@ class RAG(dspy.Module):  # type: ignore[misc]  # dspy ships no types
     def steps(self, query: str) -> Steps:
         """The agent's work on one query, a model call at a time."""
         hits = self.retriever.search(query, self.settings.k)
-        return (yield from self._answered(query, hits, (), Explanation(((query, ranked(hits)),))))
+        why = Explanation((searched(query, hits, self.settings),))
+        return (yield from self._answered(query, hits, (), why))
 
     def _answered(self, query: str, hits: list[Hit], searched: tuple[str, ...], why: Explanation) -> Steps:
         """The answer from what was found; nothing found is a refusal, without a call."""
@@ -129,7 +130,7 @@ class RAGFusion(RAG):
         varied = read_variations(str(fields.get("queries") or ""), query, settings.variations)
         found = self.retriever.search_many([query, *varied], settings.k)
         hits = fused(found, settings.rrf_k)[: settings.k]
-        searches = tuple((text, ranked(one)) for text, one in zip([query, *varied], found, strict=True))
+        searches = tuple(searched(text, one, settings) for text, one in zip([query, *varied], found, strict=True))
         why = Explanation(searches, ranked(hits), settings.rrf_k)
         return (yield from self._answered(query, hits, varied, why))
 
@@ -156,3 +157,9 @@ def fused(found: list[list[Hit]], k: int = RRF_K) -> list[Hit]:
 def ranked(hits: Sequence[Hit]) -> Ranked:
     """Ids and scores of hits, as an explanation has them."""
     return tuple((hit.passage.passage_id, float(hit.score)) for hit in hits)
+
+
+def searched(query: str, hits: Sequence[Hit], settings: AgentSettings) -> Search:
+    """A search as an explanation has it; of a hybrid one with its ranks by words and by meaning."""
+    ranks = {hit.passage.passage_id: dict(hit.ranks) for hit in hits if hit.ranks}
+    return Search(query, ranked(hits), ranks, settings.rrf_k if ranks else None)

@@ -8,6 +8,7 @@ from judgec.agents.crag import CorrectiveRAG
 from judgec.agents.rag import RAG, AgentSettings, RAGFusion
 from judgec.agents.rerank import open_reranker
 from judgec.errors import UserError
+from judgec.retrieval.fusion import RRF_K
 from judgec.retrieval.index import Index
 from judgec.retrieval.retrievers import Reranked, Reranker, Retriever, open_retriever, retriever_names
 
@@ -52,11 +53,11 @@ def open_agent(name: str, index: Index, settings: AgentSettings, rerank: Reranke
         UserError: When there is none of that name.
     """
     build, retriever = kind_of(name)
-    return build(reranked(retriever, index, rerank), settings)
+    return build(reranked(retriever, index, rerank, settings.rrf_k), settings)
 
 
-def reranked(name: str, index: Index, rerank: Reranker | None) -> Retriever:
+def reranked(name: str, index: Index, rerank: Reranker | None, rrf_k: int = RRF_K) -> Retriever:
     """The retriever called ``name``, with the reranker that it names, or else ``rerank`` where there is one."""
     first, _, own = name.partition(RERANKED)
-    retriever, second = open_retriever(first, index), open_reranker(own, Path()) if own else rerank
+    retriever, second = open_retriever(first, index, rrf_k), open_reranker(own, Path()) if own else rerank
     return retriever if second is None else Reranked(retriever, second)

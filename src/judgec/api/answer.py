@@ -186,7 +186,8 @@ def _open_agents(options: AnswerOptions, names: Sequence[str]) -> list[_Agent]:
         family, at, _ = name.partition("@")
         if family in families and (at or family not in built_in):  # a name alone stays the built-in agent's
             program = programs.load(options.home, name)
-            retriever = reranked(kind_of(settings_of(program)[0])[1], index, rerank)
+            kind, own = settings_of(program)
+            retriever = reranked(kind_of(kind)[1], index, rerank, own.rrf_k)
             version = f"{program.card.name}@{program.card.version}"
             agents.append(_Agent(version, load_agent(program, retriever), options.lm))
         else:

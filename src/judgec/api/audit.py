@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ from judgec.audits.subject import AuditSubject, subject_of
 from judgec.compiler.judge_page import put_audits
 from judgec.errors import UserError
 from judgec.held_out import HeldOut, judged_unlearned, spread
+from judgec.lm.executor import Ask
 from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
@@ -141,9 +142,18 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
     watch.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from")
     store = tracking_store(judge.home, options.tracking_uri, os.environ)
     with Tracker(store, os.environ, seal.notes) as tracker, _asking(options, judge, watch) as (subject, session):
-        everything = replace(subject, items=found.items, experts=found.experts)
+        everything = replace(subject(session.ask), items=found.items, experts=found.experts)
         sample = _sample(everything, options.items)
-        findings = run_audits(sample, everything, options.only, lambda name: watch.stage("audit", name))
+
+        def audited(ask: Ask) -> tuple[Finding, ...]:
+            whole = replace(subject(ask), items=everything.items, experts=everything.experts)
+            return run_audits(
+                _sample(whole, options.items), whole, options.only, lambda name: watch.stage("audit", name)
+            )
+
+        if options.batch:  # what an audit asks may follow from the verdicts on the items as they are
+            session.together(lambda ask: replace(subject(ask), items=sample.items, experts=sample.experts).base)
+        findings = session.together(audited)
         spent = session.spent
         made = AuditReport(
             findings=findings,
@@ -190,9 +200,17 @@ def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) 
     found = read_held_out(options, judge.program, environ=os.environ)
     card = judge.program.card
     with _asking(options, judge, watch) as (subject, session):
-        sample = _sample(replace(subject, items=found.items, experts=found.experts), options.items)
+        sample = _sample(replace(subject(session.ask), items=found.items, experts=found.experts), options.items)
         watch.stage("freeze", f"{len(sample.items)} items of {found.source}")
-        anchor = drift.freeze(sample, judge=judge.name, aspects=card.aspects, created=_now())
+        created = _now()
+        anchor = session.together(
+            lambda ask: drift.freeze(
+                replace(subject(ask), items=sample.items, experts=sample.experts),
+                judge=judge.name,
+                aspects=card.aspects,
+                created=created,
+            )
+        )
         calls = session.spent.calls
     write_whole(path, anchor.model_dump_json(indent=1) + "\n")
     report: Report = {
@@ -218,15 +236,18 @@ def _compared(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch
     with _asking(options, judge, watch) as (subject, session):
         frozen = f"frozen {anchor.created} by {anchor.judge}, {anchor.lm}"
         watch.stage("compare", f"{len(anchor.items)} items of {path}, {frozen}")
-        found = drift.compare(
-            anchor,
-            subject.judging,
-            run=time.time_ns() // 1_000_000,  # nothing of an earlier run may answer for today's model
-            pairwise=subject.pairwise,
-            max_flips=options.max_flips,
-            max_shift=options.max_shift,
+        run = time.time_ns() // 1_000_000  # nothing of an earlier run may answer for today's model
+        found = session.together(
+            lambda ask: drift.compare(
+                anchor,
+                subject(ask).judging,
+                run=run,
+                pairwise=subject(ask).pairwise,
+                max_flips=options.max_flips,
+                max_shift=options.max_shift,
+            )
         )
-        calls, model = session.spent.calls, subject.model
+        calls, model = session.spent.calls, subject(session.ask).model
     report: Report = {
         "judge": {"program": card.name, "version": card.version},
         "anchor": str(path),
@@ -241,8 +262,10 @@ def _compared(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch
 
 
 @contextmanager
-def _asking(options: AuditOptions, given: GivenJudge, watch: Watch) -> Iterator[tuple[AuditSubject, Session]]:
-    """The judge as a subject without items, and its way to the model."""
+def _asking(
+    options: AuditOptions, given: GivenJudge, watch: Watch
+) -> Iterator[tuple[Callable[[Ask], AuditSubject], Session]]:
+    """Makes of a way to ask the judge as a subject without items; and the usual way to its model."""
     judge, spec, program = given.judge.compiled, given.judge.spec, given.program
     with Session(
         spec,
@@ -251,21 +274,26 @@ def _asking(options: AuditOptions, given: GivenJudge, watch: Watch) -> Iterator[
         max_cost=options.max_cost,
         on_done=watch.progress,
         patience=Patience(options.max_wait, watch.waiting),
+        batch="everything" if options.batch else "nothing",
     ) as session:
         if judge.asks_lm:
             session.preflight()
-        subject = subject_of(
-            judge,
-            (),
-            session.ask,
-            fields=program.card.fields,
-            model=_behind(spec) if judge.asks_lm else EMBEDDED,
-            experts=None,
-            seed=options.seed,
-            graded=TASKS[program.card.task].graded,
-        )
-        fair = partial(judged_unlearned, program=program, judge=judge, ask=session.ask)
-        yield replace(subject, unlearned=fair if "folds" in program.split else None), session
+
+        def subject(ask: Ask) -> AuditSubject:
+            made = subject_of(
+                judge,
+                (),
+                ask,
+                fields=program.card.fields,
+                model=_behind(spec) if judge.asks_lm else EMBEDDED,
+                experts=None,
+                seed=options.seed,
+                graded=TASKS[program.card.task].graded,
+            )
+            fair = partial(judged_unlearned, program=program, judge=judge, ask=ask)
+            return replace(made, unlearned=fair if "folds" in program.split else None)
+
+        yield subject, session
 
 
 def _sample(everything: AuditSubject, n: int) -> AuditSubject:

@@ -143,6 +143,7 @@ def compile_and_save(
             max_cost=settings.max_cost,
             on_done=watch.progress,
             patience=Patience(settings.max_wait, watch.waiting),
+            batch="passes" if settings.batch else "nothing",
         ) as session,
     ):
         try:

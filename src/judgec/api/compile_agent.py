@@ -147,7 +147,7 @@ def _compiled(
     index = open_index(options.index, api_base=options.api_base)
 
     def retrieve(name: str) -> Retriever:
-        return reranked(name, index, None)
+        return reranked(name, index, None, options.rrf_k)
 
     retriever = retrieve(retriever_name)
     metric, accepted = _metric(options, judges.metric, queries, session)

@@ -21,6 +21,7 @@ from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings, Retarget, Weighs, reflection_spec
 from judgec.errors import UserError
 from judgec.judges.recorded import RECORDED_KIND
+from judgec.lm.batch.executor import require_batches
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
@@ -87,6 +88,8 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     verdicts = None if recorded is None else recorded.judges
     if recorded is not None:
         spec = LMSpec.parse(recorded.model)
+    if options.batch:
+        require_batches(spec)
     for program in jury.values():
         check_juror(program, labels.label_set, fields_of(labels.label_set))
     if start is not None:
@@ -107,6 +110,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         budget=options.budget,
         max_cost=options.max_cost,
         max_wait=options.max_wait,
+        batch=options.batch,
         evidence=options.evidence,
         reflection=reflection,
         no_reflection=no_reflection,

@@ -293,6 +293,7 @@ def _evaluated(
                     caps=caps,
                     on_done=watch.progress,
                     patience=Patience(options.max_wait, watch.waiting),
+                    batch="everything" if options.batch else "nothing",
                 )
             )
             judge = judging.judge()

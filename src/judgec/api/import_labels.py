@@ -9,6 +9,7 @@ from pathlib import Path
 
 from judgec.api.options.labels import LabelsOptions
 from judgec.errors import UserError
+from judgec.store.formulas import IMPORTED_FROM, NUMBER, guarded
 from judgec.store.rows.cells import as_text
 from judgec.store.scores.registry import TOOLS, read_scores, tool_of
 from judgec.store.scores.table import imported
@@ -89,9 +90,9 @@ def import_export(options: LabelsOptions) -> ImportedExport:
         raise UserError(
             f"{', '.join(there)}: is there and may hold labels; a new file is valid. Move it, or name another."
         )
-    _write(out, made.rows)
+    _write(out, [{**row, IMPORTED_FROM: tool} for row in made.rows])
     if made.verdicts:
-        _write(verdicts, made.verdicts)
+        _write(verdicts, [{**row, IMPORTED_FROM: tool} for row in made.verdicts])
     return ImportedExport(
         out=out,
         verdicts_out=verdicts if made.verdicts else None,
@@ -116,8 +117,8 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
     elif kind == ".csv":
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
+        writer.writerow([guarded(name) for name in columns])
+        writer.writerows([_guarded(_cell(row.get(name))) for name in columns] for row in rows)
         write_whole(path, text.getvalue())
     else:
         import pyarrow as pa
@@ -125,6 +126,10 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
 
         cells = {name: [None if row.get(name) is None else _cell(row[name]) for row in rows] for name in columns}
         pq.write_table(pa.table(cells, schema=pa.schema([(name, pa.string()) for name in columns])), path)
+
+
+def _guarded(text: str) -> str:
+    return text if NUMBER.fullmatch(text) else guarded(text)
 
 
 def _cell(value: object) -> str:

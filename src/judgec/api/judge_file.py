@@ -31,6 +31,7 @@ from judgec.records.scale import Scale
 from judgec.store.programs import Program
 from judgec.store.stream.judged import Names, judged_file, kind_of, names_of
 from judgec.store.stream.pieces import ItemStream, open_items
+from judgec.tasks.registry import TASKS
 from judgec.tracking.store import tracking_store
 from judgec.tracking.traces import MLFLOW_PREFIX, save_traces
 from judgec.workspace import Workspace
@@ -159,13 +160,14 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
         turn=options.turn,
         usual=usual_turn(cards[0].fields),
     )
-    names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs)
+    details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
+    names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs, details=details)
     watch.stage("items", f"{items.items} of {file}")
     tally, certain = Tally(cards[0].scale, cards[0].aspects), abstaining(cards, options.abstain_below)
     with ExitStack() as opened:
         session = opened.enter_context(open_session(options, workspace, watch))
         count = VerdictCount(session, watch.progress)
-        jury = open_jury(loaded, items.items, options, session, count, file, options.columns)
+        jury = open_jury(loaded, items.items, options, session, count, file, options.columns, workers=options.workers)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
         opened.callback(gc.unfreeze)
         judges = ", ".join(f"{card.name}@{card.version}" for card in cards)

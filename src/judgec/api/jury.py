@@ -9,12 +9,14 @@ from judgec.api.live import live_interview, live_specs
 from judgec.api.options.judge import Asking
 from judgec.api.recorded import recorded_for
 from judgec.errors import UserError
-from judgec.judges.judge import load_judge
+from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.pairwise import is_pairwise
 from judgec.judges.recorded import RecordedInterview, judge_of
+from judgec.judges.stream.ahead import Processes, count_of
+from judgec.judges.stream.interview import AHEAD, FAR_AHEAD
 from judgec.judges.stream.jury import Juror, Jury
 from judgec.judges.stream.recall import Recall
-from judgec.lm.door import door_of, preflight
+from judgec.lm.door import door_of
 from judgec.lm.executor import Executor, OnDone, Progress
 from judgec.lm.patience import Patience
 from judgec.lm.session import Session
@@ -69,6 +71,8 @@ def open_session(asking: Asking, workspace: Workspace, watch: Watch) -> Session:
         raise UserError(f"--engine {asking.engine}: unknown; {' and '.join(ENGINES)} are valid. Name one of them.")
     if asking.ray_address and asking.engine != RAY:
         raise UserError("--ray-address: only --engine ray uses a cluster; with it the address is valid. Add it.")
+    if asking.batch and asking.engine == RAY:
+        raise UserError("--batch and --engine ray: the provider makes the calls of a batch. Leave one of them out.")
     return workspace.session(
         # What is free does not count against the caps: the same command goes on where the last one stopped.
         caps=Budget(calls=asking.budget, usd=asking.max_cost, count_journaled=False),
@@ -76,6 +80,7 @@ def open_session(asking: Asking, workspace: Workspace, watch: Watch) -> Session:
         spread=asking.engine == RAY,
         ray_address=asking.ray_address,
         patience=Patience(asking.max_wait, watch.waiting),
+        batch="everything" if asking.batch else "nothing",
     )
 
 
@@ -87,6 +92,8 @@ def open_jury(
     count: VerdictCount,
     file: TableSource = "",
     columns: Mapping[str, str] | None = None,
+    *,
+    workers: int | None = 1,
 ) -> Jury:
     """The judges, ready to judge.
 
@@ -98,12 +105,14 @@ def open_jury(
         count: Told of verdicts.
         file: What is judged, for judges whose recorded verdicts are columns of it.
         columns: judgec's names of these columns by theirs.
+        workers: Processes that read evidence; None for as many as are worth it. They end with the session.
 
     Raises:
         UserError: Several samples of a model that says the same every time.
         ServiceError: A model cannot be reached.
     """
     reached: list[Executor] = []
+    ahead = FAR_AHEAD if asking.batch else AHEAD
 
     if asking.live and asking.samples > 1:
         raise UserError(
@@ -113,14 +122,19 @@ def open_jury(
     def reach(spec: LMSpec) -> Executor:
         executor = session.executor(spec)
         if executor not in reached:
-            preflight(executor.lm, keep=True)
+            executor.preflight()
             reached.append(executor)
         return executor
 
-    def juror(program: Program) -> Juror:
-        judge, name = load_judge(program), f"{program.card.name}@{program.card.version}"
+    judges = [load_judge(program) for program in loaded]
+    alone = [judge.evidence for judge in judges if judge.evidence is not None and not judge.asks_lm]
+    count_processes = count_of(workers, items, asks_lm=len(alone) < len(judges))
+    processes = session.opened.enter_context(Processes(count_processes, alone)) if count_processes else None
+
+    def juror(program: Program, judge: CompiledJudge) -> Juror:
+        name = f"{program.card.name}@{program.card.version}"
         if not judge.asks_lm:
-            return Juror(name, judge, None, Recall(session.journal, None, name))
+            return Juror(name, judge, None, Recall(session.journal, None, name, processes))
         pairs = is_pairwise(judge.module)
         if asking.live:
             count.total += items
@@ -135,6 +149,7 @@ def open_jury(
                 board.run,
                 lambda juror: Recall(session.journal, door_of(board.members[juror].lm), juror),
                 structured=asking.structured,
+                ahead=ahead,
                 on_verdict=count.add,
             )
             return Juror(name, judge, asked_jury, Recall(session.journal, None, name))
@@ -147,11 +162,16 @@ def open_jury(
         executor = reach(spec)
         recall = Recall(session.journal, door_of(executor.lm), name)
         asked = judge.interview(
-            executor.run, samples=asking.samples, structured=asking.structured, recall=recall, on_verdict=count.add
+            executor.run,
+            samples=asking.samples,
+            structured=asking.structured,
+            recall=recall,
+            ahead=ahead,
+            on_verdict=count.add,
         )
         return Juror(name, judge, asked, recall)
 
-    return Jury([juror(program) for program in loaded])
+    return Jury(list(map(juror, loaded, judges)))
 
 
 def _spec(card: ProgramCard, asking: Asking) -> LMSpec:

@@ -11,6 +11,7 @@ import numpy as np
 from judgec.audits.effect import codes_of
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import TIE, is_pairwise, verdicts
+from judgec.judges.signatures import CONFIDENCE, REASONS
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Experts, FloatArray, IntArray, Item
@@ -202,7 +203,7 @@ def subject_of(
         fields=fields,
         model=model,
         experts=experts,
-        grade_fields=tuple(name for name in outputs if name not in {"reason", "confidence"}),
+        grade_fields=tuple(name for name in outputs if name not in {*REASONS, CONFIDENCE}),
         seed=seed,
         pairwise=is_pairwise(judge.module),
         graded=graded,

@@ -24,6 +24,7 @@ from judgec.cli.judge.compare import compare
 from judgec.cli.judge.compile_judge import compile_judge
 from judgec.cli.judge.export import export
 from judgec.cli.judge.judge import judge
+from judgec.cli.judge.watch import watch
 from judgec.cli.labels.init import init
 from judgec.cli.labels.labels import labels
 from judgec.cli.output import exit_with_code, stoppable
@@ -53,6 +54,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "agreement": agreement,
         "audit": audit,
         "export": export,
+        "watch": watch,
     },
     "Tournaments": {"evaluate": evaluate, "rank": rank},
     "Documents and agents": {"index": index, "answer": answer, "compile-agent": compile_agent},

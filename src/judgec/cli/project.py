@@ -32,7 +32,7 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
     for key, one in keyed.items():
         if one.required and one.name not in found:
             asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
-            advice = f"Give it, or run judgec init LABELS, whose {NAME} has its {key}."
+            advice = f"Give it, or run judgec init FILE, whose {NAME} has its {key}."
             raise UserError(f"{asked}: not given; {one.option.help.rstrip('.')} is needed. {advice}")
     return found
 

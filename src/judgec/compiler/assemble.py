@@ -12,10 +12,12 @@ from judgec.compiler.dataset import Dataset, Part, joined, ratings_of
 from judgec.compiler.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.compiler.ties import tie_band_of
 from judgec.evidence.model import EvidenceModel
+from judgec.judges.checks import told_of
 from judgec.judges.decision import half_way
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import verdicts
 from judgec.judges.recorded import RecordedVerdicts
+from judgec.judges.signatures import check_kind
 from judgec.lm.executor import Ask
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray, Item
@@ -105,6 +107,16 @@ def features_of(bench: Bench, items: Sequence[Item]) -> FloatArray | None:
     return np.array([known[key] for key in keys]).reshape(len(items), len(bench.evidence.names))
 
 
+def told_features(
+    bench: Bench, candidate: Candidate, items: Sequence[Item], features: FloatArray | None, raw: Judgments | None
+) -> FloatArray | None:
+    """Features with what the LM said of the claims; the same object where it was not asked about any."""
+    kind = check_kind(candidate.module)
+    if features is None or raw is None or bench.evidence is None or not bench.evidence.reads_told or not kind:
+        return features
+    return bench.evidence.telling(features, told_of(kind, items, raw.rationale))
+
+
 def calibrated(bench: Bench, candidate: Candidate, judge: CompiledJudge | None = None) -> CompiledJudge:
     """The judge with this prompt: calibrators and decision rules fitted on train and dev, the tie band on dev.
 
@@ -152,6 +164,7 @@ def evidence_only(bench: Bench, candidate: Candidate) -> CompiledJudge:
 def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> CompiledJudge:
     """The judge with this prompt, fitted on the raw verdicts of ``part``, or on its evidence alone."""
     features = features_of(bench, part.items)
+    told = told_features(bench, candidate, part.items, features, raw)
     target = bench.target(part)
     calibrators = {}
     said: list[tuple[IntArray, OutOfFold | None]] = []
@@ -163,7 +176,8 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
         shares = bench.shares(part, j)
         data = Data(
             verdicts=None if raw is None else raw.probabilities[known, j],
-            evidence=None if features is None else features[known],
+            evidence=None if told is None else told[known],
+            alone=None if told is features or features is None else features[known],
             target=target[known, j],
             cluster=part.experts.cluster[known],
             scale=bench.scale,
@@ -237,6 +251,14 @@ def calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgment
         part = train.rows([i for i, item in enumerate(train.items) if item.query_id == query])
         pieces.append((part, bench.raw(_without_query(candidate, query), part)))
     return joined(*(part for part, _ in pieces)), concatenate([raw for _, raw in pieces])
+
+
+def everything_asked(bench: Bench, candidate: Candidate) -> None:
+    """Ask all that calibrating, testing and promising with a prompt asks; the replies are in the journal then."""
+    calibration_data(bench, candidate)
+    for part in (bench.dataset.test, bench.dataset.reserve):
+        if part is not None and part.items:
+            bench.raw(candidate, part)
 
 
 def _without_query(candidate: Candidate, query: str) -> Candidate:

@@ -235,10 +235,11 @@ def _fit_once(
     data: Data, source: Source, seed: int, trees: int, families: tuple[Family, ...], known: Fits
 ) -> Iterable[tuple[Key, Calibrator]]:
     """As ``_fit_source``; what reads evidence alone is looked up, since it does not depend on the verdicts."""
-    if source != "evidence" or data.evidence is None:
+    evidence = data.read_by(source)
+    if source != "evidence" or evidence is None:
         return _fit_source(data, source, seed, trees, families)
-    facts = hashlib.sha256(repr((seed, trees, families, data.n_grades, data.nominal, data.evidence.shape)).encode())
-    facts.update(np.ascontiguousarray(data.evidence).tobytes())
+    facts = hashlib.sha256(repr((seed, trees, families, data.n_grades, data.nominal, evidence.shape)).encode())
+    facts.update(np.ascontiguousarray(evidence).tobytes())
     facts.update(data.target.tobytes())
     facts.update(b"" if data.shares is None else np.ascontiguousarray(data.shares).tobytes())
     key = facts.digest()
@@ -264,7 +265,7 @@ def _fit_source(
         smoothing=k * PSEUDO_LABELS / (n + k * PSEUDO_LABELS),
         feature_names=() if source == "lm" or data.evidence is None else ("",) * data.evidence.shape[1],
     )
-    columns = join_columns(source, data.verdicts, data.evidence)
+    columns = join_columns(source, data.verdicts, data.read_by(source))
     center, spread = columns.mean(axis=0), columns.std(axis=0)
     spread[spread < CONSTANT] = 0.0
     fixed = {"center": tuple(map(float, center)), "spread": tuple(map(float, spread))}

@@ -35,6 +35,7 @@ class Data:
         verdicts: The LM's probabilities, shape (n, n_grades), or None.
         evidence: Features, shape (n, n_features), or None.
         target: The experts' positions, shape (n,).
+        alone: The features where no LM is asked, if they differ: evidence may count what the LM said of claims.
         cluster: The query of each row, shape (n,).
         scale: The grades.
         accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
@@ -53,6 +54,11 @@ class Data:
     own_accept: bool = False
     stated: IntArray | None = None
     shares: FloatArray | None = None
+    alone: FloatArray | None = None
+
+    def read_by(self, source: Source) -> FloatArray | None:
+        """The features that a source reads."""
+        return self.alone if source == "evidence" and self.alone is not None else self.evidence
 
     @property
     def n_grades(self) -> int:
@@ -75,6 +81,7 @@ class Data:
             self,
             verdicts=None if self.verdicts is None else self.verdicts[keep],
             evidence=None if self.evidence is None else self.evidence[keep],
+            alone=None if self.alone is None else self.alone[keep],
             target=self.target[keep],
             cluster=self.cluster[keep],
             accept=self.accept[keep],
@@ -435,7 +442,7 @@ def _out_of_fold(data: Data, fit: Fit, fold: IntArray) -> dict[Key, FloatArray]:
         for source in _sources(data):
             for key, calibrator in fit(train, source):
                 room = predicted.setdefault(key, np.empty((len(data.target), data.n_grades)))
-                room[held] = calibrator.apply(test.verdicts, test.evidence)
+                room[held] = calibrator.apply(test.verdicts, test.read_by(source))
     return predicted
 
 

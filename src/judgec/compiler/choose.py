@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from judgec.compiler.assemble import Bench, calibration_data, fitted
+from judgec.compiler.assemble import Bench, calibration_data, everything_asked, fitted
 from judgec.compiler.search.candidates import Candidate, instructed
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.race import RaceStanding
@@ -156,6 +156,9 @@ def choose_prompt(
             notes.note(f"no search: {why}; the judge is calibrated as it is")
     if not standings:
         standings[uncompiled.name] = (uncompiled, _standing(task, bench.raw(uncompiled, task.dev)))
+    if settings.batch and chosen.name != uncompiled.name:
+        watch.stage("batch", f"prompt {chosen.name} on what calibrates and tests it")
+        session.together(lambda ask: everything_asked(replace(bench, ask=ask), chosen), bench.ask)
     judge = None if chosen.name == uncompiled.name else _informed(bench, chosen, uncompiled)
     if chosen.name != uncompiled.name and judge is None:
         notes.note(f"prompt {chosen.name} won on dev, but calibrated it tells less than the uncompiled one: not used")

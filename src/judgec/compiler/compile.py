@@ -33,6 +33,7 @@ from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, Verification, la
 from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.judges.pairwise import verdicts
 from judgec.judges.recorded import RecordedVerdicts
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
@@ -108,9 +109,17 @@ class Compiled:
         return sharper(self.decision.detectable, self.dataset, self.decision.difference.note or "")
 
     def narrower(self, objective: str) -> Narrower:
-        """How many more queries would bring the interval of the objective's first statistic to a useful width."""
-        name = statistics_of(objective)[0]
-        return narrower(name, self.verification.agreements["compiled"].estimates.get(name), self.dataset)
+        """How many more queries would bring an interval to a useful width: that of the objective's first statistic.
+
+        A judge that gives one grade to all has no tau-b or kappa; then it is that of its score, or of accept agreement.
+        """
+        names = (statistics_of(objective)[0], *ALWAYS_THERE)
+        found = self.verification.agreements["compiled"].estimates
+        name = next((one for one in names if one in found and found[one].low is not None), names[0])
+        return narrower(name, found.get(name), self.dataset)
+
+
+ALWAYS_THERE = ("tau_b_score", "accept_agreement")  # statistics of a judge that gives one grade to all, best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +166,9 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     if settings.recorded is None:
         session.preflight(reflects=plan.whole.reflects)
     if settings.jury:
-        settings = replace(settings, recorded=ask_jury(labels, settings, session.ask, watch))
+        settings = replace(settings, recorded=ask_jury(labels, settings, session.ask_whole, watch))
+    if settings.batch and settings.recorded is None and not settings.lm.embedded:
+        _ask_ahead(parts, module, session, watch)
     tested_queries = dataset.test.n_queries
     compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch, tested_queries)
     rounds: list[Round] = []
@@ -225,6 +236,19 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         cascade=cascade,
         retargeted=moved,
     )
+
+
+def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch) -> None:
+    """Ask the uncompiled judge about everything that some round learns from or tests: one batch in place of many.
+
+    Its replies stay in the journal, where each round finds those that it may see.
+    """
+    items = {
+        item.item_id: item for one in parts.rounds for part in (one.train, one.dev, one.test) for item in part.items
+    }
+    watch.stage("batch", f"the uncompiled judge on {len(items)} items")
+    labels = parts.pooled.labels
+    verdicts(module, list(items.values()), ask=session.finish, scale=labels.scale, aspects=labels.aspects)
 
 
 def _cascade(

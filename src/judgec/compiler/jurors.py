@@ -12,7 +12,7 @@ import numpy as np
 
 from judgec.compiler.folds.parts import Parts
 from judgec.compiler.search.candidates import UNCOMPILED, first_predictor
-from judgec.compiler.search.plan import CallPlan, Stage, asked_once, check_caps
+from judgec.compiler.search.plan import CallPlan, Stage, asked_once, check_caps, whole
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.held_out import memory_of
@@ -22,7 +22,7 @@ from judgec.judges.recorded import FAILED, OnWhat, RecordedVerdicts
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
-from judgec.lm.spec import EMBEDDED
+from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.switchboard import asking
 from judgec.lm.watch import Watch
 from judgec.records.judgment import Judgments
@@ -71,16 +71,21 @@ def plan_jury(settings: CompileSettings, labels: LabelSet) -> CallPlan:
     stages, calls, usd = [Stage("preflight", _preflight(settings))], 0, 0.0
     for program in settings.jury:
         name = juror_name(program)
-        price = asked_once(load_judge(program).module, labels.items, settings.lm.members[name])
+        price = whole(asked_once(load_judge(program).module, labels.items, settings.lm.members[name]), settings)
         stages.append(Stage(f"{STAGE}: {name}", price))
         calls, usd = calls + price.calls, float("nan") if price.usd is None else usd + price.usd
     check_caps(CostEstimate(calls, 0, None if np.isnan(usd) else usd), settings)
-    return CallPlan(tuple(stages), 0, 0.0, None, searches=True, reflects=False)
+    n_waits = len(_asked_models(settings)) if settings.batch else 0
+    return CallPlan(tuple(stages), 0, 0.0, None, searches=True, reflects=False, waits=n_waits)
 
 
 def _preflight(settings: CompileSettings) -> CostEstimate:
-    asked = [one for one in settings.lm.members.values() if not one.embedded]
-    return CostEstimate(len(asked), 0, 0.0)
+    return CostEstimate(len(_asked_models(settings)), 0, 0.0)
+
+
+def _asked_models(settings: CompileSettings) -> list[LMSpec]:
+    """The models that are asked."""
+    return [one for one in settings.lm.members.values() if not one.embedded]
 
 
 def check_untaught(parts: Parts, jurors: Sequence[Program]) -> None:

@@ -12,7 +12,7 @@ from judgec.compiler.search.candidates import Candidate
 from judgec.compiler.verify import labelled
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
-from judgec.report.numbers import number
+from judgec.report.numbers import number, statistic_name
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.bootstrap import Interval, interval
@@ -119,11 +119,12 @@ class Narrower:
         if self.half is None or self.more_queries is None:
             return ""
         if not self.more_queries:
-            return f"the interval of {self.statistic} is within {wanted} already"
+            return f"the interval of {statistic_name(self.statistic)} is within {wanted} already"
         queries = "query" if self.more_queries == 1 else "queries"
         return (
-            f"about {self.more_queries:,} more labelled {queries} would bring the interval of {self.statistic} from "
-            f"±{number(self.half)} to {wanted}, if they are like these: it narrows with the root of their number"
+            f"about {self.more_queries:,} more labelled {queries} would bring the interval of "
+            f"{statistic_name(self.statistic)} from ±{number(self.half)} to {wanted}, if they are like these: it "
+            "narrows with the root of their number"
         )
 
     def to_json(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Prices recorded judges: as recorded, else by their prompts and the price list."""
+"""Prices what asking a recorded judge would cost, by its prompt and the price list, where nobody recorded a cost."""
 
 from collections.abc import Sequence
 

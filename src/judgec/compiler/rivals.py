@@ -226,4 +226,4 @@ def _own_model(card: ProgramCard, session: Session) -> Ask:
             f"--api-base {session.spec.api_base}. Judge with that endpoint, or give this judge another --name."
         )
     spec = LMSpec.from_card(card.lm, api_base=None if endpoint is None else session.spec.api_base)
-    return session.ask if spec.describe() == session.spec.describe() else session.other(spec)
+    return session.ask_whole if spec.describe() == session.spec.describe() else session.other_whole(spec)

@@ -63,6 +63,7 @@ class CompileSettings:
         budget: Most LM calls, or None for no cap.
         max_cost: Most US dollars, or None for no cap.
         max_wait: Seconds that a call waits for a busy endpoint, in all.
+        batch: Hand the passes that no search waits for in as batches.
         evidence: Whether the calibrator may use evidence features.
         resamples: Bootstrap resamples of each interval.
         reflection: The language model that rewrites prompts, or None.
@@ -96,6 +97,7 @@ class CompileSettings:
     budget: int | None = None
     max_cost: float | None = None
     max_wait: float = MAX_WAIT
+    batch: bool = False
     evidence: bool = True
     resamples: int = 2000
     reflection: LMSpec | None = None

@@ -198,7 +198,8 @@ def read_answer(text: str, library: Library) -> JudgedAnswer:
             if not refuses(line, library.definitions, library.reader.tongue)
         ]
         lines, quotes = [claims.lines[i] for i in kept], [claims.quotes[i] for i in kept]
-        claims = StemmedText(lines, 0, quotes, library.reader, units=library.units)
+        sentences = [claims.sentences[i] for i in kept]
+        claims = StemmedText(lines, 0, quotes, library.reader, units=library.units, sentences=sentences)
     return JudgedAnswer(text, passage, claims, 1.0 - ratio(len(bare.strip()), len(text.strip()), 1.0), refused)
 
 

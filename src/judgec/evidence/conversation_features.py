@@ -33,6 +33,7 @@ CONVERSATION_NAMES = (
 )
 SAME = 0.6  # of two sentences' content: they speak of the same thing
 LEAST = 2  # content words that they share at least
+NEAR = 4  # words behind a negation of which it can deny the first
 SENTENCE = 4  # stems of a sentence that can be repeated: shorter ones are courtesies
 
 _NEGATIONS = frozenset(
@@ -267,6 +268,16 @@ def _same_figure(reply: StemmedText, before: StemmedText, figure: str, others: s
 def _denies(sentence: Sequence[str], reader: Reader) -> bool:
     negations = _cues(reader).negations
     return sum(one in negations for one in sentence) % 2 == 1
+
+
+def denied(sentence: Sequence[str], reader: Reader) -> frozenset[str]:
+    """The words that a negation stands before: of each the next one that says something."""
+    cues, found = _cues(reader), set[str]()
+    for place, one in enumerate(sentence):
+        if one in cues.negations:
+            after = (word for word in sentence[place + 1 : place + 1 + NEAR] if word not in cues.empty)
+            found.update([word] if (word := next(after, None)) is not None else [])
+    return frozenset(found)
 
 
 def _refers(question: StemmedText) -> bool:

@@ -2,6 +2,8 @@
 
 from math import log1p
 
+import numpy as np
+
 from judgec.evidence.overlap import Weight, gram_orders, lcs, ratio, soft_support, support
 from judgec.evidence.text import StemmedText
 
@@ -89,4 +91,4 @@ def _proximity(matched: list[str], document: StemmedText) -> float:
 
 def _characters(query: StemmedText, document: StemmedText) -> float:
     grams = query.character_trigrams
-    return ratio(sum(1 for gram in grams if gram in document.character_trigrams), len(grams))
+    return ratio(int(np.count_nonzero(grams.within(document.character_trigrams))), len(grams.codes))

@@ -11,6 +11,8 @@ import numpy as np
 
 from judgec.errors import ArtifactError
 from judgec.evidence.answer_features import ANSWER_NAMES, JudgedAnswer, answer_features, read_answer
+from judgec.evidence.citation_features import CITATION_NAMES, CheckedCitations, check_citations, citation_features
+from judgec.evidence.claim_features import CLAIM_NAMES, CheckedAnswer, check, claim_features
 from judgec.evidence.context_features import CONTEXT_NAMES, context_features
 from judgec.evidence.conversation_features import (
     CONVERSATION_NAMES,
@@ -19,36 +21,49 @@ from judgec.evidence.conversation_features import (
     earlier,
 )
 from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
+from judgec.evidence.reasons.check_phrases import check_phrases
 from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
 from judgec.evidence.reasons.phrases import Phrases, turn_phrases
 from judgec.evidence.reasons.retold import Retold
+from judgec.evidence.reasons.step_phrases import step_phrases
 from judgec.evidence.reasons.tellings import telling_of
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
+from judgec.evidence.step_features import STEP_NAMES, Run, step_features
 from judgec.evidence.text import VERSION, Library, StemmedText
 from judgec.records.conversation import as_turn, spoken
 from judgec.records.label import FloatArray, Item
 from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages_of
+from judgec.records.trajectory import STEPS, as_step
 from judgec.tasks.built_in import BUILT_IN
 from judgec.tasks.registry import TASKS
-from judgec.tasks.spec import FAMILIES, PAIR
+from judgec.tasks.spec import CHECKS, FAMILIES, PAIR
 
 Reads = Mapping[str, tuple[str, ...]]
+Checked = CheckedAnswer | CheckedCitations
 
 OLDEST = 1  # definitions whose features can still be computed
 
+TOLD_NAMES = ("count", "supported", "contradicted", "not_found", "quoted")
+"""What a language model said of the claims, as shares; ``quoted``: of those that a sentence of the texts decides."""
 _NAMES = {
     "document": DOCUMENT_NAMES,
     "answer": ANSWER_NAMES,
     "reference": REFERENCE_NAMES,
     "contexts": CONTEXT_NAMES,
     "conversation": CONVERSATION_NAMES,
+    STEPS: STEP_NAMES,
+    "claims": CLAIM_NAMES,
+    "citations": CITATION_NAMES,
+    "told": TOLD_NAMES,
 }
-USUAL_READS: Reads = {  # what the tasks of the package read, by family; a field plays one part in all of them
-    family: tuple(dict.fromkeys(field for name in BUILT_IN for field in TASKS[name].reads.get(family, ())))
+_USUAL = tuple(name for name in BUILT_IN if TASKS[name].reads.keys().isdisjoint(CHECKS))
+USUAL_READS: Reads = {  # what most tasks of the package read, by family; a field plays one part in all of them
+    family: tuple(dict.fromkeys(field for name in _USUAL for field in TASKS[name].reads.get(family, ())))
     for family in FAMILIES
+    if family not in CHECKS
 }
-_USUAL_TEXTS = tuple(dict.fromkeys(field for name in BUILT_IN for field in TASKS[name].reading))
+_USUAL_TEXTS = tuple(dict.fromkeys(field for name in _USUAL for field in TASKS[name].reading))
 _DIGITS = 6  # decimals of an IDF weight that are kept: more only make the file longer
 
 
@@ -111,7 +126,7 @@ class EvidenceModel:
         """
         languages = languages_of(items) if languages is None else languages
         libraries = _libraries(languages, VERSION)
-        own = None if task is None or task in BUILT_IN else TASKS[task]
+        own = None if task is None or task in _USUAL else TASKS[task]
         reads, names = (USUAL_READS, _USUAL_TEXTS) if own is None else (own.reads, own.reading)
         filled = {name for item in items for name in names if item.text(name).strip()}
         present = {family for family, fields in reads.items() if filled.intersection(fields)}
@@ -170,17 +185,61 @@ class EvidenceModel:
             library = libraries[item_language(item, self.languages)]
             said = [spoken(item.inputs.get(side, "")) for side in PAIR] if self.pairs else [self._answer(item)]
             answers = [read_answer(text, library) for text in said]
+            checked = self._checked(item, answers[0], library)
             if self.pairs:
                 rows = (self._row(item, answer, library, side) for answer, side in zip(answers, PAIR, strict=True))
                 one, other = map(np.array, rows)
                 out[i] = one - other
             else:
-                out[i] = self._row(items[i], answers[0], library)
+                out[i] = self._row(items[i], answers[0], library, checked=checked)
             if packed is not None:
-                packed[i] = pack(self._phrases(items[i], answers, library))
+                packed[i] = pack(self._phrases(items[i], answers, library, checked))
         return out
 
-    def _phrases(self, item: Item, answers: Sequence[JudgedAnswer], library: Library) -> Phrases:
+    def telling(self, features: FloatArray, told: FloatArray) -> FloatArray:
+        """Features with what a language model said of the claims.
+
+        Args:
+            features: As ``transform`` gives them, shape (n_items, n_features).
+            told: The numbers of ``TOLD_NAMES``, shape (n_items, 5); a row of NaN where it said nothing.
+        """
+        first = self.names.index(f"told.{TOLD_NAMES[0]}")
+        known = ~np.isnan(told).any(axis=1)
+        filled = features.copy()
+        filled[known, first : first + len(TOLD_NAMES) + 1] = np.column_stack([told[known], np.zeros(known.sum())])
+        return filled
+
+    @property
+    def reads_told(self) -> bool:
+        """Whether what a language model said of the claims is evidence, too."""
+        return "told" in self.families
+
+    def details(self, items: Sequence[Item]) -> list[Checked | None]:
+        """What the families that check an answer piece by piece found in each item; None where nothing can be checked.
+
+        The same as the features are counted from.
+        """
+        libraries = _libraries(self.languages, self.version)
+        found = []
+        for item in items:
+            library = libraries[item_language(item, self.languages)]
+            found.append(self._checked(item, read_answer(self._answer(item), library), library))
+        return found
+
+    @property
+    def checks(self) -> bool:
+        """Whether answers are checked piece by piece."""
+        return not set(CHECKS).isdisjoint(self.families)
+
+    def _checked(self, item: Item, answer: JudgedAnswer, library: Library) -> Checked | None:
+        if not self.checks or not answer.passage.stems:
+            return None
+        weight = self.idf.__getitem__
+        return check(item, library, weight) if "claims" in self.families else check_citations(item, library, weight)
+
+    def _phrases(
+        self, item: Item, answers: Sequence[JudgedAnswer], library: Library, checked: Checked | None
+    ) -> Phrases:
         question = library.read(item.text("query"))
         phrases: Phrases = {}
         telling = telling_of(self.languages)
@@ -198,20 +257,37 @@ class EvidenceModel:
                 phrases |= both if retold is None else retold.pair(both, *found)
             else:
                 phrases |= phrases_of(found[0], answers[0], question, retold)
+                phrases |= {} if checked is None or retold is not None else check_phrases(checked)
             if "conversation" in self.families and not self.pairs:
                 said = item.inputs.get("answer", "")
                 turns = tuple(map(as_turn, said if isinstance(said, tuple) else item.texts("conversation")))
                 found_before = earlier(turns, answers[0].passage, library, whole=isinstance(said, tuple))
                 said_before = turn_phrases(*found_before)
                 phrases |= said_before if retold is None else retold.turns(said_before, *found_before)
+        if STEPS in self.families:
+            phrases |= step_phrases(self._run(item, question, answers[0], library), telling)
         return phrases
 
-    def _row(self, item: Item, answer: JudgedAnswer, library: Library, side: str = "answer") -> list[float]:
+    def _row(
+        self,
+        item: Item,
+        answer: JudgedAnswer,
+        library: Library,
+        side: str = "answer",
+        checked: Checked | None = None,
+    ) -> list[float]:
         question = library.read(item.text("query"))
         row: list[float] = []
         for family in self.families:
             if family == "conversation":
                 values = self._conversation(item, question, answer, library, side)
+            elif family == STEPS:
+                run = self._run(item, question, answer, library)
+                values = step_features(run, self.idf.__getitem__) if run.steps else ()
+            elif family == "told":
+                values = ()  # filled in where a model is asked: see ``telling``
+            elif family in CHECKS:
+                values = () if checked is None else checked_features(checked)
             else:
                 values = self._family(family, item, question, answer, library)
             row += values or (0.0,) * len(_NAMES[family])
@@ -250,6 +326,10 @@ class EvidenceModel:
         if not before or not answer.passage.stems:
             return ()
         return conversation_features(answer, question, tuple(map(as_turn, before)), library, self.idf.__getitem__)
+
+    def _run(self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library) -> Run:
+        texts = next((texts for name in self.reads.get(STEPS, ()) if (texts := item.texts(name))), ())
+        return Run(tuple(map(as_step, texts)), question, answer, library)
 
     def _answer(self, item: Item) -> str:
         return next((spoken(said) for name in self.reads.get("answer", ()) if (said := item.inputs.get(name))), "")
@@ -306,6 +386,11 @@ class EvidenceModel:
                 "Compile the judge again with this release."
             )
         return model
+
+
+def checked_features(checked: Checked) -> tuple[float, ...]:
+    """The features of an answer that was checked piece by piece."""
+    return claim_features(checked) if isinstance(checked, CheckedAnswer) else citation_features(checked)
 
 
 def _libraries(languages: Sequence[str], definitions: int) -> dict[str, Library]:

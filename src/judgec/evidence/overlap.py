@@ -1,11 +1,13 @@
 """Measures how much of one analysed text stands in another; the feature families share it."""
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable
 from functools import lru_cache
 from itertools import pairwise
 from math import sqrt
 
-from judgec.evidence.text import StemmedText
+import numpy as np
+
+from judgec.evidence.text import StemmedText, Trigrams
 
 Weight = Callable[[str], float]
 
@@ -30,14 +32,18 @@ def soft_support(stems: Iterable[str], passage: StemmedText, weight: Weight, emp
     """As ``support``, but a missing stem counts as much as its most similar stem in ``passage``
     resembles it.
     """
-    found, whole, vocabulary, candidates = 0.0, 0.0, passage.vocabulary, passage.by_prefix
+    found, whole = 0.0, 0.0
+    vocabulary, candidates, nearest = passage.vocabulary, passage.by_prefix, passage.nearest
     for stem in stems:
         mass = weight(stem)
         whole += mass
         if stem in vocabulary:
             found += mass
         elif len(stem) > 3 and stem[:2] in candidates:
-            found += mass * max([resemblance(stem, other) for other in candidates[stem[:2]]])
+            likeness = nearest.get(stem)
+            if likeness is None:
+                likeness = nearest[stem] = max([resemblance(stem, other) for other in candidates[stem[:2]]])
+            found += mass * likeness
     return ratio(found, whole, empty)
 
 
@@ -46,6 +52,7 @@ def _bigrams(word: str) -> frozenset[str]:
     return frozenset(map("".join, pairwise(word)))
 
 
+@lru_cache(maxsize=400_000)
 def resemblance(a: str, b: str) -> float:
     """Dice coefficient of two words' character bigrams, 0 below one half (chance similarity of unrelated
     words).
@@ -117,12 +124,10 @@ def fragments(stems: Iterable[str], passage: StemmedText) -> list[int]:
     return lengths
 
 
-def cosine(a: Mapping[str, int], b: Mapping[str, int]) -> float:
-    """Cosine of two count vectors; 0 when one is empty."""
-    if len(a) > len(b):
-        a, b = b, a
-    dot = sum(count * b.get(key, 0) for key, count in a.items())
-    norms = sum(count * count for count in a.values()) * sum(count * count for count in b.values())
+def cosine(a: Trigrams, b: Trigrams) -> float:
+    """Cosine of two vectors of counts; 0 when one is empty."""
+    dot = int(np.dot(a.counts, a.within(b)))
+    norms = int(np.dot(a.counts, a.counts)) * int(np.dot(b.counts, b.counts))
     return dot / sqrt(norms) if norms else 0.0
 
 

@@ -5,14 +5,18 @@ import unicodedata
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
+from itertools import chain
 from threading import Lock
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self
 
+import numpy as np
 import snowballstemmer
+from numpy.typing import NDArray
 
 from judgec.evidence.numerals import MONTH_ORDER, MONTHS, fold_number_words, is_number, number_runs, roman
 from judgec.evidence.quantities import Quantity, quantity, ratios, same, same_ratio, unit_after
 from judgec.evidence.tongues import Tongue, tongue_of
+from judgec.records.label import IntArray
 from judgec.records.language import ENGLISH, LANGUAGES
 
 # Scripts written without spaces: each character is a word of its own.
@@ -82,6 +86,8 @@ most other some
 s t ll re ve d m"""
 FUNCTION_WORDS = frozenset(_CLOSED_CLASS.split())
 """The closed-class words of English; ``records.language`` has those of other languages."""
+
+_POINT_BITS = 21  # of a character's number in Unicode
 
 MAX_WORDS_CACHED = 400_000  # words with their stems; about 60 MB
 
@@ -182,8 +188,8 @@ class Reader:
 
     def folded(self, words: Iterable[str]) -> list[str]:
         """The stems of a sentence's words, numbers in words as figures."""
-        folded = [self.folds[word] for word in words]
-        return [self.stems[word] for word in (fold_number_words(folded) if self.language == ENGLISH else folded)]
+        folded = list(map(self.folds.__getitem__, words))
+        return list(map(self.stems.__getitem__, fold_number_words(folded) if self.language == ENGLISH else folded))
 
     def quantities(self, line: str) -> Iterator[tuple[str, Quantity]]:
         """The figures of a sentence that a unit follows, with what they amount to, in order."""
@@ -292,12 +298,42 @@ class _Masks(dict[str, int]):
     def __missing__(self, word: str) -> int:
         places = self._places.get(word)
         if places is None:
+            self[word] = 0
             return 0
         bits = bytearray(places[-1] // 8 + 1)
         for position in places:
             bits[position >> 3] |= 1 << (position & 7)
         mask = self[word] = int.from_bytes(bits, "little")
         return mask
+
+
+class Trigrams(NamedTuple):
+    """The character trigrams of a text.
+
+    Args:
+        codes: Each as one number, ascending.
+        counts: How often it occurs.
+    """
+
+    codes: NDArray[np.uint64]
+    counts: IntArray
+
+    @classmethod
+    def of(cls, line: str) -> Self:
+        """Those of ``line``."""
+        points = np.frombuffer(line.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
+        codes = points[:-2] << np.uint64(2 * _POINT_BITS) | points[1:-1] << np.uint64(_POINT_BITS) | points[2:]
+        codes.sort()
+        new = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+        edges = np.concatenate(([0], new, [len(codes)])) if len(codes) else np.zeros(1, dtype=np.int64)
+        return cls(codes[edges[:-1]], np.diff(edges))
+
+    def within(self, other: "Trigrams") -> IntArray:
+        """How often each of these occurs in another text."""
+        if not len(other.codes):
+            return np.zeros(len(self.codes), dtype=np.int64)
+        places = np.minimum(np.searchsorted(other.codes, self.codes), len(other.codes) - 1)
+        return np.where(other.codes[places] == self.codes, other.counts[places], 0)
 
 
 class StemmedText:
@@ -309,6 +345,7 @@ class StemmedText:
         quotes: Each of these sentences as written, for whoever wants to quote one.
         reader: Of its language.
         units: Whether numbers with units are read as quantities.
+        sentences: Their stems, where somebody has them already.
     """
 
     def __init__(
@@ -319,14 +356,18 @@ class StemmedText:
         reader: Reader = _ENGLISH,
         *,
         units: bool = True,
+        sentences: Iterable[list[str]] | None = None,
     ) -> None:
         self.reader = reader
         self.units = units
         self.lines = tuple(lines)
         self.size = size
         self.quotes = tuple(quotes)
-        self.sentences: tuple[list[str], ...] = tuple(reader.folded(words) for _, words in self.lines)
-        self.stems: list[str] = [word for sentence in self.sentences for word in sentence]
+        known = [reader.folded(words) for _, words in self.lines] if sentences is None else sentences
+        self.sentences: tuple[list[str], ...] = tuple(known)
+        self.stems: list[str] = list(chain.from_iterable(self.sentences))
+        self.nearest: dict[str, float] = {}
+        """For a stem that is not here how much the most similar one resembles it, as far as somebody has asked."""
 
     @cached_property
     def vocabulary(self) -> dict[str, int]:
@@ -347,7 +388,7 @@ class StemmedText:
     @cached_property
     def numbers(self) -> dict[str, None]:
         """The figures, in order of first use."""
-        return {word: None for word in self.vocabulary if is_number(word)}
+        return {word: None for word in self.vocabulary if word[0].isdigit()}
 
     @cached_property
     def quantities(self) -> dict[str, tuple[Quantity, ...]]:
@@ -431,10 +472,9 @@ class StemmedText:
         return "".join(self.stems)
 
     @cached_property
-    def character_trigrams(self) -> dict[str, int]:
-        """Counts of character trigrams over the stems with single spaces."""
-        line = f" {' '.join(self.stems)} "
-        return dict(Counter(line[start : start + 3] for start in range(len(line) - 2)))
+    def character_trigrams(self) -> Trigrams:
+        """Character trigrams over the stems with single spaces."""
+        return Trigrams.of(f" {' '.join(self.stems)} ")
 
 
 VERSION = 3  # of the features' definitions: raised whenever a number changes for the same item
@@ -484,7 +524,9 @@ class Library:
             return parts[0]
         quotes = (quote for part in parts for quote in part.quotes)
         lines = (line for part in parts for line in part.lines)
-        return StemmedText(lines, sum(part.size for part in parts), quotes, self.reader, units=self.units)
+        sentences = [sentence for part in parts for sentence in part.sentences]
+        size = sum(part.size for part in parts)
+        return StemmedText(lines, size, quotes, self.reader, units=self.units, sentences=sentences)
 
 
 def read(text: str, reader: Reader = _ENGLISH, *, units: bool = True) -> StemmedText:

@@ -7,7 +7,7 @@ import dspy
 
 from judgec.judges.stream.asking import SERVICE_ERROR
 from judgec.judges.stream.columns import mean_of
-from judgec.judges.stream.interview import Interview
+from judgec.judges.stream.interview import FAR_AHEAD, Interview
 from judgec.lm.executor import Ask
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
@@ -55,5 +55,6 @@ def judge_items(
         samples=samples,
         asked_again=asked_again,
         total=len(items) * samples,
+        ahead=max(FAR_AHEAD, len(items)),  # they are all here already
     )
     return concatenate([mean_of(said, scale) for _, said in interview.hold(pieces_of(items, digested=False))])

@@ -168,6 +168,10 @@ def merged(first: Judgments, second: Judgments, rows: IntArray) -> Judgments:
         stated[rows] = np.nan if second.stated is None else second.stated
     reasons, unscored = np.array(first.rationale, dtype=object), np.array(first.unscored, dtype=object)
     reasons[rows], unscored[rows] = second.rationale, second.unscored
+    details = first.details
+    if details is not None and second.details is not None:
+        later = dict(zip(rows.tolist(), second.details, strict=True))
+        details = tuple(later.get(row, one) for row, one in enumerate(details))
     escalated = np.zeros(len(first.item_ids), dtype=bool)
     escalated[rows] = True
     return replace(
@@ -183,4 +187,5 @@ def merged(first: Judgments, second: Judgments, rows: IntArray) -> Judgments:
         first=None,
         escalated=escalated,
         stated=stated,
+        details=details,
     )

@@ -17,8 +17,9 @@ after their first character, because servers read them as what they are even ins
 nothing or reorder what is shown are written ``[u+200b]`` where the script that they stand in does not use them: a
 joiner in a Persian word or a family of emoji is text, one between Latin letters is not.
 
-The turns of a conversation are several texts, each of which begins with its role. Those of a long one that are left
-out of the middle leave their numbers out and one line that no quoted text can look like::
+The turns of a conversation are several texts, each of which begins with its role; so are the steps of a run, each of
+which begins with its kind. Those of a long one that are left out of the middle leave their numbers out and one line
+that no quoted text can look like::
 
     [3]
     > user: first text
@@ -32,7 +33,9 @@ indirect prompt injection attacks with spotlighting", arXiv:2403.14720.
 
 import re
 
+from judgec.records.claim import NUGGETS
 from judgec.records.label import Text
+from judgec.records.trajectory import STEPS
 
 QUOTE = "> "
 LINE_END = re.compile(r"(\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029])")  # what str.splitlines() splits at
@@ -69,6 +72,7 @@ SPELLED = re.compile(r"\[(\\*)(?=u\+[0-9a-f]{4,5}\])")
 SPELLED_UNSEEN = re.compile(r"\[u\+([0-9a-f]{4,5})\]")
 ESCAPED_SPELLED = re.compile(r"\[(\\*)\\(?=u\+[0-9a-f]{4,5}\])")
 MOST_TOKENS = 6_000  # of a conversation in a prompt: fits, with the rest, where windows are smallest (8,192)
+MOST_OF_STEP = 700  # of one step of a run that is longer than that: one long result must not hide the other steps
 BYTES_A_TOKEN = 4  # as prices are estimated
 BEGINNING = 1 / 3  # of what is kept: a conversation's end tells more of its last answer than its beginning
 HEADING = re.compile(r"\[\d+\]")
@@ -88,19 +92,20 @@ def fence(name: str, value: Text) -> str:
         return f"(the {name} {'are' if name.endswith('s') else 'is'} empty)"
     if isinstance(value, str):
         return _quote(disarmed(value))
-    if name != "contexts":
-        return _fenced_turns(value)
+    if name not in {"contexts", NUGGETS}:
+        return _fenced_turns(value, "step", MOST_OF_STEP) if name == STEPS else _fenced_turns(value)
     return "\n".join(f"[{number}]\n{_quote(disarmed(text))}" for number, text in enumerate(value, 1))
 
 
-def _fenced_turns(turns: tuple[str, ...]) -> str:
-    """The turns, numbered; what exceeds ``MOST_TOKENS`` is left out of the middle, with a mark.
+def _fenced_turns(turns: tuple[str, ...], what: str = "turn", each: int = MOST_TOKENS) -> str:
+    """The turns or steps, numbered; what exceeds ``MOST_TOKENS`` is left out of the middle, with a mark.
 
-    Of a single turn that is longer than its part, the middle is left out too.
+    Of a single one that is longer than its part, or than ``each``, the middle is left out too.
     """
-    sizes = [_tokens(turn) for turn in turns]
-    if sum(sizes) <= MOST_TOKENS:
+    whole = [_tokens(turn) for turn in turns]
+    if sum(whole) <= MOST_TOKENS:
         return "\n".join(f"[{number}]\n{_quote(disarmed(turn))}" for number, turn in enumerate(turns, 1))
+    sizes = [min(size, each) for size in whole]
     first = last = 0
     begin, end = int(MOST_TOKENS * BEGINNING), MOST_TOKENS - int(MOST_TOKENS * BEGINNING)
     while first < len(turns) and sum(sizes[: first + 1]) <= begin:
@@ -109,24 +114,23 @@ def _fenced_turns(turns: tuple[str, ...]) -> str:
         last += 1
     last = max(last, 1)  # the turn before the answer is always there, if not all of it
     left = range(first, len(turns) - last)
-    shown = [f"[{number}]\n{_cut(turn, begin)}" for number, turn in enumerate(turns[:first], 1)]
+    shown = [f"[{number}]\n{_cut(turn, min(begin, each), what)}" for number, turn in enumerate(turns[:first], 1)]
     if left:
-        which = f"turns {left[0] + 1} to {left[-1] + 1}" if len(left) > 1 else f"turn {left[0] + 1}"
-        shown.append(f"({which} left out, about {sum(sizes[at] for at in left)} tokens)")
-    start = len(turns) - last
-    return "\n".join(
-        [*shown, *(f"[{number}]\n{_cut(turn, end)}" for number, turn in enumerate(turns[start:], start + 1))]
-    )
+        which = f"{what}s {left[0] + 1} to {left[-1] + 1}" if len(left) > 1 else f"{what} {left[0] + 1}"
+        shown.append(f"({which} left out, about {sum(whole[at] for at in left)} tokens)")
+    start, most = len(turns) - last, min(end, each)
+    ending = (f"[{number}]\n{_cut(turn, most, what)}" for number, turn in enumerate(turns[start:], start + 1))
+    return "\n".join([*shown, *ending])
 
 
-def _cut(turn: str, most: int) -> str:
+def _cut(turn: str, most: int, what: str) -> str:
     """One turn, quoted; what exceeds ``most`` tokens is left out of its middle."""
     if _tokens(turn) <= most:
         return _quote(disarmed(turn))
     half = most * BYTES_A_TOKEN // 2
     data = turn.encode("utf-8", "replace")
     begin, end = data[:half].decode("utf-8", "ignore"), data[-half:].decode("utf-8", "ignore")
-    mark = f"({_tokens(turn) - most} tokens of this turn left out)"
+    mark = f"({_tokens(turn) - most} tokens of this {what} left out)"
     return f"{_quote(disarmed(begin))}\n{mark}\n{_quote(disarmed(end))}"
 
 

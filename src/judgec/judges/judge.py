@@ -15,14 +15,15 @@ from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator, Trace
 from judgec.judges.cascade import Cascade, merged
+from judgec.judges.checks import details_of, no_details, told_of
 from judgec.judges.explain.reasons import Reasons, SeenScores
 from judgec.judges.live import LiveInterview, LivePrompt
 from judgec.judges.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
 from judgec.judges.panel import Panel
 from judgec.judges.recorded import RecordedInterview
 from judgec.judges.registry import judge_module
-from judgec.judges.signatures import fingerprint
-from judgec.judges.stream.interview import Interview, OnVerdict
+from judgec.judges.signatures import check_kind, fingerprint
+from judgec.judges.stream.interview import AHEAD, Interview, OnVerdict
 from judgec.judges.stream.jurors import JuryInterview
 from judgec.judges.stream.recall import Recall
 from judgec.lm.executor import Ask
@@ -37,6 +38,9 @@ from judgec.store.stream.pieces import Piece
 
 _Observe = Callable[[IntArray, bool], tuple[FloatArray, list[bytes]]]
 """Features and parts of the items in these rows, or of their mirror images."""
+
+_ItemsOf = Callable[[Sequence[int]], Sequence[Item]]
+"""The items in these rows."""
 
 AnyInterview: TypeAlias = Interview | JuryInterview | RecordedInterview | LiveInterview
 Model = TypeVar("Model", bound=BaseModel)
@@ -133,6 +137,7 @@ class CompiledJudge:
         samples: int = 1,
         structured: bool = False,
         recall: Recall | None = None,
+        ahead: int = AHEAD,
         on_verdict: OnVerdict | None = None,
     ) -> Interview | None:
         """The judge's prompt, ready for a stream of items; None when it asks no LM. Of a jury, see ``jury``.
@@ -142,6 +147,7 @@ class CompiledJudge:
             samples: Replies an item.
             structured: Ask for JSON under a schema at the first attempt already.
             recall: Where verdicts are looked up.
+            ahead: As for ``Interview``.
             on_verdict: Told of progress.
         """
         if not self.asks_lm:
@@ -155,6 +161,7 @@ class CompiledJudge:
             structured=structured,
             anew=True,
             recall=recall,
+            ahead=ahead,
             on_verdict=on_verdict,
         )
 
@@ -164,6 +171,7 @@ class CompiledJudge:
         recall: Callable[[str], Recall],
         *,
         structured: bool = False,
+        ahead: int = AHEAD,
         on_verdict: OnVerdict | None = None,
     ) -> JuryInterview:
         """The jurors' prompts, ready for a stream of items.
@@ -172,6 +180,7 @@ class CompiledJudge:
             ask: Sends requests to the jurors' models, a ``Switchboard``'s.
             recall: Where a juror's verdicts are looked up, by its name.
             structured: Ask for JSON under a schema at the first attempt already.
+            ahead: As for ``Interview``.
             on_verdict: Told of progress.
         """
         interviews = {
@@ -183,6 +192,7 @@ class CompiledJudge:
                 structured=structured,
                 anew=True,
                 recall=recall(name),
+                ahead=ahead,
                 on_verdict=on_verdict,
             )
             for name, module in self.jurors.items()
@@ -204,6 +214,8 @@ class CompiledJudge:
             return
         pairwise, evidence = is_pairwise(self.module), self.evidence
         asked: Iterable[Piece] = map(both_orders, pieces) if pairwise else pieces
+        if interview is None and evidence is not None:
+            asked = recall.ahead(evidence, asked)
         held = interview.hold(asked) if interview else ((piece, [None]) for piece in asked)
         for piece, samples in held:
             n = len(piece.item_ids) // (1 + pairwise)
@@ -214,9 +226,13 @@ class CompiledJudge:
                 assert evidence is not None  # asked only then
                 return recall.observed(evidence, piece, (rows + n * turned).tolist())
 
+            def read(rows: Sequence[int], piece: Piece = piece) -> Sequence[Item]:
+                items = piece.read()
+                return [items[i] for i in rows]
+
             apart = pairwise and isinstance(interview, Interview)
             raws = [joined(raw, self.scale) if raw and apart else raw for raw in samples]
-            yield [self._judgments(piece.item_ids[:n], raw, observe) for raw in raws]
+            yield [self._judgments(piece.item_ids[:n], raw, observe, read) for raw in raws]
 
     def _stream_cascade(
         self, pieces: Iterable[Piece], interview: Interview | JuryInterview, recall: Recall
@@ -262,53 +278,87 @@ class CompiledJudge:
                 return self.evidence.transform([mirrored(items[i]) for i in rows]), []
             return self.evidence.observe([items[i] for i in rows])
 
-        return self._judgments(tuple(item.item_id for item in items), raw, observe)
+        return self._judgments(
+            tuple(item.item_id for item in items), raw, observe, lambda rows: [items[i] for i in rows]
+        )
 
     @cached_property
     def _reasons(self) -> Reasons:
         languages = (ENGLISH,) if self.evidence is None else self.evidence.languages
         return Reasons(self.calibrators, self.scale, pairs=is_pairwise(self.module), languages=languages)
 
-    def _cascaded(self, item_ids: tuple[str, ...], raw: Judgments, observe: _Observe) -> Judgments:
+    @cached_property
+    def _check(self) -> str:
+        """What is checked piece by piece, or empty."""
+        return check_kind(self.module)
+
+    def _details(
+        self, judged: Judgments, raw: Judgments | None, read: _ItemsOf
+    ) -> tuple[Mapping[str, object], ...] | None:
+        """The further columns of each row, where the judge checks answers piece by piece."""
+        if not self._check:
+            return None
+        rows = np.flatnonzero(judged.scored).tolist()
+        said = None if raw is None else [raw.rationale[row] for row in rows]
+        found = dict(zip(rows, details_of(self._check, read(rows), said, self.evidence), strict=True))
+        return tuple(found.get(row) or no_details(self._check) for row in range(len(judged.item_ids)))
+
+    def _told(self, raw: Judgments | None, rows: IntArray, features: FloatArray, read: _ItemsOf) -> FloatArray:
+        """Features with what the model said of the claims; the same object where it said nothing of any."""
+        if raw is None or self.evidence is None or not self.evidence.reads_told or not self._check:
+            return features
+        said = [raw.rationale[row] for row in rows.tolist()]
+        return self.evidence.telling(features, told_of(self._check, read(rows.tolist()), said))
+
+    def _cascaded(self, item_ids: tuple[str, ...], raw: Judgments, observe: _Observe, read: _ItemsOf) -> Judgments:
         """The cheap judge's judgments; where the expected loss says so, this one's."""
         assert self.cascade is not None  # the caller has looked
-        first = self.cheap._judgments(item_ids, raw.first, observe)  # noqa: SLF001 - its own class
+        first = self.cheap._judgments(item_ids, raw.first, observe, read)  # noqa: SLF001 - its own class
         rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
 
         def observe_rows(these: IntArray, turned: bool) -> tuple[FloatArray, list[bytes]]:
             return observe(rows[these], turned)
 
-        dear = replace(self, cascade=None)
-        second = dear._judgments(tuple(item_ids[i] for i in rows), raw.subset(rows.tolist()), observe_rows)  # noqa: SLF001 - its own class
+        def read_rows(these: Sequence[int]) -> Sequence[Item]:
+            return read(rows[list(these)].tolist())
+
+        dear, ids = replace(self, cascade=None), tuple(item_ids[i] for i in rows)
+        second = dear._judgments(ids, raw.subset(rows.tolist()), observe_rows, read_rows)  # noqa: SLF001 - its own class
         return merged(first, second, rows)
 
-    def _judgments(self, item_ids: tuple[str, ...], raw: Judgments | None, observe: _Observe) -> Judgments:
+    def _judgments(
+        self, item_ids: tuple[str, ...], raw: Judgments | None, observe: _Observe, read: _ItemsOf
+    ) -> Judgments:
         if self.cascade is not None and raw is not None:
-            return self._cascaded(item_ids, raw, observe)
+            return self._cascaded(item_ids, raw, observe, read)
         reads = self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
         rows: IntArray = np.arange(len(item_ids)) if raw is None else np.flatnonzero(raw.scored)
         features, parts = observe(rows, False) if reads else (None, None)
+        told = None if features is None else self._told(raw, rows, features, read)
         traces = {aspect: Trace() for aspect in self.calibrators}
-        judged, seen = self._calibrated(item_ids, raw, features, traces), SeenScores(parts, traces)
+        judged, seen = self._calibrated(item_ids, raw, (features, told), traces), SeenScores(parts, traces)
         if is_pairwise(self.module):
             mirrors = None if raw is None else mirror(raw, self.scale)
             turned = {aspect: Trace() for aspect in self.calibrators}
-            other = self._calibrated(item_ids, mirrors, observe(rows, True)[0] if reads else None, turned)
+            mirrored_features = observe(rows, True)[0] if reads else None
+            other = self._calibrated(item_ids, mirrors, (mirrored_features, mirrored_features), turned)
             calibrator = self.calibrators.get(self.aspects[0])
             stated = calibrator is not None and calibrator.rule.name == "raw"
             judged, seen = symmetric(judged, other, raw, self.scale, stated=stated), SeenScores(parts, traces, turned)
             if calibrator is not None:
                 judged = replace(judged, confidence=calibrator.sure(judged.confidence))
-        return replace(judged, rationale=self._reasons.of(judged, raw, seen))
+        details = self._details(judged, raw, read)
+        return replace(judged, rationale=self._reasons.of(judged, raw, seen), details=details)
 
     def _calibrated(
         self,
         item_ids: tuple[str, ...],
         raw: Judgments | None,
-        features: FloatArray | None,
+        features: tuple[FloatArray | None, FloatArray | None],
         traces: Mapping[str, Trace],
     ) -> Judgments:
-        """``features`` are those of the scored items, in order."""
+        """``features`` are those of the scored items, in order, without and with what a model said of claims."""
+        alone, told = features
         shape = (len(item_ids), len(self.aspects))
         scored = np.ones(len(item_ids), dtype=bool) if raw is None else raw.scored
         values = np.array(self.scale.values)
@@ -330,7 +380,7 @@ class CompiledJudge:
                 _keep_verdict(result, raw, j)
                 continue
             verdicts = None if raw is None else raw.probabilities[scored, j]
-            spread = calibrator.apply(verdicts, features, traces[aspect])
+            spread = calibrator.apply(verdicts, alone if calibrator.source == "evidence" else told, traces[aspect])
             stated = None if raw is None else raw.grade[scored, j]
             grade = calibrator.rule.grades(spread, self.scale, verdicts, stated)
             result.probabilities[scored, j] = spread

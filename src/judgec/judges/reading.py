@@ -18,12 +18,12 @@ import numpy as np
 
 from judgec.judges.decision import stated_grades
 from judgec.judges.refusals import refuses, takes_back
-from judgec.judges.signatures import CONFIDENCE, REASON
+from judgec.judges.signatures import CONFIDENCE, REASONS
 from judgec.records.label import FloatArray
 from judgec.records.scale import Scale
 
 HEADER = re.compile(r"^[ \t]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
-PROSE = {REASON, "completed"}  # what stands there is no verdict
+PROSE = {*REASONS, "completed"}  # what stands there is no verdict
 WRAPPING = " \t\r\n\"'`*_"
 # "4 (good)", "4: good", "4 - good": a comment holds no digit, so that no second grade hides in it.
 COMMENT = re.compile(r"(?P<grade>.+?)\s*(?:\(|:\s|[-–—]\s)\s*(?P<comment>[^\W\d][^\d]*)")
@@ -177,7 +177,7 @@ def read_verdict(
         positions=tuple(positions),
         probabilities=probabilities,
         confidence=read_confidence(fields.get(CONFIDENCE)),
-        reason=str(fields.get(REASON, "")).strip(),
+        reason=str(next((fields[name] for name in REASONS if name in fields), "")).strip(),
     )
 
 

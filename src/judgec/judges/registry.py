@@ -7,7 +7,7 @@ from typing import Protocol
 import dspy
 
 from judgec.errors import UserError
-from judgec.judges.signatures import CONFIDENCE, REASON, build, description
+from judgec.judges.signatures import CONFIDENCE, REASON, REASONS, build, description
 from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
 from judgec.tasks.registry import TASKS, loaded, plugin_names
@@ -82,7 +82,7 @@ def _imported(spec: TaskSpec) -> Callable[..., dspy.Module]:
 
 def _asked(spec: TaskSpec, signature: type[dspy.Signature], aspects: tuple[str, ...], scale: Scale) -> dict[str, str]:
     """What the grade of each aspect says."""
-    grades = [field for name, field in signature.output_fields.items() if name not in {REASON, CONFIDENCE}]
+    grades = [field for name, field in signature.output_fields.items() if name not in {*REASONS, CONFIDENCE}]
     if len(grades) != 1:
         raise UserError(
             f"task {spec.name}: signature {spec.signature!r} has {len(grades)} outputs besides {REASON} and "

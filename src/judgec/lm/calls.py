@@ -113,16 +113,16 @@ class Calls:
         self.stopped: LMServiceError | LMBudgetError | None = None
         self.pausing: set[asyncio.Task[object] | None] = set()  # between two attempts: nothing is in flight
         self._spec = spec
-        self._journal = journal
+        self.journal = journal
         self._together = None if journal is None else Together(journal)
         self._lookups = None if journal is None else Lookups(journal)
-        self._leases = None if journal is None or backend.local else Leases(journal, clock)
-        self._budget = budget
+        self.leases = None if journal is None or backend.local else Leases(journal, clock)
+        self.budget = budget
         self._retries = retries
         self._patience = patience or Patience()
         self._clock = clock
         self._bill = Bill(spec)
-        self._features = Features()
+        self.features = Features()
         self._flights: dict[bytes, Future[JournaledReply] | None] = {}  # None while only one waits
         self._failures = 0
         self._answered = False
@@ -186,22 +186,23 @@ class Calls:
         Returns: Those that are ours to make, and the replies to others that have come in since they were looked up,
             each to be passed to ``charge``. Another process makes the rest.
         """
-        if self._leases is None or self._journal is None or not digests:
+        if self.leases is None or self.journal is None or not digests:
             return set(digests), {}
-        known = self._journal.get_many(list(taken := self._leases.take(digests)))
+        known = self.journal.get_many(list(taken := self.leases.take(digests)))
         theirs = [digest for digest in digests if digest not in taken]
-        self._leases.release(known)
-        known |= self._journal.get_many(theirs)
+        self.leases.release(known)
+        known |= self.journal.get_many(theirs)
         for digest in known:
-            self._known(digest)
+            self.ended(digest)
         return taken - known.keys(), known
 
     def give_back(self, digests: list[bytes]) -> None:
         """Calls that were taken and will not be made."""
-        if self._leases is not None:
-            self._leases.release(digests)
+        if self.leases is not None:
+            self.leases.release(digests)
 
-    def _known(self, digest: bytes) -> None:
+    def ended(self, digest: bytes) -> None:
+        """There may be a reply now."""
         if self._lookups is not None:
             self._lookups.ended(digest)
 
@@ -212,11 +213,22 @@ class Calls:
             BudgetError: When an uninterrupted run would have stopped here.
         """
         try:
-            self._budget.charge_journaled(digest, reply.usd)
+            self.budget.charge_journaled(digest, reply.usd)
         except BudgetError as error:
             raise self._stop(LMBudgetError(str(error))) from None
         self.usage.journaled()
         return Answered(reply, cached=True)
+
+    def reserve(self, most_usd: float) -> bool:
+        """Hold room for one call: ``Budget.reserve``.
+
+        Raises:
+            BudgetError: When the call does not fit the caps.
+        """
+        try:
+            return self.budget.reserve(most_usd)
+        except BudgetError as error:
+            raise self._stop(LMBudgetError(str(error))) from None
 
     def _drive(self, steps: Generator[_Ask, _Answer, _Result]) -> _Result:
         try:
@@ -238,8 +250,8 @@ class Calls:
             time.sleep(ask.seconds)
         elif isinstance(ask, _Join):
             wait([ask.flight])
-        elif self._journal is not None:
-            self._journal.put(ask.digest, ask.reply)
+        elif self.journal is not None:
+            self.journal.put(ask.digest, ask.reply)
         return None
 
     async def _ado(self, ask: _Ask) -> _Answer:
@@ -288,7 +300,7 @@ class Calls:
         try:
             answered = self.journaled(digest)
             while answered is None and not self._ours(digest):
-                self._known(digest)  # it may be there by now
+                self.ended(digest)  # it may be there by now
                 if (answered := self.journaled(digest)) is None:
                     yield _Wait(LEASE_POLL_SECONDS)
             if answered is None:
@@ -300,7 +312,7 @@ class Calls:
         else:
             return answered
         finally:
-            self._known(digest)  # before anybody else may make the call
+            self.ended(digest)  # before anybody else may make the call
             self._let_go(digest, paid=answered is not None)
             with self._lock:
                 waited_for = self._flights.pop(digest)
@@ -311,18 +323,18 @@ class Calls:
 
     def _ours(self, digest: bytes) -> bool:
         """Whether this process holds a call now, and nobody has made it meanwhile."""
-        return self._leases is None or digest in self._leases.held or bool(self.take([digest])[0])
+        return self.leases is None or digest in self.leases.held or bool(self.take([digest])[0])
 
     def _let_go(self, digest: bytes, *, paid: bool) -> None:
-        if self._leases is None:
+        if self.leases is None:
             return
         if paid:
-            self._leases.held.discard(digest)  # the commit of its reply has given it back
+            self.leases.held.discard(digest)  # the commit of its reply has given it back
             return
         try:
-            self._leases.release([digest])
+            self.leases.release([digest])
         except ArtifactError:  # the fault of the call says more
-            self._leases.held.discard(digest)
+            self.leases.held.discard(digest)
 
     def _paid(
         self, request: Request | Plain, digest: bytes | None, on_throttled: Callable[[], None], attempts: int
@@ -333,17 +345,14 @@ class Calls:
         while True:
             if isinstance(self.stopped, LMServiceError):
                 raise LMServiceError(str(self.stopped))
-            try:
-                while not self._budget.reserve(most):
-                    yield _Wait(POLL_SECONDS)
-            except BudgetError as error:
-                raise self._stop(LMBudgetError(str(error))) from None
-            request = self._features.fit(request)
+            while not self.reserve(most):
+                yield _Wait(POLL_SECONDS)
+            request = self.features.fit(request)
             try:
                 response = yield request
             except lm15.LM15Error as error:
                 self._give_back(error, digest, most)
-                if (plainer := self._features.give_up(request, error)) is not None:
+                if (plainer := self.features.give_up(request, error)) is not None:
                     request = plainer
                     continue
                 failed += 1
@@ -357,15 +366,15 @@ class Calls:
                 waited += wait
                 yield _Wait(wait)
             except BaseException:
-                self._budget.settle(digest, most, None)  # interrupted in flight: it may be billed
+                self.budget.settle(digest, most, None)  # interrupted in flight: it may be billed
                 raise
             else:
                 if response is None:
                     raise TypeError("a request was answered with nothing")
                 reply = self._bill.record(request, response, self._clock())
-                self._budget.settle(digest, most, reply.usd)  # first: whatever becomes of it now, it is paid
+                self.budget.settle(digest, most, reply.usd)  # first: whatever becomes of it now, it is paid
                 self.usage.paid(reply.input_tokens, reply.output_tokens, reply.usd)
-                if self._journal is not None and digest is not None:
+                if self.journal is not None and digest is not None:
                     yield _Keep(digest, reply)
                 self._failures, self._answered = 0, True
                 return reply
@@ -392,10 +401,10 @@ class Calls:
 
     def _give_back(self, error: lm15.LM15Error, digest: bytes | None, most: float) -> None:
         if may_have_been_billed(error):
-            self._budget.settle(digest, most, None)
+            self.budget.settle(digest, most, None)
             self.usage.paid(0, 0, None)
         else:
-            self._budget.release(most)
+            self.budget.release(most)
 
     def _stop(self, error: _Stop) -> _Stop:
         """Remember why nothing more is asked: an optimizer may swallow the exception."""

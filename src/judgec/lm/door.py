@@ -242,8 +242,8 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
 
 
 def _settings(config: Config) -> bytes:
-    """Everything that may change the reply, as bytes."""
-    given = {name: value for name, value in asdict(config).items() if value not in (None, ())}
+    """Everything that may change the reply, as bytes; where a provider's cache may begin to forget does not."""
+    given = {name: value for name, value in asdict(config).items() if value not in (None, ()) and name != "cache"}
     return json.dumps(given, sort_keys=True, default=str).encode()
 
 

@@ -18,7 +18,7 @@ from dspy import lm15
 
 from judgec.lm.backend import first_line
 from judgec.lm.calls import LEASE_POLL_SECONDS, Answered, Calls
-from judgec.lm.door import Door, door_of
+from judgec.lm.door import Door, door_of, preflight
 from judgec.lm.endpoint.exchange import Chat
 from judgec.lm.logprobs import Logprobs, load
 from judgec.lm.usage import Spent
@@ -127,6 +127,14 @@ class Executor:
         self._door = door_of(lm)
         self._window = _Window(in_flight, clock)
 
+    def preflight(self) -> None:
+        """One tiny call, so that a missing key shows before anything else is done.
+
+        Raises:
+            ServiceError: When the model cannot be reached, with what to do.
+        """
+        preflight(self.lm, keep=True)
+
     def run(
         self, requests: Iterable[Request], *, total: int | None = None, on_done: OnDone | None = None
     ) -> Generator[Reply, None, None]:
@@ -160,27 +168,27 @@ class Executor:
     def _local(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
         source = iter(requests)
         while chunk := list(islice(source, CHUNK)):
-            hits, misses = self._look_up(chunk)
+            hits, misses = self.look_up(chunk)
             if hits:
                 yield hits
             for request, digest in misses:
                 try:
                     answered = self._door.calls.call(self._door.plain(request.messages, request.schema), digest)
                 except lm15.LM15Error as error:
-                    yield [_failed(request, error)]
+                    yield [failed_reply(request, error)]
                 else:
-                    yield [_reply(request, answered)]
+                    yield [reply_of(request, answered)]
 
     def _remote(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
         flight = _Flight(self._door, self._window)
         source = iter(requests)
         waiting: deque[tuple[Request, bytes]] = deque()
-        elsewhere = _Elsewhere(self._door.calls, self._window.clock)
+        elsewhere = Elsewhere(self._door.calls, self._window.clock)
         with _loop() as run:
             try:
                 while True:
                     while len(waiting) < self._window.most and (chunk := list(islice(source, CHUNK))):
-                        hits, misses = self._look_up(chunk)
+                        hits, misses = self.look_up(chunk)
                         hits += elsewhere.sort(misses, waiting)
                         if hits:
                             yield hits
@@ -202,7 +210,8 @@ class Executor:
                     run(flight.land())
                 self._door.calls.give_back([digest for _, digest in waiting])
 
-    def _look_up(self, chunk: list[Request]) -> tuple[list[Reply], list[tuple[Request, bytes]]]:
+    def look_up(self, chunk: list[Request]) -> tuple[list[Reply], list[tuple[Request, bytes]]]:
+        """The replies that the journal has, and the calls that it has none of, with their keys."""
         digests = [self._door.digest(request.messages, request.rollout, request.schema) for request in chunk]
         known = self._door.calls.journaled_many(digests)
         hits, misses = [], []
@@ -210,11 +219,11 @@ class Executor:
             if (reply := known.get(digest)) is None:
                 misses.append((request, digest))
             else:
-                hits.append(_reply(request, self._door.calls.charge(digest, reply)))
+                hits.append(reply_of(request, self._door.calls.charge(digest, reply)))
         return hits, misses
 
 
-class _Elsewhere:
+class Elsewhere:
     """Calls that other processes are making: their replies are looked for now and then.
 
     Args:
@@ -232,7 +241,7 @@ class _Elsewhere:
         """Put calls that are ours to those that wait, and keep the others; returns what has come meanwhile."""
         ours, known = self._door.take([digest for _, digest in misses])
         waiting.extend(one for one in misses if one[1] in ours)
-        hits = [_reply(request, self._door.charge(one, known[one])) for request, one in misses if one in known]
+        hits = [reply_of(request, self._door.charge(one, known[one])) for request, one in misses if one in known]
         self.calls += [one for one in misses if one[1] not in ours and one[1] not in known]
         return hits
 
@@ -370,11 +379,11 @@ class _Flight:
             asked, throttled = door.plain(request.messages, request.schema), self._window.throttled
             answered = await door.calls.acall(asked, digest, throttled)
         except lm15.LM15Error as error:
-            self._finished.append(_failed(request, error))
+            self._finished.append(failed_reply(request, error))
         except Exception as error:  # noqa: BLE001 - the end of the run, raised where it is read
             self._fatal = error
         else:
-            self._finished.append(_reply(request, answered))
+            self._finished.append(reply_of(request, answered))
             self._window.succeeded()
 
 
@@ -441,7 +450,8 @@ def _interruptible(runner: asyncio.Runner, step: Coroutine[None, None, list[Repl
     return found
 
 
-def _reply(request: Request, answered: Answered) -> Reply:
+def reply_of(request: Request, answered: Answered) -> Reply:
+    """What a call has brought, for whoever asked."""
     reply: JournaledReply = answered.reply
     return Reply(
         key=request.key,
@@ -455,5 +465,6 @@ def _reply(request: Request, answered: Answered) -> Reply:
     )
 
 
-def _failed(request: Request, error: lm15.LM15Error) -> Reply:
+def failed_reply(request: Request, error: lm15.LM15Error) -> Reply:
+    """What a call that failed for good has brought."""
     return Reply(key=request.key, text=None, error=f"{type(error).__name__}: {first_line(error)}")

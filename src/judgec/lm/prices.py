@@ -13,6 +13,7 @@ from judgec.lm.spec import EMBEDDED, LMSpec
 
 BYTES_PER_TOKEN = 4  # English text in current tokenizers; other scripts have more bytes and more tokens a letter
 TOKENS_PER_MESSAGE = 4  # role and separators
+BATCH_SHARE = 0.5  # of the list price, in a batch: OpenAI's and Anthropic's price lists, of every kind of token
 FREE = {EMBEDDED, "ollama", "ollama_chat"}
 TYPICAL_REPLY = 120  # tokens of a reason, a grade and a confidence
 
@@ -27,11 +28,19 @@ Entry = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars a token: of the prompt, of the reply, of a prompt token in the provider's cache."""
+    """US dollars a token.
+
+    Args:
+        input: Of the prompt.
+        output: Of the reply.
+        cached: Of the prompt, read from the provider's cache.
+        written: Of the prompt, written to that cache.
+    """
 
     input: float
     output: float
     cached: float
+    written: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ def price(model: str) -> Price | None:
     """
     provider, _, name = model.partition("/")
     if provider in FREE:
-        return Price(0.0, 0.0, 0.0)
+        return Price(0.0, 0.0, 0.0, 0.0)
     for package, file in _TABLES:
         table = _table(package, file)
         entry = table.get(model)
@@ -102,5 +111,5 @@ def _read(entry: Entry) -> Price | None:
     paid, reply = rate("input_cost_per_token"), rate("output_cost_per_token")
     if paid is None or reply is None:
         return None
-    cached = rate("cache_read_input_token_cost")
-    return Price(paid, reply, paid if cached is None else cached)
+    cached, written = rate("cache_read_input_token_cost"), rate("cache_creation_input_token_cost")
+    return Price(paid, reply, paid if cached is None else cached, paid if written is None else written)

@@ -1,24 +1,31 @@
 """Opens journal, models, caps and meter for one run."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self, TypeVar
 
 import dspy
 
 from judgec.errors import BudgetError, UserError
+from judgec.lm.batch.desk import BatchDesk
+from judgec.lm.batch.executor import BatchExecutor, open_service
+from judgec.lm.batch.rehearsal import rehearsed
 from judgec.lm.cluster import ray
 from judgec.lm.cluster.ray import Cluster
-from judgec.lm.door import open_lm, preflight
+from judgec.lm.door import door_of, open_lm, preflight
 from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
 from judgec.lm.patience import Patience
 from judgec.lm.spec import REFUSED, LMSpec
 from judgec.lm.switchboard import Switchboard
 from judgec.lm.usage import Budget, Spent, Usage
 from judgec.store.journal.journal import Journal
+
+T = TypeVar("T")
+Batched = Literal["nothing", "passes", "everything"]
+"""``passes``: those over whole sets of items that no search waits for (``Session.ask_whole``)."""
 
 
 class Session:
@@ -36,7 +43,11 @@ class Session:
         ray_address: Of that cluster; None starts one here, which ends with the session.
         on_done: Told of progress.
         patience: How long a call waits for an endpoint that asks for time, and who is told of it.
+        batch: Which calls go in batches, at half the price and up to a day later.
         environ: Where keys are looked up.
+
+    Raises:
+        UserError: There are no batches of the model.
     """
 
     def __init__(
@@ -53,19 +64,23 @@ class Session:
         ray_address: str | None = None,
         on_done: OnDone | None = None,
         patience: Patience | None = None,
+        batch: Batched = "nothing",
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self._environ = environ
+        self._batch = batch
         self._patience = patience or Patience()
         self._in_flight = in_flight or (ray.IN_FLIGHT if spread else IN_FLIGHT)
         self.usage = Usage()
         self.journal = Journal(home / ".judgec" / "journal.db")
         self._caps = caps or Budget(calls=budget, usd=max_cost)
         self._cluster = Cluster(ray_address) if spread else None
+        self.opened = ExitStack()  # what else ends with the session
         self._executors: dict[str, Executor] = {}
+        self._batched: dict[str, BatchExecutor] = {}
         self._spec = spec
         for one in () if spec is None or spec.recorded is not None else spec.members.values() or (spec,):
-            self.executor(one)
+            self.executor(one, whole=True)
         self.reflection = None if reflection is None else self._open(reflection)
         self._on_done = on_done
 
@@ -89,6 +104,14 @@ class Session:
         """
         return self.runner(self.spec).run(requests, total=total, on_done=self._on_done)
 
+    def ask_whole(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        """As ``ask``, for a pass over items that nothing else waits for in between: one that may go in a batch.
+
+        Raises:
+            BudgetError: As ``ask``.
+        """
+        return self.runner(self.spec, whole=True).run(requests, total=total, on_done=self._on_done)
+
     def other(self, spec: LMSpec) -> Ask:
         """The way to another model, with the same journal, caps and meter.
 
@@ -97,22 +120,49 @@ class Session:
         """
         return partial(self.runner(spec).run, on_done=self._on_done)
 
-    def runner(self, spec: LMSpec) -> Executor | Switchboard:
+    def other_whole(self, spec: LMSpec) -> Ask:
+        """As ``other``, for passes that may go in a batch: see ``ask_whole``."""
+        return partial(self.runner(spec, whole=True).run, on_done=self._on_done)
+
+    def runner(self, spec: LMSpec, *, whole: bool = False) -> Executor | Switchboard:
         """What makes the calls to a model, or to the models of a jury.
+
+        Args:
+            spec: The model.
+            whole: See ``ask_whole``.
 
         Raises:
             UserError: As ``executor``.
         """
         if spec.members:
-            return Switchboard({name: self.executor(one) for name, one in spec.members.items()})
-        return self.executor(spec)
+            return Switchboard({name: self.executor(one, whole=whole) for name, one in spec.members.items()})
+        return self.executor(spec, whole=whole)
 
-    def executor(self, spec: LMSpec) -> Executor:
+    def executor(self, spec: LMSpec, *, whole: bool = False) -> Executor:
         """What makes the calls to a model; who asks the same model shares it, so that equal calls are one call.
+
+        Args:
+            spec: The model.
+            whole: See ``ask_whole``.
 
         Raises:
             UserError: As ``other``, and for recorded verdicts, which cannot be asked.
         """
+        in_batches = self._batch == "everything" or (self._batch == "passes" and whole)
+        if in_batches and spec.recorded is None and not spec.embedded:
+            return self._in_batches(spec)
+        return self._one_by_one(spec)
+
+    def _in_batches(self, spec: LMSpec) -> BatchExecutor:
+        key = spec.model_dump_json()
+        if key not in self._batched:
+            service = open_service(spec, self._patience, self._environ)
+            lm = self._one_by_one(spec).lm
+            desk = BatchDesk(spec, service, door_of(lm).calls, self._patience.say)
+            self._batched[key] = BatchExecutor(lm, desk)
+        return self._batched[key]
+
+    def _one_by_one(self, spec: LMSpec) -> Executor:
         if spec.recorded is not None:
             raise UserError(REFUSED.format(model=spec.model))
         key = spec.model_dump_json()
@@ -132,12 +182,32 @@ class Session:
             environ=self._environ,
         )
 
+    def together(self, work: Callable[[Ask], T], ask: Ask | None = None) -> T:
+        """Do work that asks the model of this session, with all that it asks in as few batches as there can be.
+
+        Where its calls do not go in batches, it is done once, asking as it goes.
+
+        Args:
+            work: As for ``rehearsal.rehearsed``.
+            ask: Sends the requests; by default ``ask_whole``.
+
+        Raises:
+            ServiceError: When no call can succeed.
+            BudgetError: When one does not fit the caps.
+        """
+        if self._batch == "nothing" or self.spec.recorded is not None or self.spec.embedded:
+            return work(ask or self.ask_whole)
+        return rehearsed(work, ask or self.ask_whole, lambda to: door_of(self._one_by_one(self._member(to)).lm))
+
+    def _member(self, juror: str) -> LMSpec:
+        return self.spec.members[juror] if juror else self.spec
+
     def finish(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-        """As ``ask``, for what must come to an end: a request that does not fit the caps fails, with that reason."""
+        """As ``ask_whole``, to an end: a request that does not fit the caps fails, with that reason."""
         asked = list(requests)
         unanswered = {request.key for request in asked}
         try:
-            for reply in self.ask(asked, total=total):
+            for reply in self.ask_whole(asked, total=total):
                 unanswered.discard(reply.key)
                 yield reply
         except BudgetError as error:
@@ -154,7 +224,9 @@ class Session:
             ServiceError: When a model cannot be reached, with what to do.
         """
         for spec in self.spec.members.values() or (self.spec,):
-            preflight(self.executor(spec).lm, keep=True)
+            self.executor(spec).preflight()
+            if self._batch == "passes":
+                self.executor(spec, whole=True).preflight()
         if reflects and self.reflection is not None:
             preflight(self.reflection, keep=True)
 
@@ -193,6 +265,9 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.opened.close()
         if self._cluster is not None:
             self._cluster.close()
+        for executor in self._batched.values():
+            executor.desk.close()
         self.journal.close()

@@ -4,7 +4,6 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-from judgec.lm.door import preflight
 from judgec.lm.executor import Ask, Executor, OnDone, Reply, Request
 
 
@@ -31,7 +30,7 @@ class Switchboard:
         source = iter(requests)
         first = next(source, None)
         if first is not None:
-            yield from self.members[first.to].run(_Begun(first, source), total=total, on_done=on_done)
+            yield from self.members[first.to].run(_WithFirst(first, source), total=total, on_done=on_done)
 
     def preflight(self) -> None:
         """One tiny call to each model.
@@ -40,7 +39,7 @@ class Switchboard:
             ServiceError: When one cannot be reached.
         """
         for executor in {id(one): one for one in self.members.values()}.values():
-            preflight(executor.lm, keep=True)
+            executor.preflight()
 
 
 def asking(ask: Ask, juror: str) -> Ask:
@@ -60,7 +59,7 @@ def asking(ask: Ask, juror: str) -> Ask:
     return asked
 
 
-class _Begun:
+class _WithFirst:
     """Requests of which the first was looked at; what has nothing to give now may have something later."""
 
     def __init__(self, first: Request, rest: Iterator[Request]) -> None:

@@ -154,6 +154,13 @@ class Budget:
             self._held -= 1
             self._held_usd -= most_usd
 
+    def paid_before(self, digest: bytes, usd: float | None) -> None:
+        """A reply has come to a call that an earlier run had made: no cap can stop it any more."""
+        with self._lock:
+            self._used += 1
+            self._usd += usd or 0.0
+            self._remember(digest)
+
     def charge_journaled(self, digest: bytes, usd: float | None) -> None:
         """A reply came from the journal; the first time in a run it counts like the call it replaces.
 

@@ -9,20 +9,21 @@ Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
 def rate_rows(summary: Summary) -> Rows:
-    """Failure rates: a row for each scenario, system and data set."""
-    return cell_columns().screen(summary.cells)
+    """Failure rates: a row for each scenario, system and data set, those of all data sets first."""
+    return cell_columns().screen((*summary.across, *summary.cells))
 
 
 def matrix_rows(summary: Summary) -> Rows:
     """Failure rates without intervals: a row for each scenario and data set, a column for each system."""
-    known = {(cell.scenario, cell.data_set, cell.system): cell for cell in summary.cells}
-    places = dict.fromkeys((cell.scenario, cell.data_set) for cell in summary.cells)
+    cells = (*summary.across, *summary.cells)
+    known = {(cell.scenario, cell.data_set, cell.system): cell for cell in cells}
+    places = dict.fromkeys((cell.scenario, cell.data_set) for cell in cells)
     sets = {data_set for _, data_set in places}
     rows = []
     for scenario, data_set in places:
         name = f"{scenario} {data_set}" if len(sets) > 1 else scenario
-        cells = [known.get((scenario, data_set, system)) for system in summary.systems]
-        rates = [None if cell is None else cell.failure_rate.value for cell in cells]
+        row = [known.get((scenario, data_set, system)) for system in summary.systems]
+        rates = [None if cell is None else cell.failure_rate.value for cell in row]
         rows.append([name, *map(percent, rates)])
     return ["scenario", *summary.systems], rows
 

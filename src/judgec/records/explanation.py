@@ -1,11 +1,54 @@
 """Holds why an agent answered from these passages: what it searched for, what was found, how rankings were fused."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeAlias
 
 Ranked: TypeAlias = tuple[tuple[str, float], ...]
 """Passage ids with their scores, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search and what it found.
+
+    Args:
+        query: The text that was searched for.
+        ranking: What was found, best first.
+        ranks: Of a search that fused rankings itself (``hybrid``): by passage, its rank in each of them that has it,
+            from 1, so that its score is the sum of 1 / (rrf_k + rank).
+        rrf_k: The constant of that fusion; None where nothing was fused.
+    """
+
+    query: str
+    ranking: Ranked
+    ranks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    rrf_k: int | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """``query`` and ``ranking``; of a hybrid search also ``rrf_k``, and ``ranks`` of each passage."""
+        rows = _ranks(self.ranking, "score")
+        if self.rrf_k is None:
+            return {"query": self.query, "ranking": rows}
+        told = [{**row, "ranks": dict(self.ranks.get(str(row["passage_id"]), {}))} for row in rows]
+        return {"query": self.query, "rrf_k": self.rrf_k, "ranking": told}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:  # Any: what a JSON file holds
+        """The same back."""
+        ranks = {
+            str(one["passage_id"]): {str(name): int(rank) for name, rank in one["ranks"].items()}
+            for one in found["ranking"]
+            if "ranks" in one
+        }
+        k = found.get("rrf_k")
+        return cls(str(found["query"]), _ranked(found["ranking"], "score"), ranks, None if k is None else int(k))
+
+    def why(self, key: str) -> str:
+        """How a hybrid search came to the passage's score; empty for another search."""
+        parts = self.ranks.get(key, {}) if self.rrf_k is not None else {}
+        said = " + ".join(f"{name} rank {rank} (1/{(self.rrf_k or 0) + rank})" for name, rank in parts.items())
+        return f" = {said}" if said else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +64,7 @@ class Explanation:
         decision: What the agent decided of what it found, and why, where it decides anything.
     """
 
-    searches: tuple[tuple[str, Ranked], ...]
+    searches: tuple[Search, ...]
     fused: Ranked = ()
     rrf_k: int | None = None
     decision: str = ""
@@ -29,7 +72,7 @@ class Explanation:
     def to_json(self) -> dict[str, object]:
         """``searches`` of query and ranking, ``rrf_k``, ``fused``; ranks from 1."""
         return {
-            "searches": [{"query": query, "ranking": _ranks(ranking, "score")} for query, ranking in self.searches],
+            "searches": [search.to_json() for search in self.searches],
             "rrf_k": self.rrf_k,
             "fused": _ranks(self.fused, "rrf_score"),
             **({"decision": self.decision} if self.decision else {}),
@@ -40,28 +83,28 @@ class Explanation:
         """The same back; None where it is something else, such as a user's own column."""
         try:
             assert isinstance(found, Mapping)
-            searches = tuple((str(one["query"]), _ranked(one["ranking"], "score")) for one in found["searches"])
+            searches = tuple(Search.from_json(one) for one in found["searches"])
             k = found["rrf_k"]
             decision = str(found.get("decision") or "")
             return cls(searches, _ranked(found["fused"], "rrf_score"), None if k is None else int(k), decision)
-        except (AssertionError, KeyError, TypeError, ValueError):
+        except (AssertionError, AttributeError, KeyError, TypeError, ValueError):
             return None
 
     def why(self) -> tuple[str, ...]:
         """A line for each passage of the answer: its score and the places that gave it."""
         told = (self.decision,) if self.decision else ()
         if self.rrf_k is None:
-            query, ranking = self.searches[0] if self.searches else ("", ())
-            ranking = self.fused or ranking
+            first = self.searches[0] if self.searches else Search("", ())
             return *told, *(
-                f"{place}. {key}: score {score:.4g} for “{query}”" for place, (key, score) in _placed(ranking)
+                f"{place}. {key}: score {score:.4g} for “{first.query}”{first.why(key)}"
+                for place, (key, score) in _placed(self.fused or first.ranking)
             )
         lines = []
         for place, (key, score) in _placed(self.fused):
             ranks = [
-                f"rank {rank} for “{query}” (1/{self.rrf_k + rank})"
-                for query, ranking in self.searches
-                for rank, (other, _) in _placed(ranking)
+                f"rank {rank} for “{search.query}” (1/{self.rrf_k + rank})"
+                for search in self.searches
+                for rank, (other, _) in _placed(search.ranking)
                 if other == key
             ]
             lines.append(f"{place}. {key}: {score:.5f} = " + " + ".join(ranks))

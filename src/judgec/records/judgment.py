@@ -1,8 +1,9 @@
 """A judge's grades of many items, as columns."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ class Judgments:
         escalated: Of a cascade's judgments, True where its dear judge was asked, shape (n_items,).
         stated: Of calibrated judgments the confidence that the LM stated, 0-1, shape (n_items,), NaN where it stated
             none; None where no LM was asked.
+        details: Of tasks whose rows have further columns, theirs by name, one mapping an item; else None.
     """
 
     item_ids: tuple[str, ...]
@@ -52,6 +54,7 @@ class Judgments:
     first: "Judgments | None" = None
     escalated: NDArray[np.bool_] | None = None
     stated: FloatArray | None = None
+    details: tuple[Mapping[str, object], ...] | None = None
 
     @property
     def scored(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -80,6 +83,7 @@ class Judgments:
             first=None if self.first is None else self.first.subset(rows),
             escalated=None if self.escalated is None else self.escalated[at],
             stated=None if self.stated is None else self.stated[at],
+            details=None if self.details is None else tuple(self.details[i] for i in rows),
         )
 
     def rows(self, scale: Scale) -> Iterator[dict[str, object]]:
@@ -87,7 +91,7 @@ class Judgments:
 
         One aspect gives ``grade``, ``score``, ``accept``, ``probabilities``, ``confidence``; several give
         ``grades``, ``scores``, ``accepts``, ``probabilities``, ``confidences`` keyed by aspect. ``stated_confidence``
-        is one an item.
+        is one an item, and so are ``details``.
         """
         stated = np.full(len(self.item_ids), np.nan) if self.stated is None else self.stated
         labels = [str(grade) for grade in scale.grades]
@@ -101,9 +105,10 @@ class Judgments:
             stated.tolist(),
             self.rationale,
             self.unscored,
+            self.details or repeat(_NO_DETAILS, len(self.item_ids)),
             strict=True,
         )
-        for item_id, grades, scores, accepts, probabilities, confidences, said, rationale, unscored in columns:
+        for item_id, grades, scores, accepts, probabilities, confidences, said, rationale, unscored, more in columns:
             cells: list[dict[str, object]] = [
                 {
                     "grade": scale.grades[grade],
@@ -123,7 +128,7 @@ class Judgments:
                 "unscored": unscored,
                 "stated_confidence": None if math.isnan(said) else said,
             }
-            yield {"item_id": item_id, **self._values(cells), **whole}
+            yield {"item_id": item_id, **self._values(cells), **whole, **more}
 
     def _values(self, cells: list[dict[str, object]]) -> dict[str, object]:
         if len(cells) == 1:
@@ -147,6 +152,7 @@ def concatenate(pieces: Sequence[Judgments]) -> Judgments:
     flips = [piece.flipped for piece in pieces if piece.flipped is not None]
     firsts = [piece.first for piece in pieces if piece.first is not None]
     asked = [piece.escalated for piece in pieces if piece.escalated is not None]
+    details = [piece.details for piece in pieces if piece.details is not None]
     stated = [np.full(len(piece.item_ids), np.nan) if piece.stated is None else piece.stated for piece in pieces]
     return Judgments(
         item_ids=tuple(i for piece in pieces for i in piece.item_ids),
@@ -162,9 +168,11 @@ def concatenate(pieces: Sequence[Judgments]) -> Judgments:
         first=concatenate(firsts) if len(firsts) == len(pieces) else None,
         escalated=np.concatenate(asked) if len(asked) == len(pieces) else None,
         stated=None if all(piece.stated is None for piece in pieces) else np.concatenate(stated),
+        details=tuple(one for some in details for one in some) if len(details) == len(pieces) else None,
     )
 
 
+_NO_DETAILS: Mapping[str, object] = {}
 _PLURALS = {
     "grade": "grades",
     "score": "scores",

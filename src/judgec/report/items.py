@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from judgec.evidence.overlap import gram_orders
 from judgec.evidence.text import FUNCTION_STEMS, StemmedText, read, stem
 from judgec.records.conversation import as_turn, holds_turns, speaker
+from judgec.records.trajectory import STEPS, titled
 from judgec.report.kit import script_data
 from judgec.report.numbers import percent
 
@@ -73,6 +74,8 @@ class BrowsedItem:
         reason: The judge's.
         labels: What raters said.
         texts: Input fields in the order of reading.
+        claims: What was checked piece by piece, as in rows of ``judge``.
+        nuggets: What the answer should say, likewise.
     """
 
     item_id: str
@@ -88,10 +91,13 @@ class BrowsedItem:
     reason: str
     labels: Sequence[ItemLabel]
     texts: Mapping[str, tuple[str, ...]]
+    claims: Sequence[Mapping[str, object]] = ()
+    nuggets: Sequence[Mapping[str, object]] = ()
 
     def to_json(self) -> dict[str, object]:
         """The item as a line of the file."""
-        kept = {name: getattr(self, name) for name in self.__slots__ if name not in {"labels", "texts"}}
+        apart = {"labels", "texts", *(name for name in ("claims", "nuggets") if not getattr(self, name))}
+        kept = {name: getattr(self, name) for name in self.__slots__ if name not in apart}
         labels = [{name: getattr(label, name) for name in label.__slots__} for label in self.labels]
         return {**kept, "labels": labels, "texts": {name: list(parts) for name, parts in self.texts.items()}}
 
@@ -105,6 +111,8 @@ class BrowsedItem:
     def shown(self, file: str) -> dict[str, object]:
         """As embedded: texts cut, contexts in pieces of which every second one supports the answer."""
         texts = shown_texts(self.texts, answers_of(self.texts), file)
+        if self.claims:
+            texts = [_claimed(field, self.claims) for field in texts]
         query = " ".join(self.texts.get("query", (self.item_id,)))
         made = self.to_json()
         labels = [{**label, "reason": cut(label["reason"], file)} for label in made.pop("labels")]  # type: ignore[attr-defined]  # a list
@@ -154,19 +162,21 @@ def embedded(
     return {"data": data, "left_out": left_out, "rows": rows, "count": len(kept), **named}
 
 
-def shown_texts(texts: Mapping[str, tuple[str, ...]], answers: Sequence[str], file: str) -> list[object]:
+def shown_texts(texts: Mapping[str, tuple[str, ...]], answers: Sequence[str], file: str) -> list[list[Any]]:
     """Texts by name as embedded: cut, and those of contexts in pieces of which every second one supports an answer.
 
-    Turns of a conversation come without their roles, which stand beside them.
+    Turns of a conversation come without their roles, and steps of a run without their titles, which stand beside them.
     """
     support = read(" \n".join(part[:MOST_CHARACTERS] for part in answers)) if answers else None
-    made: list[object] = []
+    made: list[list[Any]] = []  # Any: what JSON embeds
     for name, parts in texts.items():
         turns = [as_turn(part) for part in parts] if holds_turns(name, texts) else None
-        short = [cut(part, file) for part in (parts if turns is None else [turn.content for turn in turns])]
-        marks = support is not None and name in {"contexts", "document"}
+        named = [titled(part) for part in parts] if name == STEPS else []
+        named = [(speaker(turn), turn.content) for turn in turns] if turns is not None else named
+        short = [cut(part, file) for part in ([said for _, said in named] if named else parts)]
+        marks = support is not None and name in {"contexts", "document", STEPS}
         pieces = [marked_parts(part, support) if marks and support else [part] for part in short]
-        made.append([name, pieces, *([[speaker(turn) for turn in turns]] if turns is not None else [])])
+        made.append([name, pieces, *([[title for title, _ in named]] if named else [])])
     return made
 
 
@@ -198,6 +208,43 @@ def marked_parts(text: str, support: StemmedText) -> list[str]:
         pieces.append("")
     pieces[-1] += text[end:]
     return pieces
+
+
+def _claimed(field: list[Any], claims: Sequence[Mapping[str, object]]) -> list[object]:  # Any: what JSON embeds
+    """The texts of a field with marks where claims stand and where what decides them does, each with its verdict.
+
+    Args:
+        field: As ``shown_texts`` gives it: its name, its texts in pieces of which every second one is marked, and the
+            titles of these where they have some.
+        claims: As in rows of ``judge``.
+    """
+    name, pieces, *titles = field
+    whole = ["".join(map(str, parts)) for parts in pieces]
+    spans: list[list[tuple[int, int, str]]] = [[] for _ in whole]
+    for claim in claims:
+        verdict, start, end = str(claim["verdict"]), claim["start"], claim["end"]
+        if name == "answer" and isinstance(start, int) and isinstance(end, int):
+            spans[0].append((start, end, verdict))
+        if claim["source"] == name and claim["sentence"]:
+            sentence = str(claim["sentence"])
+            found = ((n, text.find(sentence)) for n, text in enumerate(whole))
+            place = next(((n, at) for n, at in found if at >= 0), None)
+            if place is not None:
+                spans[place[0]].append((place[1], place[1] + len(sentence), verdict))
+    if not any(spans):
+        return field
+    return [name, [_marked_spans(text, some) for text, some in zip(whole, spans, strict=True)], *titles]
+
+
+def _marked_spans(text: str, spans: Sequence[tuple[int, int, str]]) -> list[object]:
+    """A text in pieces, of which every second one is marked: its text and why; of two in one place the first."""
+    pieces: list[object] = []
+    at = 0
+    for start, end, kind in sorted(set(spans)):
+        if at <= start < end <= len(text):
+            pieces += [text[at:start], [text[start:end], kind]]
+            at = end
+    return [*pieces, text[at:]]
 
 
 def cut(text: str, file: str) -> str:

@@ -1,6 +1,7 @@
 """Defines passages, which say where they come from, and hits in order."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -29,10 +30,17 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage and the score it was ranked by; scores compare within one list of hits only."""
+    """A passage and the score it was ranked by; scores compare within one list of hits only.
+
+    Args:
+        passage: What was found.
+        score: What it was ranked by.
+        ranks: Its rank, from 1, in each ranking that a hybrid search fused and that has it, by the ranking's name.
+    """
 
     passage: Passage
     score: float
+    ranks: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 Ranking: TypeAlias = list[tuple[int, float]]

@@ -5,7 +5,7 @@ from importlib.metadata import entry_points
 from typing import Protocol, Self
 
 from judgec.errors import UserError
-from judgec.retrieval.fusion import reciprocal_rank_fusion
+from judgec.retrieval.fusion import RRF_K, reciprocal_rank_fusion
 from judgec.retrieval.index import Index
 from judgec.retrieval.passages import Hit, Ranking
 
@@ -42,7 +42,7 @@ class IndexRetriever:
     """A way of ranking an index's passages.
 
     Args:
-        name: ``bm25``, ``knn``, ``hybrid``.
+        name: ``bm25`` or ``knn``.
         index: Where the passages are.
         rank: Rankings of row ids for queries.
     """
@@ -106,30 +106,73 @@ def _knn(index: Index, queries: Sequence[str], k: int) -> list[Ranking]:
     return index.by_vector(queries, k)
 
 
-def _hybrid(index: Index, queries: Sequence[str], k: int) -> list[Ranking]:
-    depth = max(k, POOL)
-    pairs = zip(index.by_text(queries, depth), index.by_vector(queries, depth), strict=True)
-    return [reciprocal_rank_fusion([row for row, _ in ranking] for ranking in pair) for pair in pairs]
+class HybridRetriever:
+    """Ranks an index's passages by words and by vectors, and fuses both by reciprocal rank.
+
+    Args:
+        index: Where the passages are.
+        rrf_k: The constant of the fusion.
+    """
+
+    def __init__(self, index: Index, rrf_k: int = RRF_K) -> None:
+        self.name = HYBRID
+        self._index = index
+        self._rrf_k = rrf_k
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Modules are copied with their retriever; the index stays the same one."""
+        return self
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """At most ``k`` passages, best first."""
+        return self.search_many([query], k)[0]
+
+    def search_many(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """As ``search`` for each query, together; each hit with its ranks in both rankings."""
+        if k < 1:
+            raise ValueError(f"k: {k}; at least 1 is valid")
+        depth = max(k, POOL)
+        words, vectors = self._index.by_text(queries, depth), self._index.by_vector(queries, depth)
+        both = [
+            {"bm25": [row for row, _ in one], "knn": [row for row, _ in other]}
+            for one, other in zip(words, vectors, strict=True)
+        ]
+        rankings = [reciprocal_rank_fusion(pair.values(), self._rrf_k)[:k] for pair in both]
+        places = [
+            {name: {row: rank for rank, row in enumerate(rows, 1)} for name, rows in pair.items()} for pair in both
+        ]
+        found = self._index.fetch(list(dict.fromkeys(row for ranking in rankings for row, _ in ranking)))
+        return [
+            [
+                Hit(found[row], score, {name: rank[row] for name, rank in place.items() if row in rank})
+                for row, score in ranking
+            ]
+            for ranking, place in zip(rankings, places, strict=True)
+        ]
 
 
-RETRIEVERS: Mapping[str, Callable[[Index, Sequence[str], int], list[Ranking]]] = {
-    "bm25": _bm25,
-    "knn": _knn,
-    "hybrid": _hybrid,
-}
+RETRIEVERS: Mapping[str, Callable[[Index, Sequence[str], int], list[Ranking]]] = {"bm25": _bm25, "knn": _knn}
+HYBRID = "hybrid"
 
 
 def retriever_names() -> tuple[str, ...]:
     """Every retriever that can be opened here."""
-    return (*RETRIEVERS, *sorted(point.name for point in entry_points(group=ENTRY_POINTS)))
+    return (*RETRIEVERS, HYBRID, *sorted(point.name for point in entry_points(group=ENTRY_POINTS)))
 
 
-def open_retriever(name: str, index: Index) -> Retriever:
+def open_retriever(name: str, index: Index, rrf_k: int = RRF_K) -> Retriever:
     """The retriever called ``name`` on an index; a plugin is a callable that is given the index.
+
+    Args:
+        name: Of ``retriever_names``.
+        index: Where the passages are.
+        rrf_k: The constant by which ``hybrid`` fuses.
 
     Raises:
         UserError: When there is none.
     """
+    if name == HYBRID:
+        return HybridRetriever(index, rrf_k)
     if name in RETRIEVERS:
         return IndexRetriever(name, index, RETRIEVERS[name])
     for point in entry_points(group=ENTRY_POINTS):

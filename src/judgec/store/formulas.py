@@ -10,10 +10,12 @@ GUARD = "'"
 RISKY = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # guards included: what looks guarded keeps its own
 GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")  # no formula, whatever it begins with
+IMPORTED_FROM = "imported_from"  # the column that names the tool whose export a table was made of
 OWN = (  # columns of the tables that judgec writes and reads again
     {"stratum", "inclusion_probability"},
     {"query_id", "agent_a", "agent_b", "preference", "annotator", "answer_a", "answer_b"},
     {"query_id", "agent_a", "agent_b", "winner", "flipped", "unscored"},
+    {"item_id", IMPORTED_FROM},
 )
 
 

@@ -13,7 +13,7 @@ from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.rows.cells import as_id, is_missing
-from judgec.store.rows.columns import infer_task, listed, renamed, require_columns
+from judgec.store.rows.columns import infer_task, listed, renamed, require_columns, task_of_labels
 from judgec.store.rows.conversations import require_labelled_turns, with_turns
 from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.store.rows.items import Collected, collect_items, digest, item_digest
@@ -185,7 +185,9 @@ def _shaped(
 ) -> tuple[Table, Task]:
     """The table with our columns, one row per item and annotator, and its task."""
     known = sheet.task if task is None else as_task(task)
-    table = with_modes(with_turns(renamed(file, rename), *turn), known, sheet.aspects)
+    table = with_turns(renamed(file, rename), *turn)
+    known = task_of_labels(known, table.columns)
+    table = with_modes(table, known, sheet.aspects)
     if EACH in turn:
         require_labelled_turns(table)
     if is_ragelo(table):

@@ -76,7 +76,27 @@ LIKE: Mapping[str, frozenset[str]] = {  # words in the names of columns
     "query": frozenset({"question", "query", "prompt", "frage", "anfrage"}),
     "answer": frozenset({"answer", "response", "reply", "output", "antwort", "completion"}),
     "reference": frozenset({"reference", "gold", "golden", "expected", "truth", "ideal", "referenz", "muster"}),
+    "contexts": frozenset(
+        [
+            *("context", "contexts", "passage", "passages", "document", "documents", "source", "sources", "evidence"),
+            *(
+                "chunk",
+                "chunks",
+                "excerpt",
+                "excerpts",
+                "snippet",
+                "snippets",
+                "kontext",
+                "quelle",
+                "quellen",
+                "dokument",
+            ),
+        ]
+    ),
 }
+NO_TEXT = frozenset(
+    ["id", "ids", "url", "link", "title", "name", "file", "path", "type", "date", "author", "titel", "datei"]
+)
 MOST_WORDS = 7  # different words in a column of grades
 LONGEST_WORD = 40  # characters
 WIDEST = 10  # range of whole numbers that is taken for grades
@@ -243,7 +263,7 @@ class _Look:
         retrieves = any(plain(c) in {"doc_id", "did", "docid", "document_id", "passage_id"} for c in self.table.columns)
         self._take_like("query")
         if pair:
-            self.take("contexts", lambda name: self.length(name) > TEXT)
+            self._take_contexts()
             self._take_like("reference")
         elif task == "relevance" or (task is None and retrieves and self._single_text("document")):
             self.take("document")
@@ -264,7 +284,21 @@ class _Look:
         rest = [name for name in by_text if name not in self.columns]
         if self.has("answer") is None and (len(rest) == 1 or (rest and self.has("query") is None)):
             self.columns[rest[-1]] = "answer"
-        self.take("contexts", lambda name: self.length(name) > TEXT)
+        self._take_contexts()
+
+    def _take_contexts(self) -> None:
+        """The column of a known name, else texts of several words under a name such as ``Source passage``."""
+        if self.take("contexts", lambda name: self.length(name) > TEXT) is None:
+            for name in self.free():
+                words = set(plain(name).split("_"))
+                if words & LIKE["contexts"] and not words & NO_TEXT and self._is_prose(name):
+                    self.columns[name] = "contexts"
+                    break
+
+    def _is_prose(self, column: str) -> bool:
+        """Most of its texts are several words: no addresses, no identifiers."""
+        spaced = [len(as_text(value).split()) > 2 for value in self.values(column)]
+        return self.length(column) > TEXT and 2 * sum(spaced) > len(spaced)
 
     def _take_like(self, ours: str) -> None:
         """The column of a known name, else one whose name has such a word: ``Antwort des Bots``."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from judgec.errors import UserError
 from judgec.records.conversation import DIALOGUE, TURNS
 from judgec.records.scale import Scale
+from judgec.records.trajectory import STEPS
 
 ASPECT_PREFIX = "grade."
 MODE_PREFIX = "mode."
@@ -14,7 +15,8 @@ BY_ASPECT = f"{ASPECT_PREFIX}<aspect>"  # the label column of a task with a grad
 BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are there or not
 PAIR = ("answer_a", "answer_b")
 PAIR_GRADES = ("a", "b", "tie")
-FAMILIES = ("document", "answer", "reference", "contexts", "conversation")
+FAMILIES = ("document", "answer", "reference", "contexts", "conversation", STEPS, "claims", "citations", "told")
+CHECKS = ("claims", "citations", "told")  # families that only tasks read that name them: they cost much
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,16 @@ class TaskSpec:
         shown: The other inputs in the order of reading; default: as they are declared.
         told_by: Input columns that tell the task where no label column does.
         evidence: The inputs that each family of evidence reads (the first that an item has), by family: ``document``,
-            ``answer``, ``reference``, ``contexts``, ``conversation``; default: those that are called like the family.
+            ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``; default: those called like the family.
+            ``claims``, ``citations`` and ``told`` (what a model said of these) are read by tasks alone that name them.
         rates_answers: A judge of it can tell which of two systems answers better.
         also_called: What other tools call the task's own columns, for advice in error messages.
+        one_of: Inputs of which a file has at least one.
+        inferred_by: Inputs one of which tells the task, where its labels are those of another task too; without one it
+            is taken only where somebody names it.
+        details: Further columns of ``judge`` rows.
         spellings: Grades by what people write for them, as ``registry.plain`` has it; beside the grades themselves.
+        modes_task: The task that takes its place where the labels are failure modes.
     """
 
     name: str
@@ -63,7 +71,7 @@ class TaskSpec:
     usual_aspects: tuple[str, ...] = ()
     other_aspects: str = "judged by itself"
     graded: tuple[str, ...] = ("answer",)
-    lists: tuple[str, ...] = ("contexts", *TURNS)
+    lists: tuple[str, ...] = ("contexts", *TURNS, STEPS)
     joined: tuple[str, ...] = ("reference",)
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -72,6 +80,10 @@ class TaskSpec:
     rates_answers: bool = False
     also_called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     spellings: Mapping[str, str] = field(default_factory=dict)
+    one_of: tuple[str, ...] = ()
+    inferred_by: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    modes_task: str = ""
 
     def __post_init__(self) -> None:
         """Say what is wrong with the declaration of a plugin, before a file is read with it."""
@@ -86,13 +98,23 @@ class TaskSpec:
             "hidden",
             "shown",
             "told_by",
+            "one_of",
+            "inferred_by",
+            "details",
         )
         if texts := [name for name in tuples if isinstance(getattr(self, name), str)]:
             raise UserError(
                 f"task {self.name}: {', '.join(texts)} is one text; a tuple of texts is needed. Add a comma."
             )
         inputs = self.inputs
-        used = {*self.graded, *self.shown, *self.told_by, *(name for names in self.evidence.values() for name in names)}
+        used = {
+            *self.graded,
+            *self.shown,
+            *self.told_by,
+            *self.one_of,
+            *self.inferred_by,
+            *(name for names in self.evidence.values() for name in names),
+        }
         others = set(self.evidence) - set(FAMILIES)
         uneven = [name for name, said in self.aspect_meanings.items() if len(said) != len(self.scale.grades)]
         faults = {
@@ -162,7 +184,7 @@ class TaskSpec:
         return self.evidence or {
             family: (family,) if family != "conversation" else ("conversation", DIALOGUE)
             for family in FAMILIES
-            if family in self.inputs
+            if family in self.inputs and family not in CHECKS
         }
 
     def columns(self, aspects: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from judgec.compiler.agents.candidates import AgentCandidate
 from judgec.compiler.agents.compile import AgentCompile, CompiledAgent
 from judgec.compiler.agents.duel import Duel
 from judgec.compiler.agents.metric import ScoredAnswer
-from judgec.compiler.agents.page import agent_page
+from judgec.compiler.agents.page import agent_page, cases
 from judgec.compiler.pipeline import COMPILED, UNCOMPILED
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
@@ -37,13 +37,18 @@ MET = Duel(
 
 @pytest.fixture
 def found() -> CompiledAgent:
+    return measured([None if n == 5 else 0.7 for n in range(12)])
+
+
+def measured(uncompiled: list[float | None]) -> CompiledAgent:
+    """An agent that scores .8 everywhere, beside one of these scores."""
     queries = tuple(Query(f"q{n}", f"Question {n} {EVIL}?") for n in range(12))
     ours = [Answer(query_id=q.query_id, agent=COMPILED, text=f"good {q.query_id} {EVIL}") for q in queries]
     theirs = [Answer(query_id=q.query_id, agent=UNCOMPILED, text="bad") for q in queries]
     theirs[5] = replace(theirs[5], text=None, error="the service is down")
     scores = {
         COMPILED: [ScoredAnswer(0.8, "well said")] * 12,
-        UNCOMPILED: [ScoredAnswer(None if n == 5 else 0.7) for n in range(12)],
+        UNCOMPILED: [ScoredAnswer(value) for value in uncompiled],
     }
     shown = RAG(Shelf(), AgentSettings())
     shown.answer.demos = [{"query": "shown question", "passages": "p", "answer": "shown answer"}]
@@ -86,6 +91,11 @@ def test_page_holds_both_agents_head_to_head_with_intervals(found: CompiledAgent
     assert "lines added, 0 removed against the uncompiled agent" in html
     assert html.index("Question 5") < html.index("Question 0")  # the failed one changed most
     assert "the service is down" in html
+
+
+def test_changes_are_written_so_that_none_that_counts_reads_as_nothing() -> None:
+    heads = {case.item_id: case.head for case in cases(measured([0.8004, 0.802, 0.798, *[0.7] * 9]))}
+    assert [heads[f"q{n}"] for n in range(4)] == ["+.000, the same", "-.002, lost", "+.002, gained", "+.100, gained"]
 
 
 def test_page_is_self_contained_and_escapes_everything(found: CompiledAgent, card: ProgramCard) -> None:

@@ -40,9 +40,15 @@ def items() -> list[Item]:
         item("Die Brücke wurde 1913 gebaut.", conversation=talked),
         item("Die Brücke wurde 1912 nicht gebaut.", conversation=talked),
         item("Ja.", conversation=talked),
+        *(item(answer, steps=steps) for answer in ANSWERS[2:4] for steps in RUNS),
     ]
 
 
+RUNS: tuple[tuple[str, ...], ...] = (
+    ('tool suche: {"q": "Brücke"}\nresult: Die Brücke wurde 1912 gebaut und hat 41 Lampen.',),
+    ('tool suche: {"q": "Brücke"}\nerror: Zeit abgelaufen',),
+    ("tool suche: Wald\nresult: Der Wald war dunkel und kalt.", "tool suche: Wald\nresult: Ein See, ein Wald."),
+)
 FIELDS: tuple[dict[str, Text], ...] = (
     {},
     {"reference": REFERENCE},

@@ -96,6 +96,22 @@ def test_totals_by_scenario_data_set_and_system_add_up_and_sources_of_two_data_s
     ]
 
 
+def test_scenarios_by_systems_over_all_data_sets_are_there_where_there_are_several() -> None:
+    assert summarize(PROBED, SCENARIOS, judge="j", writer="w").across == ()
+    there = [p.model_copy(update={"verdict": p.verdict.model_copy(update={"data_set": "manuals"})}) for p in PROBED[:8]]
+    found = summarize([*PROBED, *there], SCENARIOS, judge="j", writer="w")
+    told = found.to_json()["results_of_all_data_sets"]
+    assert isinstance(told, list)
+    assert [(one["scenario"], one["system"], one["data_set"], one["failures"], one["n"]) for one in told] == [
+        ("S1", "x", "all data sets", 6, 16),
+        ("S1", "y", "all data sets", 0, 10),
+    ]
+    assert told[0]["failure_rate"]["value"] == pytest.approx(6 / 16)
+    head, rows = matrix_rows(found)
+    assert (head, rows[0]) == (["scenario", "x", "y"], ["S1 all data sets", "38 %", "0 %"])
+    assert "Failure rates on all data sets" in page(found, [], [*PROBED, *there], title="t", created="")
+
+
 def test_summarize_advises_by_scenario_and_by_what_was_found() -> None:
     own = summarize(PROBED, SCENARIOS, judge="j", writer="w").fixes["S1"]
     assert own.fix == "better embeddings, or hybrid retrieval"

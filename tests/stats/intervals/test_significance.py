@@ -56,3 +56,13 @@ def test_holm_of_three_is_the_hand_count() -> None:
 def test_paired_tests_of_unequal_samples_raise() -> None:
     with pytest.raises(ValueError, match="two equal"):
         wilcoxon(np.ones(3), np.ones(4))
+
+
+def test_differences_of_means_of_the_same_grades_tie_whatever_their_last_bits_are() -> None:
+    # Thirds: 5/3 - 4/3, 4/3 - 1 and 1/3 - 0 are 1/3, but three different doubles.
+    one, other = np.array([5, 4, 1]) / 3, np.array([4, 3, 0]) / 3
+    assert len(set(one - other)) == 3
+    assert paired_t(one, other).p is None
+    # With -1/3 in place of the last, ranks are 2 2 2: all sums of 2 or less are 4 of 8 patterns, two-sided 8 / 8.
+    assert wilcoxon(np.append(one[:2], 0.0), np.append(other[:2], 1 / 3)).p == 1.0
+    assert wilcoxon(np.array([0.1 + 0.2]), np.array([0.3])).n == 0

@@ -103,7 +103,7 @@ def test_open_older_schema_is_brought_up_to_date_with_its_replies(tmp_path: Path
     with Journal(path) as journal:
         journal.put(key(1), REPLY)
     with sqlite3.connect(path) as old:  # what the first release wrote
-        for table in ("facts", "owners", "leases", "holders"):
+        for table in ("facts", "owners", "leases", "holders", "batches", "batch_calls"):
             old.execute(f"DROP TABLE {table}")
         old.execute("PRAGMA user_version = 1")
     old.close()

@@ -116,6 +116,14 @@ def test_labels_that_were_imported_go_back_and_come_again_the_same(tmp_path: Pat
     assert first == second == [["t", True, "so"], ["u", False, "so"]]
 
 
+def test_judged_table_of_text_gives_ids_as_they_were_before_the_guard(tmp_path: Path) -> None:
+    out = tmp_path / "judged.csv"
+    out.write_text("item_id,answer,grade,rationale,judged_by\n'-abc,'=A,2,'@why,grader@3\n", encoding="utf-8")
+    export_scores(LabelsOptions(file=str(out), export=f"langfuse:{tmp_path / 'b.jsonl'}"))
+    body = json.loads((tmp_path / "b.jsonl").read_text(encoding="utf-8"))
+    assert (body["traceId"], body["comment"]) == ("-abc", "@why")
+
+
 def test_whole_documents_have_the_key_that_the_tool_reads(tmp_path: Path) -> None:
     source = write(tmp_path / "j.jsonl", [judged("i1", 2)])
     for tool, sender in SENDERS.items():

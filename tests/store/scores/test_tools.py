@@ -319,6 +319,84 @@ def test_field_of_a_task_that_is_called_like_a_label_becomes_none(tmp_path: Path
     assert {f"data.{name}": value for name, value in machine.items()}.items() <= bare.items()
 
 
+def test_score_without_a_value_is_no_label_and_its_comment_is_kept(tmp_path: Path) -> None:
+    run = {"id": "r1", "run_type": "chain", "inputs": {"question": "Q"}, "outputs": {"output": "A"}}
+    by = {"run_id": "r1", "key": "k", "feedback_source": {"type": "app", "user_id": "u"}}
+    told = [
+        {**by, "score": 1, "value": None, "created_at": "2026-01-01T10:00:00Z"},
+        {**by, "score": None, "value": None, "created_at": "2026-01-01T11:00:00Z"},  # does not replace the first
+        {**by, "score": None, "comment": "names no valve"},
+        {**by, "score": 0.5, "value": {"a": 1}, "feedback_source": {"type": "app", "user_id": "v"}},
+        {**by, "score": 1, "value": "good", "feedback_source": {"type": "app", "user_id": "w"}},
+    ]
+    found = read("langsmith", write(tmp_path, "f.json", [run, *told]))
+    assert (found.labels, found.texts, found.skipped) == (3, 1, {"without a value": 1})
+    assert {row["annotator"]: row["grade"] for row in found.rows} == {"u": 1, "v": 0.5, "w": "good"}
+    by_name = {row["annotator"]: row for row in found.rows}
+    assert by_name["u"]["k"] == "names no valve"
+    assert (by_name["v"]["score.value"], by_name["w"]["score.score"]) == ({"a": 1}, 1)
+
+
+def test_later_of_two_labels_is_told_across_time_zones(tmp_path: Path) -> None:
+    times = ("2026-01-01T12:30:00+02:00", "2026-01-01T11:00:00Z", "2026-01-01T10:59:59.5Z")
+    rows = [
+        score("q", grade, "ANNOTATION", author_user_id="a", timestamp=time)
+        for grade, time in zip((1, 2, 3), times, strict=True)
+    ]
+    assert [row["grade"] for row in read("langfuse", write(tmp_path, "s.json", rows)).rows] == [2]
+
+
+def test_langfuse_correction_of_the_newest_api_keeps_its_text(tmp_path: Path) -> None:
+    about = {"subject": {"kind": "trace", "id": "t1"}, "annotation": {"authorUserId": "anna"}, "source": "ANNOTATION"}
+    given = {"id": "s", "name": "output", "value": "3.1 m", "dataType": "CORRECTION", **about}
+    (row,) = read("langfuse", write(tmp_path, "s.json", [TRACE, given])).rows
+    assert (row["answer"], row["correction"]) == ("3 m", "3.1 m")
+
+
+def test_phoenix_command_line_tells_traces_from_sessions(tmp_path: Path) -> None:
+    span = {"context": {"trace_id": "T", "span_id": "s"}, "attributes": {"input.value": "Q", "output.value": "A"}}
+    notes = [
+        {"targetType": kind, "targetId": target, "name": "q", "label": "good", "annotatorKind": "HUMAN"}
+        for kind, target in (("trace", "T"), ("span", "s"), ("session", "S"))
+    ]
+    found = read("phoenix", write(tmp_path, "p.json", [{"name": "x", **span}, *notes]))
+    assert {row["item_id"] for row in found.rows} == {"s"}
+    assert (found.labels, found.skipped) == (2, {"of a session, which has no answer of its own": 1})
+
+
+def test_texts_of_people_take_no_column_of_the_item(tmp_path: Path) -> None:
+    results = [
+        {"from_name": name, "type": "textarea", "value": {"text": text}}
+        for name, text in (("answer", ["Better."]), ("place", ["a", "b"]))
+    ]
+    rated = {"from_name": "grade", "type": "rating", "value": {"rating": 4}}
+    other = {"from_name": "tone", "type": "rating", "value": {"rating": 2}}
+    annotation = {"completed_by": 1, "lead_time": 9, "result": [*results, rated, other]}
+    task = {"id": 1, "data": {"question": "Q", "answer": "A", "place": "Ulm"}, "annotations": [annotation]}
+    found = read("label-studio", write(tmp_path, "t.json", [task]))
+    (row,) = found.rows
+    assert (row["answer"], row["text.answer"], row["place"], row["text.place"]) == ("A", "Better.", "Ulm", "a\nb")
+    assert (row["grade.grade"], row["score.grade.lead_time"], "grade.lead_time" in row) == (4, 9, False)
+    assert (found.labels, found.texts, found.skipped) == (2, 2, {})
+
+
+def test_argilla_question_that_asks_for_a_text_gives_no_labels(tmp_path: Path) -> None:
+    def response(value: object) -> list[Row]:
+        return [{"value": value, "user_id": "u"}]
+
+    records = [
+        {"id": str(n), "fields": {"question": "Q", "answer": "A"}, "suggestions": {}, "metadata": {}}
+        | {"responses": {"quality": response(n), "why": response(why), "hint": response("short")}}
+        for n, why in enumerate(("no", "It names the valve,\nbut not the room."))
+    ]
+    path = write(tmp_path, "r.json", records)
+    found = read("argilla", path)
+    assert (found.columns, found.labels, found.texts) == ({"quality": "grade.quality", "hint": "grade.hint"}, 4, 2)
+    found = read("argilla", path, rename={"hint": "rationale"})
+    assert (found.columns, found.rows[1]["rationale"]) == ({"quality": "grade"}, "short")
+    assert found.rows[1]["why"] == "It names the valve,\nbut not the room."
+
+
 def test_odd_values_of_known_fields_cost_at_most_their_score(tmp_path: Path) -> None:
     odd = {"value": 1, "name": "q", "source": "EVAL", "subject": {"kind": ["trace"], "id": "t"}}
     found = read("langfuse", write(tmp_path, "l.json", [odd, score("q", 1, "EVAL")]))
@@ -333,9 +411,11 @@ def test_odd_values_of_known_fields_cost_at_most_their_score(tmp_path: Path) -> 
 
 def test_file_of_another_tool_names_its_fields(tmp_path: Path) -> None:
     path = write(tmp_path, "x.json", [{"foo": 1, "bar": 2}])
-    for tool in ("langfuse", "langsmith", "phoenix", "opik", "promptfoo"):
-        with pytest.raises(InputError, match="the fields are foo, bar"):
+    for tool in ("langfuse", "langsmith", "phoenix", "opik", "promptfoo", "argilla", "label-studio"):
+        with pytest.raises(InputError, match=r"the fields are foo, bar\. .*--map THEIRS=grade"):
             read(tool, path)
+    found = read("opik", write(tmp_path, "y.json", [{"id": 1, "input": "Q", "output": "A", "marks": 3}]))
+    assert "the fields are id, input, output, marks. --import other:FILE --map FIELD=grade" in found.notes[0]
     assert (tool_of("mlflow:x"), tool_of("labels.csv"), tool_of("opik:a:b.json")) == (None, None, ("opik", "a:b.json"))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judgec.errors import UserError
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.store.datasheet import Datasheet
@@ -87,6 +88,15 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
     assert "UNPROVEN" not in page(replace(found, unproven=""), title="t", created="")
 
 
+def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told_apart() -> None:
+    entries = league({"best": [5, 4] * 10, "twin": [4, 5] * 10, "worst": [1, 0] * 10})
+    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.5)
+    played, _ = play_tournament(entries, player, GamePlan())
+    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
+    html = page(Evaluation(entries, make_card(), board, played, marks=player.marks), title="t", created="")
+    assert "best is rated best, 1000 [900, 1078]: better than worst; not told apart from twin." in html
+
+
 def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
     evil = "'\"></td></table><script>alert(1)</script><img src=x onerror=alert(2)>"
     entries = league({f"a {evil}": [5, 4, 5, 4, 5], f"b {evil}": [3, 4, 3, 2, 1]})
@@ -141,6 +151,23 @@ def test_drill_down_shows_what_experts_gave_each_answer_beside_the_judge(found: 
     html = page(replace(found, graded=graded), title="t", created="")
     assert "ann: 4 – mostly right" in html
     assert Page(html).faults == []
+
+
+def test_grades_by_query_and_agent_alone_take_texts_from_the_tournament(found: Evaluation) -> None:
+    agents = ("best+v2", "worst", "nobody")
+    rows = [{"query_id": f"q{k}", "agent": agent, "grade": 5 - k} for k in range(2) for agent in agents]
+    table = Table("grades.csv", tuple(rows[0]), tuple(rows), tuple(range(1, 7)))
+    sheet = Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5)))
+    graded = read_graded(table, sheet, found.entries, {})
+    played = [
+        cell for cell in [(f"q{k}", agent) for k in range(2) for agent in agents] if cell in found.entries.answers
+    ]
+    assert {cell: score["grade"] for cell, score in graded.scores.items()} == {
+        (query, agent): 5.0 - int(query[1:]) for query, agent in played
+    }
+    assert graded.notes[-1] == f"grades.csv: {6 - len(played)} items of others, or of other queries, are left out."
+    with pytest.raises(UserError, match="no row is of an agent that plays"):
+        read_graded(replace(table, rows=({**rows[0], "agent": "nobody"},), lines=(1,)), sheet, found.entries, {})
 
 
 def test_page_of_an_agent_that_lost_everything_has_an_open_bar_and_no_nan(found: Evaluation) -> None:

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import HeldOutLabels, JudgeName, OtherLm, Seed, Spending
+from judgec.api.options.shared import BatchSpending, HeldOutLabels, JudgeName, OtherLm, Seed
 
 if TYPE_CHECKING:
     from judgec.api.judge import Judge
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(Spending, HeldOutLabels):
+class AuditOptions(BatchSpending, HeldOutLabels):
     """Which judge is audited, by what, on which items."""
 
     judge: Annotated["Judge | str", replace(JudgeName, leading=True)]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from judgec.api.options.option import Option
 from judgec.api.options.shared import (
+    BatchSpending,
     Factors,
     HasCitations,
     LabelColumns,
@@ -12,7 +13,6 @@ from judgec.api.options.shared import (
     Places,
     ReflectionLm,
     Seed,
-    Spending,
     Task,
 )
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompileJudgeOptions(Spending, LabelColumns, Places):
+class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     """What decides a compile."""
 
     labels: Annotated[
@@ -68,7 +68,7 @@ class CompileJudgeOptions(Spending, LabelColumns, Places):
     verdicts: Annotated[
         tuple[str, ...],
         Option(
-            "Columns of LABELS that hold one judge's verdicts each; in Python a DataFrame of verdicts, too.",
+            "Columns of FILE that hold one judge's verdicts each; in Python a DataFrame of verdicts, too.",
             metavar="COL,COL",
             commas=True,
             python="Sequence[str] | Source",

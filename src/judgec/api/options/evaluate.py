@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from judgec.api.options.option import Option
 from judgec.api.options.shared import (
     AgentRun,
+    BatchSpending,
     Columns,
     Factors,
     HasCitations,
@@ -15,7 +16,6 @@ from judgec.api.options.shared import (
     Places,
     QueriesTable,
     Seed,
-    Spending,
     Unproven,
 )
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(Spending, Places, AgentRun):
+class EvaluateOptions(BatchSpending, Places, AgentRun):
     """What decides a tournament."""
 
     manifest: Annotated[

@@ -8,12 +8,12 @@ from typing import Annotated
 from judgec.api.options.option import Option
 from judgec.api.options.shared import (
     AllowModified,
+    BatchSpending,
     Columns,
     Home,
     JudgeName,
     OtherLm,
     Shared,
-    Spending,
     TrackingUri,
     Turn,
 )
@@ -22,7 +22,7 @@ WRITTEN = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(Spending):
+class Asking(BatchSpending):
     """Which model a judge asks, and how."""
 
     lm: OtherLm = None
@@ -86,6 +86,14 @@ class JudgeFileOptions(Asking):
             panel="Output",
         ),
     ] = Path()
+    workers: Annotated[
+        int | None,
+        Option(
+            "Processes that read evidence, for judges that ask no model; default: one a processor for long files.",
+            least=1,
+            panel="Cost",
+        ),
+    ] = None
     inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True, panel="Output")] = True
     columns: Columns = field(default_factory=dict)
     turn: Turn = None

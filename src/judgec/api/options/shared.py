@@ -85,6 +85,10 @@ MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0
 MaxWait = Annotated[
     float, Option("Longest that a call waits for a busy endpoint, in all.", metavar="SECONDS", least=0, panel="Cost")
 ]
+Batch = Annotated[
+    bool,
+    Option("Half the price: ask OpenAI's or Anthropic's batch endpoint, which answers within 24 hours.", panel="Cost"),
+]
 Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...", panel="Model")]
 LmOrRecorded = Annotated[
     str,
@@ -142,6 +146,13 @@ class Spending:
     budget: CallCap = None
     max_cost: MaxCost = None
     max_wait: MaxWait = MAX_WAIT
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchSpending(Spending):
+    """The same for verbs that may hand their calls in as batches."""
+
+    batch: Batch = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from judgec.api.agent_compilation import AgentCompilation
 from judgec.api.options.compile_agent import CompileAgentOptions
+from judgec.api.options.shared import AgentShape
 from judgec.cli.output import command, print_table, say
 from judgec.lm.spec import EMBEDDED
 from judgec.report.numbers import UNKNOWN, brackets, number, show
@@ -45,8 +46,14 @@ def _next(options: CompileAgentOptions, compiled: str) -> str:
         "--agents": f"{options.agent},{compiled}",
         "--lm": None if options.lm == EMBEDDED else options.lm,
         "--api-base": options.api_base,
+        "--persona": options.persona or None,
         "--out": "answers.jsonl",
     }
+    numbers = {"--k": "k", "--variations": "variations", "--rrf-k": "rrf_k"}
+    asked = {flag: getattr(options, name) for flag, name in numbers.items()}
+    usual = {flag: getattr(AgentShape, name) for flag, name in numbers.items()}
+    shown |= {flag: str(value) for flag, value in asked.items() if value != usual[flag]}  # of the uncompiled agent
     given = [part for option, value in shown.items() if value is not None for part in (option, value)]
+    given += [] if options.citations else ["--no-citations"]
     renamed = [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
     return command("answer", *given, *renamed, home=options.home)

@@ -39,13 +39,13 @@ def demo_tournament(home: Path, out: Path) -> None:
 
     require_here(SENSORS / "catalogue", "make demo-tournament")
     began = time.monotonic()
-    judge = _judge(home)
+    judge = demo_judge(home)
     unproven = why_unproven(programs.load(home, judge).card)
     found = index(SENSORS / "catalogue", out=out / "index")
     show_index(found)
     qrels, queries = out / "catalogue.qrels", out / "queries.jsonl"
     write_whole(qrels, "".join(_qrels(out / "index")))
-    write_whole(queries, "".join(json.dumps(query, ensure_ascii=False) + "\n" for query in _queries()))
+    write_whole(queries, "".join(json.dumps(query, ensure_ascii=False) + "\n" for query in demo_queries()))
     board = evaluate(
         judge=judge,
         out=out / "tournament",
@@ -65,7 +65,7 @@ def demo_tournament(home: Path, out: Path) -> None:
     )
 
 
-def _judge(home: Path) -> str:
+def demo_judge(home: Path) -> str:
     """The newest judge of ``make demo`` with its version; compiled when there is none."""
     from judgec.store.programs import CHAMPION, LATEST, aliases, names
 
@@ -78,7 +78,7 @@ def _judge(home: Path) -> str:
     return f"{families[-1] if families else compile_demo(home)[0]}@{LATEST}"
 
 
-def _queries() -> Iterator[dict[str, str]]:
+def demo_queries() -> Iterator[dict[str, str]]:
     """The questions with their reference answers, which the judge was compiled with."""
     for question in _questions():
         yield {"query_id": question["id"], "query": question["query"], "reference": question["reference"]}

@@ -10,7 +10,7 @@ from judgec.compiler.replacement import replacement
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.settings import CompileSettings
 from judgec.records.agreement import Agreement
-from judgec.records.card import EVIDENCE_ALONE
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, show
 from judgec.report.render import agreement_table, comparison_table, notes
@@ -18,15 +18,20 @@ from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sent
 from judgec.report.screen import TextTable, print_tables
 from judgec.stats.agreement.objective import statistics_of
 from judgec.store import programs
+from judgec.store.project import find_project
 
 
 def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
     """Print what a compile would ask at most."""
     how = ", ".join(settings.lm.members) or f"{settings.lm.model}, --optimizer {settings.optimizer}"
-    title = f"{settings.name} with {how}: at most, at list price"
+    price = "list price, half of it in batches" if settings.batch else "list price"
+    title = f"{settings.name} with {how}: at most, at {price}"
     stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
     rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
     print_table(title, ["stage", "calls", "tokens", "$"], rows)
+    if settings.batch:
+        waits = "no batch to wait for" if not plan.waits else f"at most {plan.waits} batches, one after the other"
+        say(f"{waits}, each for up to 24 hours; one more where replies have to be asked for again")
     say("nothing was asked and nothing was written")
 
 
@@ -47,6 +52,8 @@ def plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) ->
         "calls": total.calls,
         "tokens": total.tokens,
         "usd": total.usd,
+        "batch": settings.batch,
+        "waits": plan.waits,
         "budget": settings.budget,
         "max_cost": settings.max_cost,
     }
@@ -62,6 +69,14 @@ def judges_table(found: Compilation) -> TextTable:
     title = f"{card.name}@{card.version} on {len(found.saved.compiled.dataset.test)} test items ({card.objective})"
     judges = {name: agreements[name] for name in agreements if agreements[name].n}
     return comparison_table(title, judges, statistics_of(card.objective)[0])
+
+
+def judge_and_out(card: ProgramCard) -> tuple[str, ...]:
+    """What ``judge`` has to be told: nothing where ``judgec.toml`` names this judge and it may be used."""
+    project = find_project()
+    if card.promoted and project is not None and project.name == card.name:
+        return ()
+    return "--judge", card.name if card.promoted else f"{card.name}@latest", "--out", "judged.jsonl"
 
 
 def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> None:
@@ -83,7 +98,6 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
     print_tables(judges_table(found), agreement_table("in full, with 95 % intervals", both))
     print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
-    named = card.name if card.promoted else f"{card.name}@latest"
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
     replaces = replacement(compiled.dataset, compiled.verification.judgments)
     if replaces is not None and replaces.aspects:
@@ -103,6 +117,6 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         *[f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",
-        f"Next: {command('judge', items, '--judge', named, '--out', 'judged.jsonl', *endpoint, home=options.home)}",
+        f"Next: {command('judge', items, *judge_and_out(card), *endpoint, home=options.home)}",
         f"      {command('ui', home=options.home)}",
     )

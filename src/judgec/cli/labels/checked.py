@@ -1,6 +1,7 @@
 """Prints the result of ``judgec labels``."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from judgec.api.options.labels import LabelsOptions
 from judgec.cli.labels.typed import as_typed
@@ -27,9 +28,11 @@ def show_labels(report: LabelReport, options: LabelsOptions) -> None:
 def next_command(options: LabelsOptions) -> str:
     """The compile of these labels, as it is typed."""
     project = find_project(options.file)
-    told = project is not None and project.names(options.file) and project.name == options.name
+    named = project is not None and project.names(options.file)
+    told = project is not None and named and project.name == options.name
+    file = () if project is not None and named and project.path.parent == Path() else (options.file,)
     given = [*as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
-    return command("compile-judge", options.file, *given, home=options.home)
+    return command("compile-judge", *file, *given, home=options.home)
 
 
 def label_tables(report: LabelReport, path: str) -> list[TextTable]:
@@ -163,7 +166,7 @@ def _agreement(agreement: AnnotatorAgreement) -> list[TextTable]:
     columns = ("annotators", "labels", "tau-b", "kappa", "exact")
     by_pair = [TextTable("Agreement in pairs" + _hidden(pairs), columns, pairs[:MOST_ROWS])] if pairs else []
     of_all = TextTable(
-        f"Agreement of all annotators. {agreement['note']}".rstrip(),
+        f"Agreement of all annotators. {agreement['note']}".rstrip(". "),
         ("", "Fleiss kappa [95 %]", f"Krippendorff alpha, {agreement['level']}", "all accept", "all reject"),
         [
             (

@@ -1,5 +1,7 @@
 """Prints the results of the commands of queries and probes."""
 
+import shlex
+
 from judgec.api.compile_queries import MEASURED, SIDES, QueryCompilation
 from judgec.api.generate_queries import GeneratedQueries
 from judgec.api.probe import ProbeReport
@@ -93,7 +95,8 @@ def show_probe(found: ProbeReport) -> None:
         summary.verdict,
         *([] if again is None else [again.verdict]),
         *[f"note: {note}" for note in summary.notes],
-        f"Next: open {found.report_path}; {judgec_here()} ui",
+        f"Next: {judgec_here()} open {shlex.quote(str(found.report_path.parent))}",
+        f"      {judgec_here()} ui",
     )
 
 

@@ -38,6 +38,8 @@ def show_tournament(tournament: Tournament) -> None:
         *board.notes,
         *found.notes,
         *(found.retrieval.notes if found.retrieval else ()),
-        f"Next: open {out / 'report.html'}; {again}; {command('ui', home=tournament.home)}",
+        f"Next: {command('open', str(out), home=Path())}",
+        f"      {again}",
+        f"      {command('ui', home=tournament.home)}",
         *([f"UNPROVEN JUDGE: {found.unproven}."] if found.unproven else []),
     )

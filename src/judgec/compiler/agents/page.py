@@ -123,14 +123,15 @@ def cases(found: CompiledAgent) -> tuple[BrowsedCase, ...]:
     ours, theirs = found.scores[COMPILED], found.scores[UNCOMPILED]
     made = []
     for place, query in enumerate(found.parts["test"]):
-        gain = ours[place].counted - theirs[place].counted
+        gain = round(ours[place].counted - theirs[place].counted, 3)  # what the page shows decides what is the same
+        change = "gained" if gain > 0 else "lost" if gain < 0 else "the same"
         missing = [who for who in AGENTS if found.scores[who][place].value is None]
         made.append(
             BrowsedCase(
                 item_id=query.query_id,
-                head=f"{signed(gain)}, {'gained' if gain > 0 else 'lost' if gain < 0 else 'the same'}",
+                head=f"{signed(gain, 3)}, {change}",
                 title=query.text,
-                group="gained" if gain > 0 else "lost" if gain < 0 else "the same",
+                group=change,
                 differs=gain != 0,
                 unscored=f"{', '.join(missing)} unscored" if missing else None,
                 distance=abs(gain),

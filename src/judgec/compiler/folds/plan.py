@@ -12,6 +12,7 @@ from judgec.compiler.search.plan import (
     check_caps,
     judged_once,
     plan_compile,
+    waits,
 )
 from judgec.compiler.search.registry import Optimizer
 from judgec.compiler.settings import CompileSettings
@@ -74,14 +75,18 @@ def plan_rounds(
     others = add([estimate for name, estimate in most.items() if name != "search"])
     most["search"] = _within(free_search, others, settings)
     order = (*ONCE[:2], "search", "reflection", "winner", *ONCE[2:])
+    stages = tuple(Stage(name, most[name]) for name in order if name in most and most[name].calls)
     whole = replace(
         plans[-1],
-        stages=tuple(Stage(name, most[name]) for name in order if name in most and most[name].calls),
+        stages=stages,
+        waits=waits(settings, stages, sum(plan.searches for plan in plans)),
         searches=any(plan.searches for plan in plans),
         reflects=any(plan.reflects for plan in plans),
     )
     rival = once.get("champion", CostEstimate(0, 0, 0.0))
     rounds = [_leaving(plan, len(plans) - i, each, rival) for i, plan in enumerate(plans, start=1)]
+    if settings.batch:  # no round keeps anything back for the uncompiled judge: it is asked about everything at first
+        return RoundsPlan(whole, tuple(rounds))
     return RoundsPlan(whole, (rounds[0], *map(_asked_before, rounds[1:])))
 
 

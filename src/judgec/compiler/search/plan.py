@@ -1,7 +1,7 @@
 """Plans a compile's calls, tokens and dollars by stage before it asks anything, and what to keep back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dspy
 
@@ -16,7 +16,7 @@ from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.frozen import freeze
-from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, CostEstimate, estimate, price
+from judgec.lm.prices import BATCH_SHARE, BYTES_PER_TOKEN, TYPICAL_REPLY, CostEstimate, estimate, price
 from judgec.lm.spec import LMSpec
 from judgec.records.label import Item
 from judgec.report.numbers import dollars
@@ -25,6 +25,7 @@ ASKED_AGAIN = 0.05  # share of replies that may have to be asked for twice, kept
 DOLLAR_MARGIN = 1.25  # on estimates of what is kept back: prompts are estimated by their length
 REWRITE_TOKENS = 800  # of a rewritten prompt
 REWRITE_FRAME = 1500  # tokens of a reflection prompt beside its examples
+PASSES = {"uncompiled judge", "winner", "champion", "promise"}  # stages that go in batches, where any do
 CHECKED = 8  # prompts that the frozen one is compared with DSPy's on
 
 
@@ -48,6 +49,7 @@ class CallPlan:
         usd_a_call: What a judge call of the search is expected to cost, or None.
         searches: False when the caps leave no room for a search.
         reflects: Whether the search uses the reflection model.
+        waits: How many batches have to be waited for one after the other, at most; 0 where nothing goes in batches.
     """
 
     stages: tuple[Stage, ...]
@@ -56,6 +58,7 @@ class CallPlan:
     usd_a_call: float | None
     searches: bool
     reflects: bool
+    waits: int = 0
 
     @property
     def total(self) -> CostEstimate:
@@ -91,21 +94,26 @@ def plan_compile(
     train, dev, test = dataset.train, dataset.dev, dataset.test
     baseline = {part.name: _asked(module, part, spec) for part in (train, dev, test)}
     preflight = add([_each(one, 1, 20, 2) for one in (spec, reflection) if one is not None and not one.embedded])
-    uncompiled = add(list(baseline.values()))
-    rival = _with_demonstrations(baseline["test"], spec, module, test, SET_SIZES[-1]) if champion else _nothing(spec)
+    uncompiled = whole(add(list(baseline.values())), settings)
+    rival = _nothing(spec)
+    if champion:
+        rival = whole(_with_demonstrations(baseline["test"], spec, module, test, SET_SIZES[-1]), settings)
     reserve = dataset.reserve
-    promised = _nothing(spec) if reserve is None else _asked(module, reserve, spec)
+    promised = _nothing(spec) if reserve is None else whole(_asked(module, reserve, spec), settings)
     check_caps(add([preflight, uncompiled, rival, promised]), settings)
     if reserve is not None:
-        promised = _with_demonstrations(promised, spec, module, reserve, SET_SIZES[-1])
+        asked = _asked(module, reserve, spec)
+        promised = whole(_with_demonstrations(asked, spec, module, reserve, SET_SIZES[-1]), settings)
     winner = add([_with_demonstrations(baseline[p.name], spec, module, p, SET_SIZES[-1]) for p in (train, test)])
-    finish = add([baseline["dev"], baseline["test"], rival, promised, winner])
+    winner = whole(winner, settings)
+    later = [] if settings.batch else [baseline["dev"], baseline["test"]]  # in batches they are asked with train
+    finish = add([*later, rival, promised, winner])
     kept = finish.calls + int(ASKED_AGAIN * finish.calls) + 1
     kept_usd = None if finish.usd is None else DOLLAR_MARGIN * finish.usd
 
     typical = _with_demonstrations(baseline["dev"], spec, module, dev, sum(SET_SIZES) // len(SET_SIZES))
     usd_a_call = None if typical.usd is None else typical.usd / max(1, typical.calls)
-    begun = add([preflight, baseline["train"]])
+    begun = add([preflight, uncompiled if settings.batch else baseline["train"]])
     sizes = _sizes(dataset, settings, orders, _room(settings, begun, kept, kept_usd, usd_a_call))
     effort = optimizer.effort(sizes)
     judged = orders * (effort.judgments + sizes.final(effort.candidates))
@@ -123,7 +131,27 @@ def plan_compile(
         ("promise", promised),
     ]
     stages = tuple(Stage(name, most) for name, most in parts if most.calls)
-    return CallPlan(stages, kept, kept_usd, usd_a_call, searches, reflects)
+    return CallPlan(stages, kept, kept_usd, usd_a_call, searches, reflects, waits(settings, stages))
+
+
+def whole(asked: CostEstimate, settings: CompileSettings) -> CostEstimate:
+    """What a pass over whole parts costs: half the list price in a batch."""
+    if not settings.batch or asked.usd is None:
+        return asked
+    return replace(asked, usd=BATCH_SHARE * asked.usd)
+
+
+def waits(settings: CompileSettings, stages: Sequence[Stage], rounds: int = 1) -> int:
+    """How many batches have to be waited for one after the other, at most.
+
+    Args:
+        settings: What was asked for.
+        stages: What is asked.
+        rounds: Each has a winner of its own.
+    """
+    if not settings.batch or settings.lm.embedded:
+        return 0
+    return sum(rounds if stage.name == "winner" else 1 for stage in stages if stage.name in PASSES)
 
 
 def add(parts: list[CostEstimate]) -> CostEstimate:
@@ -162,7 +190,10 @@ def judged_once(
     """
     asked = _asked(module, dataset.test, settings.lm)
     rival = _with_demonstrations(asked, settings.lm, module, dataset.test, SET_SIZES[-1])
-    return {"uncompiled judge": asked, **({"champion": rival} if champion else {})}
+    return {
+        "uncompiled judge": whole(asked, settings),
+        **({"champion": whole(rival, settings)} if champion else {}),
+    }
 
 
 def check_caps(least: CostEstimate, settings: CompileSettings) -> None:

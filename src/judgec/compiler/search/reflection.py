@@ -18,7 +18,7 @@ from judgec.compiler.dataset import Part
 from judgec.compiler.gepa_driver import ProgramTrial, ReflectiveAdapter, Texts
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
 from judgec.compiler.search.task import Effort, Sizes, Task
-from judgec.judges.signatures import REASON, fenced_inputs, grade_fields
+from judgec.judges.signatures import fenced_inputs, grade_fields, reason_field
 from judgec.records.judgment import Judgments
 from judgec.records.label import IntArray
 
@@ -131,7 +131,7 @@ def lessons(task: Task, part: Part, judgments: Judgments) -> list[Mapping[str, o
     expert, judge = task.expert(part), task.said(judgments)
     told: list[Mapping[str, object]] = []
     for i, item in enumerate(part.items):
-        given: dict[str, object] = {REASON: judgments.rationale[i]}
+        given: dict[str, object] = {reason_field(predict): judgments.rationale[i]}
         given |= {name: _shown(task, judge[i, j]) for j, name in enumerate(grade_fields(predict))}
         told.append(
             {

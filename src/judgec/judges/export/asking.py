@@ -13,6 +13,7 @@ from judgec.judges.stream.columns import Columns
 from judgec.lm.embedded.engine import _write  # the engine's reply with its probabilities, before DSPy's types
 from judgec.lm.embedded.prompt import read_prompt
 from judgec.lm.logprobs import Span, _spread
+from judgec.records.claim import NUGGETS
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item
 from judgec.records.scale import Scale
@@ -35,6 +36,7 @@ class PromptModule:
         inputs: The fields that it reads.
         outputs: The field of each aspect's grade.
         forms: Placeholders and turns of the first attempt and of the second.
+        checks: The output that holds what is checked piece by piece, or empty.
     """
 
     pairs: bool
@@ -42,12 +44,15 @@ class PromptModule:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     forms: tuple[tuple[Mapping[str, str], Sequence[Mapping[str, str]]], ...]
+    checks: str = ""
 
     def messages(self, item: Item, attempt: int) -> Messages:
         """The turns for an item."""
         placeholders, turns = self.forms[min(attempt, len(self.forms) - 1)]
         texts = {
-            placeholders[name]: fence(name, item.texts(name) if name == "contexts" else item.inputs.get(name, ""))
+            placeholders[name]: fence(
+                name, item.texts(name) if name in {"contexts", NUGGETS} else item.inputs.get(name, "")
+            )
             for name in self.inputs
         }
         places = re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
@@ -84,6 +89,11 @@ class PromptModule:
 def is_pairwise(module: PromptModule) -> bool:
     """True when the judge compares two answers."""
     return module.pairs
+
+
+def check_kind(module: PromptModule) -> str:
+    """What the judge checks piece by piece: the output that holds it, or empty."""
+    return module.checks
 
 
 def asking(ask: Ask, _: str) -> Ask:

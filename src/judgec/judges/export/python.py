@@ -10,7 +10,7 @@ from judgec.judges.export.prompt import BarePrompt, bare_prompts, placed
 from judgec.judges.export.sources import standalone_sources, stemmer_sources
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import is_pairwise
-from judgec.judges.signatures import grade_fields, json_schema
+from judgec.judges.signatures import check_kind, grade_fields, json_schema
 from judgec.lm.spec import EMBEDDED
 from judgec.store.programs import Json, Program
 from judgec.tasks.registry import TASKS
@@ -97,6 +97,7 @@ def _data(program: Program, judge: CompiledJudge, name: str, *, embedded: bool) 
         },
         "prompt": {
             "pairs": is_pairwise(judge.module),
+            "checks": check_kind(judge.module),
             "embedded": embedded,
             "inputs": list(predict.signature.input_fields),
             "outputs": list(grade_fields(predict)),

@@ -29,6 +29,7 @@ STAND_INS: Mapping[Place, Place] = {
     ("dspy", ""): (f"{HERE}.asking", "PromptModule"),
     ("snowballstemmer", ""): ("snowball", "stemmer"),
     ("judgec.judges.bulk", "judge_items"): (f"{HERE}.asking", "judge_items"),
+    ("judgec.judges.signatures", "check_kind"): (f"{HERE}.asking", "check_kind"),
     ("judgec.judges.pairwise", "is_pairwise"): (f"{HERE}.asking", "is_pairwise"),
     ("judgec.lm.executor", "Ask"): (f"{HERE}.asking", "Ask"),
     ("judgec.lm.switchboard", "asking"): (f"{HERE}.asking", "asking"),

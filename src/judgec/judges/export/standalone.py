@@ -16,6 +16,7 @@ from judgec.records.label import Item, Text
 from judgec.records.scale import Scale
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.conversations import judged_row
+from judgec.store.rows.lists import as_list
 
 ALTERNATIVES = " | "  # joins several references into one text, as evidence splits them again
 
@@ -35,7 +36,8 @@ class StandaloneJudge:
         """Prompt, evidence and calibration."""
         state, asked = self.state, self.state["prompt"]
         forms = tuple((one["placeholders"], one["messages"]) for one in asked["forms"])
-        module = PromptModule(asked["pairs"], asked["embedded"], tuple(asked["inputs"]), tuple(asked["outputs"]), forms)
+        fields = tuple(asked["inputs"]), tuple(asked["outputs"])
+        module = PromptModule(asked["pairs"], asked["embedded"], *fields, forms, asked.get("checks", ""))
         evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
         calibrators = {name: Calibrator.model_validate(one) for name, one in state["calibrators"].items()}
         cascade = None if state["cascade"] is None else Cascade.model_validate(state["cascade"])
@@ -74,7 +76,7 @@ class StandaloneJudge:
                 if name in fields["graded"]:
                     inputs[name] = ""
             elif name in fields["lists"]:
-                if texts := as_texts(value)[0]:
+                if texts := as_list(name, value)[0]:
                     inputs[name] = texts
             elif name in fields["graded"] and isinstance(value, list | tuple) and DIALOGUE in item:
                 inputs[name] = as_texts(value)[0]  # the turns of a whole dialogue

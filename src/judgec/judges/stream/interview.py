@@ -3,6 +3,7 @@
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -26,12 +27,17 @@ from judgec.store.stream.pieces import Piece
 
 MOST_ATTEMPTS = 64  # of a judge that does not put up with bad replies from the journal; one more a run
 AHEAD = 16  # pieces that may wait for a slow call in the first of them
+FAR_AHEAD = 200  # the same where replies come in batches, hours later: 100,000 items at once
 CHECKED = 8  # most items that the frozen prompt is compared with DSPy's adapter on
 ITEMS_A_CHECK = 16  # a comparison takes as long as judging that many items of a short list
 
 
 OnVerdict = Callable[[int, int], None]
 """Told how many verdicts have come since, and how many of these stay unscored."""
+
+
+class StoppedError(Exception):
+    """Nobody wants more: ``Interview.stop`` is set."""
 
 
 class Interview:
@@ -43,6 +49,7 @@ class Interview:
         structured: Ask for JSON under a schema at the first attempt already.
         anew: Ask once more when every reply in the journal is unreadable, so that none is served for ever.
         recall: Where verdicts are looked up before anything is rendered.
+        ahead: Pieces that may be asked about at once; of more than ``AHEAD``, all before any is handed over.
         on_verdict: Told of progress.
     """
 
@@ -59,8 +66,10 @@ class Interview:
         structured: bool = False,
         anew: bool = False,
         recall: Recall | None = None,
+        ahead: int = AHEAD,
         on_verdict: OnVerdict | None = None,
     ) -> None:
+        self.ahead = ahead
         self.predict = _predictor(module, aspects)
         self.names = grade_fields(self.predict)
         self.labels = [str(grade) for grade in scale.grades]
@@ -81,13 +90,14 @@ class Interview:
     def hold(self, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, list[Judgments]]]:
         """Each piece with its raw judgments, one a sample, in order."""
         queue = _Queue(self, iter(pieces))
-        while queue.fill():
-            for reply in self.ask(queue, total=self.total) if queue.due else ():
-                queue.take(reply)
+        with suppress(StoppedError):
+            while queue.fill():
+                for reply in self.ask(queue, total=self.total) if queue.due else ():
+                    queue.take(reply)
+                    yield from queue.ready()
+                    if self.stop.is_set():
+                        return
                 yield from queue.ready()
-                if self.stop.is_set():
-                    return
-            yield from queue.ready()
 
     def known(self, items: Callable[[], Sequence[Item]]) -> list[Verdicts | None]:
         """The verdicts of each sample; the prompt is checked on the first items."""
@@ -175,12 +185,14 @@ class _Queue:
         return self
 
     def __next__(self) -> Request:
-        if not self.due and (len(self._open) >= AHEAD or (self._open and not self._open[0].left)):
-            raise StopIteration
-        if not self.due and not self.fill():
-            raise StopIteration
-        if not self.due:
-            raise StopIteration
+        if self._interview.stop.is_set():
+            raise StoppedError
+        eager = self._interview.ahead > AHEAD
+        while not self.due:
+            ready = bool(self._open) and not self._open[0].left
+            if self._source is None or len(self._open) >= self._interview.ahead or (ready and not eager):
+                raise StopIteration
+            self.fill()
         due = self.due.popleft()
         self._asked[self._next_key] = due
         self._next_key += 1

@@ -7,7 +7,10 @@ still be found.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 
 import dspy
 import numpy as np
@@ -16,6 +19,7 @@ from judgec import __version__
 from judgec.evidence.model import EvidenceModel
 from judgec.evidence.reasons.parts import VERSION as PARTS_VERSION
 from judgec.judges.signatures import fenced_inputs
+from judgec.judges.stream.ahead import Observed, Processes
 from judgec.lm.door import Door
 from judgec.lm.frozen import FrozenPrompt
 from judgec.records.label import FloatArray, Item
@@ -35,13 +39,16 @@ class Recall:
         journal: Where it is.
         door: Of the model that judges, or None for a judge that asks none.
         name: Of the judge, for people.
+        processes: Where features are computed besides this process, or None.
     """
 
-    def __init__(self, journal: Journal, door: Door | None, name: str) -> None:
+    def __init__(self, journal: Journal, door: Door | None, name: str, processes: Processes | None = None) -> None:
         self._journal = journal
         self._door = door
         self._name = name
         self._features: Facts | None = None
+        self._processes = processes
+        self._begun: dict[int, _Begun] = {}  # by the piece's identity; the piece is kept as long as its entry
 
     def verdicts(
         self, predict: dspy.Predict, prompt: FrozenPrompt, scale: Scale, aspects: tuple[str, ...], rollout: int | None
@@ -75,24 +82,74 @@ class Recall:
 
         Returns: As ``EvidenceModel.observe``.
         """
+        wanted = [piece.digests[row] for row in rows]
+        begun = self._begun.get(id(piece))
+        if begun is None:
+            begun = self._begin(evidence, piece, rows)
+        known = self._finished(begun)
+        values, cut = [known[digest] for digest in wanted], FLOAT_BYTES * len(evidence.names)
+        features = np.frombuffer(b"".join([value[:cut] for value in values]), dtype=np.float64)
+        return features.reshape(len(values), len(evidence.names)), [value[cut:] for value in values]
+
+    def ahead(self, evidence: EvidenceModel, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """The pieces, in order; features of those to come are being computed meanwhile, where other processes do it."""
+        if self._processes is None:
+            yield from pieces
+            return
+        waiting: deque[Piece] = deque()
+        for piece in pieces:
+            self._begun[id(piece)] = self._begin(evidence, piece, range(len(piece.item_ids)), self._processes)
+            waiting.append(piece)
+            if len(waiting) > self._processes.depth:
+                yield waiting[0]
+                del self._begun[id(waiting.popleft())]
+        while waiting:
+            yield waiting[0]
+            del self._begun[id(waiting.popleft())]
+
+    def _begin(
+        self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int], processes: Processes | None = None
+    ) -> "_Begun":
+        """Look up what is known, and compute the rest: here and now, or in another process."""
         if self._features is None:
             digest = hashlib.sha256(f"{evidence.digest} parts {PARTS_VERSION}".encode()).digest()
             self._features = Facts(self._journal, "features", digest, f"{self._name}, {len(evidence.names)} features")
         wanted = [piece.digests[row] for row in rows]
         known = self._features.get_many(wanted)
-        missing = [(row, digest) for row, digest in zip(rows, wanted, strict=True) if digest not in known]
-        if missing:
-            items = piece.read()
-            computed, parts = evidence.observe([items[row] for row, _ in missing])
-            made = [
-                (digest, row.tobytes() + packed)
-                for (_, digest), row, packed in zip(missing, computed, parts, strict=True)
-            ]
+        missing = {digest: row for row, digest in zip(rows, wanted, strict=True) if digest not in known}
+        if not missing:
+            return _Begun(known, (), None)
+        items = piece.read()
+        observed = [items[row] for row in missing.values()]
+        if processes is None:
+            return _Begun(known, tuple(missing), evidence.observe(observed))
+        return _Begun(known, tuple(missing), processes.observe(evidence, observed))
+
+    def _finished(self, begun: "_Begun") -> dict[bytes, bytes]:
+        """All that is known of a piece now; what was computed is kept."""
+        if begun.observed is not None and self._features is not None:
+            features, parts = begun.observed.result() if isinstance(begun.observed, Future) else begun.observed
+            packed = [row.tobytes() + part for row, part in zip(features, parts, strict=True)]
+            made = list(zip(begun.missing, packed, strict=True))
             self._features.put_many(made)
-            known |= dict(made)
-        values, cut = [known[digest] for digest in wanted], FLOAT_BYTES * len(evidence.names)
-        features = np.frombuffer(b"".join([value[:cut] for value in values]), dtype=np.float64)
-        return features.reshape(len(values), len(evidence.names)), [value[cut:] for value in values]
+            begun.known.update(made)
+            begun.observed = None
+        return begun.known
+
+
+@dataclass(slots=True)
+class _Begun:
+    """A piece whose features are known or being computed.
+
+    Args:
+        known: A fact by the digest of its item.
+        missing: The digests of the items without one.
+        observed: Theirs, when they are there; None when they are among the known.
+    """
+
+    known: dict[bytes, bytes]
+    missing: tuple[bytes, ...]
+    observed: "Observed | Future[Observed] | None"
 
 
 class Verdicts:

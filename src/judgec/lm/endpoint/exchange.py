@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from dspy import lm15
-from dspy.lm15 import Config, Message, Request, Response
+from dspy.lm15 import CacheConfig, Config, Message, Request, Response
 
 from judgec.lm.endpoint import untrusted
 from judgec.lm.logprobs import Logprobs, condense, dump
@@ -14,6 +14,7 @@ from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, price
 from judgec.lm.spec import LMSpec
 from judgec.store.journal.journal import JournaledReply
 
+MARKED = "anthropic/"  # before models whose prompts say where their fixed part ends; other providers find out
 MARGIN = 1.5  # a prompt may have this many times the tokens that its length suggests
 Chat = Sequence[Mapping[str, str]]
 
@@ -50,7 +51,12 @@ class Plain:
             raise lm15.InvalidRequestError(f"the prompt is not valid Unicode: {error.reason}") from None
         system = "".join(m["content"] for m in self.messages if m["role"] == "system") or None
         turns = tuple(_TURNS[m["role"]](m["content"]) for m in self.messages if m["role"] != "system")
-        return Request(model=self.model, messages=turns, system=system, config=self.config)
+        config = self.config
+        if self.model.startswith(MARKED) and (system or len(turns) > 1):
+            # The item is in the last message; all before it is the same for every item.
+            where = {"prefix_until_index": len(turns) - 2} if len(turns) > 1 else {"prefix": "stable"}
+            config = replace(config, cache=CacheConfig(**where))
+        return Request(model=self.model, messages=turns, system=system, config=config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +100,29 @@ class Bill:
 
     Args:
         spec: The model.
+        share: Of the list price.
     """
 
-    def __init__(self, spec: LMSpec) -> None:
+    def __init__(self, spec: LMSpec, share: float = 1.0) -> None:
         self._spec = spec
+        self._share = share
         self._rate = price(spec.model)
 
     def most(self, request: Request | Plain) -> float:
         """The most dollars that a call can cost; 0 when nobody knows."""
+        return self.at_most(prompt_tokens(request), self.reply_tokens(request))
+
+    def at_most(self, prompt: float, reply: int) -> float:
+        """The same by tokens.
+
+        Args:
+            prompt: Tokens, by length.
+            reply: Tokens, the longest that is asked for.
+        """
         if self._rate is None:
             return 0.0
-        reply = self.reply_tokens(request)
-        return prompt_tokens(request) * MARGIN * self._rate.input + reply * self._rate.output
+        dearest = max(self._rate.input, self._rate.written)
+        return self._share * (prompt * MARGIN * dearest + reply * self._rate.output)
 
     def reply_tokens(self, request: Request | Plain) -> int:
         """The longest reply that is asked for, in tokens."""
@@ -114,14 +131,28 @@ class Bill:
     def record(self, request: Request | Plain, answer: Response | Completion, now: float) -> JournaledReply:
         """The reply as the journal keeps it, with what it cost."""
         reply = answer if isinstance(answer, Completion) else Completion.of(answer)
-        asked_for = self.reply_tokens(request)
+        by_length = 0.0 if reply.input_tokens is not None else prompt_tokens(request)
+        return self.of(reply, by_length, self.reply_tokens(request), now)
+
+    def of(self, reply: Completion, prompt: float, asked_for: int, now: float) -> JournaledReply:
+        """The same for whoever has no request any more.
+
+        Args:
+            reply: What was answered.
+            prompt: Tokens of the prompt by its length, for a reply that does not say.
+            asked_for: The longest reply that was asked for, in tokens.
+            now: Seconds since the epoch.
+        """
         if len(reply.text) > untrusted.most_text(asked_for):
             reply = Completion.faulty(untrusted.TOO_LONG, reply.served_by, asked_for)
-        asked, said = billed_tokens(self._spec, request, reply)
+        asked, said = _billed_tokens(self._spec, prompt, reply)
         usd, rate = None, self._rate
         if rate is not None:
             cached = min(reply.cached_tokens or 0, asked)
-            usd = (asked - cached) * rate.input + cached * rate.cached + said * rate.output
+            written = min(reply.cache_writes or 0, asked - cached)
+            fresh = asked - cached - written
+            usd = fresh * rate.input + cached * rate.cached + written * rate.written + said * rate.output
+            usd *= self._share
         return JournaledReply(
             model=self._spec.model,
             served_by=reply.served_by,
@@ -160,11 +191,11 @@ def prompt_tokens(request: Request | Plain) -> float:
     ) / BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * len(texts)
 
 
-def billed_tokens(spec: LMSpec, request: Request | Plain, reply: Completion) -> tuple[int, int]:
+def _billed_tokens(spec: LMSpec, prompt: float, reply: Completion) -> tuple[int, int]:
     """Billed tokens of prompt and reply: as reported, each provider in its own way, else by length."""
     asked, said = reply.input_tokens, reply.output_tokens
     if asked is None:
-        asked = math.ceil(prompt_tokens(request))
+        asked = math.ceil(prompt)
     elif spec.provider == "anthropic":  # cached tokens are reported beside the input, by others within it
         asked += (reply.cached_tokens or 0) + (reply.cache_writes or 0)
     if said is None:

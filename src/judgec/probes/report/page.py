@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from judgec.probes.flakiness import FLAKY, Asked, Flakiness
-from judgec.probes.report.summary import COMPONENTS, TRIED, WORST, Cell, Summary
+from judgec.probes.report.summary import ALL_DATA_SETS, COMPONENTS, TRIED, WORST, Cell, Summary
 from judgec.probes.report.totals import TOTALS
 from judgec.records.scenario.outcome import Probed
 from judgec.records.scenario.schema import Scenario
@@ -68,24 +68,25 @@ def page(summary: Summary, scenarios: Sequence[Scenario], probed: Sequence[Probe
 
 
 def _rates(summary: Summary, titles: Mapping[str, str]) -> list[Markup]:
-    """A table a data set: scenarios by systems."""
-    known = {(cell.scenario, cell.system, cell.data_set): cell for cell in summary.cells}
+    """Scenarios by systems: a table for all data sets together, where there are several, and one for each."""
+    known = {(cell.scenario, cell.system, cell.data_set): cell for cell in (*summary.across, *summary.cells)}
+    together = {(ALL_DATA_SETS, scenario): found for scenario, found in summary.systems_failing.items()}
     tables = []
-    for data_set in dict.fromkeys(cell.data_set for cell in summary.cells):
+    for data_set in dict.fromkeys(data_set for _, _, data_set in known):
         rows = []
         for scenario in summary.scenarios:
-            failing, of = summary.failing_on.get((data_set, scenario), (0, 0))
+            failing, of = {**together, **summary.failing_on}.get((data_set, scenario), (0, 0))
             cells = [_rate(known.get((scenario, system, data_set))) for system in summary.systems]
             rows.append([two_lines(scenario, titles.get(scenario, "")), *cells, f"{failing} of {of}"])
         head = [data_set, *summary.systems, "systems failing"]
-        tables.append(table(head, rows, "words", label=f"Failure rates on {data_set}"))
+        tables.append(table(head, rows, "words rates", label=f"Failure rates on {data_set}"))
     return tables
 
 
 def _rate(cell: Cell | None) -> str:
     if cell is None:
         return NO_NUMBER
-    extra = [f"n = {cell.n}", *([f"{cell.errors} errors"] if cell.errors else [])]
+    extra = [f"n = {cell.n}", *([f"{cell.errors} error{'s' * (cell.errors > 1)}"] if cell.errors else [])]
     extra += [f"{cell.unscored} unscored"] if cell.unscored else []
     said = two_lines(show_percent(cell.failure_rate), ", ".join(extra))
     return heat(100 * (cell.failure_rate.value or 0.0), said, "rate")
@@ -121,7 +122,7 @@ def _component(name: str) -> Column[Cell]:
 
 def _fixes(summary: Summary) -> Markup | None:
     rows = [[name, fix.component, fix.fix, fix.reason] for name, fix in summary.fixes.items()]
-    return table(["scenario", "part", "fix", "because"], rows, "words", label="What to do") if rows else None
+    return table(["scenario", "part", "fix", "because"], rows, "words fixes", label="What to do") if rows else None
 
 
 def _again(found: Flakiness | None) -> dict[str, object]:

@@ -19,6 +19,7 @@ from judgec.stats.intervals.proportion import share
 
 COMPONENTS: tuple[Where, ...] = ("retrieval", "generator", "corpus", "not tested")
 WORST = 12  # cases shown in full
+ALL_DATA_SETS = "all data sets"  # in the place of a data set's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ class Summary:
 
     Args:
         cells: By scenario, system and data set, in that order.
+        across: By scenario and system over all data sets, where there are several.
         systems_failing: By scenario, how many systems failed at least one question, and how many were judged.
         failing_on: The same by data set and scenario.
         totals: Of all, then by scenario, data set and system.
@@ -154,6 +156,7 @@ class Summary:
     totals: tuple[Total, ...] = ()
     tried: tuple[TriedFix, ...] = ()
     flakiness: Flakiness | None = None
+    across: tuple[Cell, ...] = ()
 
     @property
     def standing(self) -> str:
@@ -194,6 +197,7 @@ class Summary:
             "judge": self.judge,
             "writer": self.writer,
             "results": [cell.to_json() for cell in self.cells],
+            "results_of_all_data_sets": [cell.to_json() for cell in self.across],
             "systems_failing": {
                 scenario: {"failing": failing, "of": of} for scenario, (failing, of) in self.systems_failing.items()
             },
@@ -263,7 +267,19 @@ def summarize(
         totals=_totals(probed),
         tried=tuple(tried),
         flakiness=flakiness([probed, *repeats]) if repeats and probed else None,
+        across=_across(probed, order),
     )
+
+
+def _across(probed: Sequence[Probed], scenarios: Sequence[str]) -> tuple[Cell, ...]:
+    """The paper's Table VII: scenarios by systems, whatever the data set."""
+    if len({one.verdict.data_set for one in probed}) < 2:
+        return ()
+    groups: dict[tuple[str, str], list[Probed]] = {}
+    for one in probed:
+        groups.setdefault((one.verdict.scenario, one.verdict.system), []).append(one)
+    ranked = sorted(groups, key=lambda key: scenarios.index(key[0]))
+    return tuple(_cell(*key, ALL_DATA_SETS, groups[key]) for key in ranked)
 
 
 def _by_place(probed: Sequence[Probed]) -> dict[tuple[str, str], list[Probed]]:

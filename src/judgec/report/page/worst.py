@@ -10,6 +10,7 @@ from judgec.records.conversation import as_turn, holds_turns, speaker
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item, Label
 from judgec.records.scale import Scale
+from judgec.records.trajectory import STEPS, titled
 from judgec.report.columns import NO_NUMBER
 from judgec.report.items import FILE, BrowsedItem, ItemLabel
 from judgec.report.kit import cut, render
@@ -108,9 +109,17 @@ def browsed_items(
             reason=judged.rationale[i],
             labels=[_said_by(label, scale) for label in labels.get(item.item_id, ())],
             texts={name: item.texts(name) for name in _in_reading_order(item)},
+            claims=_detail(judged, i, "claims"),
+            nuggets=_detail(judged, i, "found_nuggets"),
         )
         for i, item in enumerate(items)
     )
+
+
+def _detail(judged: Judgments, row: int, name: str) -> Sequence[Mapping[str, object]]:
+    """A list in the further columns of a judgment; empty where there is none."""
+    found = None if judged.details is None else judged.details[row].get(name)
+    return found if isinstance(found, list) else ()
 
 
 def _least(values: Sequence[float]) -> float | None:
@@ -188,15 +197,19 @@ def _card(one: Disagreement, scale: Scale) -> DisagreementCard:
 
 
 def _shown(item: Item, name: str) -> list[tuple[str, Markup]]:
-    """A field's text; of a conversation the last turns that fit."""
-    if not holds_turns(name, item.inputs):
+    """A field's text; of a conversation or a run the last turns or steps that fit."""
+    if name == STEPS:
+        parts, what = [titled(text) for text in item.texts(name)], "steps"
+    elif holds_turns(name, item.inputs):
+        turns = [as_turn(text) for text in item.texts(name)]
+        parts, what = [(speaker(turn), turn.content) for turn in turns], "turns"
+    else:
         return [("", cut(item.text(name), MOST_CHARACTERS))]
-    turns = [as_turn(text) for text in item.texts(name)]
-    sizes = np.cumsum([min(len(turn.content), MOST_CHARACTERS) for turn in reversed(turns)])
+    sizes = np.cumsum([min(len(said), MOST_CHARACTERS) for _, said in reversed(parts)])
     kept = max(int((sizes <= MOST_OF_TURNS).sum()), 1)
-    left = len(turns) - kept
-    before = [("", escape(f"({left} earlier turns are in {FILE})"))] if left > 0 else []
-    return [*before, *((speaker(turn), cut(turn.content, MOST_CHARACTERS)) for turn in turns[-kept:])]
+    left = len(parts) - kept
+    before = [("", escape(f"({left} earlier {what} are in {FILE})"))] if left > 0 else []
+    return [*before, *((by, cut(said, MOST_CHARACTERS)) for by, said in parts[-kept:])]
 
 
 def _opinion(label: Label, scale: Scale) -> Opinion:

@@ -23,7 +23,8 @@
     return names.length === 1 ? word(grades[names[0]]) : names.map((n) => n + " " + word(grades[n])).join(", ");
   };
   const percent = (share) => (share === null ? "–" : Math.round(100 * share) + " %");
-  const flat = (parts) => parts.map((part) => part.join("")).join(" ");
+  const plain = (piece) => (typeof piece === "string" ? piece : piece[0]);
+  const flat = (parts) => parts.map((part) => part.map(plain).join("")).join(" ");
   const raters = (item) => (item.sides ? item.sides.map((side) => side.who) : item.labels.map((label) => label.rater));
   const searched = data.items.map((item) =>
     [item.item_id, item.query_id, item.agent, item.group, item.reason, item.unscored]
@@ -53,13 +54,35 @@
     name: (a, b) => a.item_id.localeCompare(b.item_id, undefined, { numeric: true }),
   };
 
+  const kind = (verdict) => verdict.replace(/ /g, "-");
+  const marked = (piece) => { // of a claim: its text and its verdict
+    if (typeof piece === "string") return make("mark", "", piece);
+    const made = make("mark", kind(piece[1]), piece[0]);
+    made.title = piece[1];
+    return made;
+  };
+  const checked = (title, found) => { // claims or nuggets, one a line, each with what decides it
+    const box = make("div", "claims");
+    box.append(make("h3", "", title));
+    for (const one of found) {
+      const line = make("p");
+      line.append(make("mark", kind(one.verdict), one.verdict), " ", make("bdi", "", one.text));
+      if (one.importance) line.append(make("span", "quiet", " (" + one.importance + ")"));
+      if (one.sentence) {
+        const where = one.source ? one.source + " " + one.number + ": " : "";
+        line.append(make("br"), make("span", "quiet", where), make("q", "quiet", one.sentence));
+      }
+      box.append(line);
+    }
+    return box;
+  };
   const text = (parts, speakers) => { // speakers: of turns of a conversation, one each
     const box = make("div", "text");
     parts.forEach((part, p) => {
       if (p && !speakers) box.append(make("hr"));
       const into = speakers ? make("div", "turn") : box;
       if (speakers) { into.append(make("b", "", speakers[p])); box.append(into); }
-      part.forEach((piece, n) => into.append(n % 2 ? make("mark", "", piece) : piece));
+      part.forEach((piece, n) => into.append(n % 2 ? marked(piece) : piece));
     });
     return box;
   };
@@ -120,6 +143,8 @@
     const judge = item.unscored === null ? said(item.judge) : "no grade: " + item.unscored;
     opinions.append(opinion("judge", judge, item.reason));
     box.append(opinions);
+    if (item.claims) box.append(checked("Claims", item.claims));
+    if (item.nuggets) box.append(checked("Nuggets", item.nuggets));
     const beside = make("div", "answers");
     for (const [name, parts, speakers] of item.texts) {
       const pair = name === "answer_a" || name === "answer_b";

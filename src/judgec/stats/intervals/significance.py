@@ -7,6 +7,7 @@ from scipy import stats
 
 from judgec.records.label import FloatArray
 
+EQUAL_TO = 12  # decimals: means of the same grades differ in the last bits, and must still be ties
 EXACT_UP_TO = 50  # pairs; SciPy switches to the normal approximation there too
 FAMILY_LEVEL = 0.05  # chance that any look at one test split promotes a judge that is no better
 
@@ -125,4 +126,4 @@ def _differences(a: FloatArray, b: FloatArray) -> FloatArray:
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"samples of shapes {a.shape} and {b.shape}; paired samples are two equal (n_pairs,).")
-    return a - b
+    return np.round(a - b, EQUAL_TO)

@@ -70,6 +70,31 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX leases_by_holder ON leases (holder);
     """,
+    """
+    CREATE TABLE batches (
+        id INTEGER PRIMARY KEY,
+        nonce TEXT NOT NULL UNIQUE,
+        service TEXT NOT NULL,
+        identity TEXT NOT NULL,
+        model TEXT NOT NULL,
+        made REAL NOT NULL,
+        since REAL NOT NULL,
+        sent REAL,
+        holder INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        file TEXT NOT NULL DEFAULT '',
+        remote TEXT
+    );
+    CREATE TABLE batch_calls (
+        batch INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        digest BLOB NOT NULL,
+        attempt INTEGER NOT NULL,
+        prompt_tokens INTEGER NOT NULL,
+        reply_tokens INTEGER NOT NULL,
+        PRIMARY KEY (batch, position)
+    ) WITHOUT ROWID;
+    """,
 )
 SCHEMA = len(MIGRATIONS)
 _COLUMNS = "model, served_by, text, finish, logprobs, input_tokens, output_tokens, usd, finished"
@@ -192,6 +217,10 @@ class Journal:
     def insert(self, statement: str, row: Sequence[Value]) -> int:
         """Run one statement inside of a ``transaction``; returns the identifier of the row that was last made."""
         return int(self._db.execute(statement, row).lastrowid or 0)
+
+    def insert_many(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run a statement inside of a ``transaction`` for each row of parameters."""
+        self._db.executemany(statement, rows)
 
     def within(self, statement: str, digests: Iterable[bytes], holder: int) -> None:
         """Run a statement inside of a ``transaction`` for each digest and the holder."""

@@ -41,15 +41,7 @@ class Leases:
             digests: Of calls.
         """
         with self._journal.transaction():
-            holder = self._live()
-            others: list[int] = []  # of other processes: this one shares what it asks by itself
-            for other, where, pid, started, deadline in self._journal.select(
-                "SELECT id, host, pid, started, deadline FROM holders WHERE id <> ?", (holder,)
-            ):
-                if is_gone(where, pid, started) or deadline < self._clock():
-                    self._forget(other)
-                elif (where, pid) != (host(), os.getpid()):
-                    others.append(other)
+            holder, others = self._live(), self._others()
             wanted = [digest for digest in digests if digest not in self.held]
             self._journal.within("INSERT OR IGNORE INTO leases (digest, holder) VALUES (?, ?)", wanted, holder)
             theirs = self._of(others, wanted) if others else set()
@@ -63,6 +55,24 @@ class Leases:
         self.held.difference_update(ours)
         if ours:
             self._journal.change("DELETE FROM leases WHERE digest = ?", [(digest,) for digest in ours])
+
+    def living(self) -> tuple[int, set[int]]:
+        """Inside of a ``transaction``: this holder, and all that are not known to be dead, this one among them."""
+        holder = self._live()
+        self._others()
+        return holder, {one for (one,) in self._journal.select("SELECT id FROM holders")}
+
+    def _others(self) -> list[int]:
+        """Holders of other processes; what dead ones held is free."""
+        others: list[int] = []  # of other processes: this one shares what it asks by itself
+        for other, where, pid, started, deadline in self._journal.select(
+            "SELECT id, host, pid, started, deadline FROM holders WHERE id <> ?", (self._holder or 0,)
+        ):
+            if is_gone(where, pid, started) or deadline < self._clock():
+                self._forget(other)
+            elif (where, pid) != (host(), os.getpid()):
+                others.append(other)
+        return others
 
     def _of(self, holders: Sequence[int], digests: Sequence[bytes]) -> set[bytes]:
         found: set[bytes] = set()

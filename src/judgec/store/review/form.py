@@ -8,9 +8,9 @@ from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.store.datasheet import Datasheet
 from judgec.store.rows.cells import as_accept, as_grade
-from judgec.store.rows.columns import aspect_columns, infer_task, listed
+from judgec.store.rows.columns import MODES_LIST, aspect_columns, infer_task, listed, task_of_labels
 from judgec.store.rows.grades import position_of, raw_labels, settle_scale
-from judgec.store.rows.modes import LIST, with_modes
+from judgec.store.rows.modes import with_modes
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, as_task, told_by
 from judgec.tasks.spec import MODE_PREFIX
@@ -84,11 +84,11 @@ def form_of(
         UserError: An unknown task, ``accept_at`` off the scale, or failure modes in a list.
         InputError: When the file's grades are not on a scale that could be inferred.
     """
-    known = as_task(task) if task is not None else sheet.task
+    known = task_of_labels(as_task(task) if task is not None else sheet.task, table.columns)
     if with_modes(table, known) is not table:
         raise UserError(
-            f"{table.path}: failure modes stand in a list, column {LIST}; people who grade need a column for each, "
-            f"{MODE_PREFIX}NAME with 1 or 0. Write them so."
+            f"{table.path}: failure modes stand in a list, column {MODES_LIST}; people who grade need a column for "
+            f"each, {MODE_PREFIX}NAME with 1 or 0. Write them so."
         )
     known = known or _task_of(table)
     spec = TASKS[known]

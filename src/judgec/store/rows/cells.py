@@ -4,6 +4,7 @@ import json
 import math
 import re
 
+from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, written
 from judgec.records.scale import Grade
 
 ACCEPT_WORDS = frozenset({"1", "true", "t", "yes", "y", "accept", "accepted", "pass", "passed", "correct"})
@@ -58,6 +59,35 @@ def as_texts(value: object) -> tuple[tuple[str, ...], int]:
     parts = value if isinstance(value, list | tuple) else [value]
     present = [part for part in parts if not is_missing(part)]
     return tuple(map(as_text, present)), sum([not isinstance(part, str) for part in present])
+
+
+def as_nuggets(value: object) -> tuple[tuple[str, ...], int]:
+    """Nuggets as texts that say how important each is, and how many were neither text nor object.
+
+    A list of texts (``vital: ...``, ``okay: ...``; without a word vital) or of objects with ``text`` and
+    ``importance``, as TREC's nuggetizer writes them; a JSON list; or one text with a nugget a line.
+
+    Raises:
+        ValueError: An object without a text, or of another importance.
+    """
+    if isinstance(value, str) and not value.lstrip().startswith("["):
+        value = value.splitlines()
+    texts, count = as_texts(value)
+    return tuple(written(_nugget(text)) for text in texts), count - sum(text.startswith("{") for text in texts)
+
+
+def _nugget(text: str) -> Nugget:
+    if not text.startswith("{"):
+        return as_nugget(text)
+    try:
+        given = json.loads(text)
+    except json.JSONDecodeError:
+        return as_nugget(text)
+    said, importance = given.get("text"), given.get("importance") or VITAL
+    if importance not in {VITAL, OKAY} or not isinstance(said, str) or not said.strip():
+        seen = f"importance {importance!r}" if importance not in {VITAL, OKAY} else f"text {said!r}"
+        raise ValueError(f"{NUGGETS}: {seen}; a text that is {VITAL} or {OKAY} is needed. Mend the nugget, or drop it.")
+    return Nugget(said.strip(), importance)
 
 
 def as_grade(value: object) -> Grade | None:

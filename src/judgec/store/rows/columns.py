@@ -8,7 +8,9 @@ from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, advised, also_called
-from judgec.tasks.spec import ASPECT_PREFIX
+from judgec.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
+
+MODES_LIST = "modes"  # the column that lists failure modes
 
 
 def as_rename(pairs: Sequence[str]) -> dict[str, str]:
@@ -95,7 +97,12 @@ def infer_task(table: Table) -> tuple[Task, str]:
     Raises:
         InputError: When the columns fit no task; it says what each lacks.
     """
-    fits = [task for task in TASKS if not missing_columns(table.columns, task, labelled=True)]
+    fits = [
+        task
+        for task, spec in TASKS.items()
+        if not missing_columns(table.columns, task, labelled=True)
+        and (not spec.inferred_by or set(spec.inferred_by) & set(table.columns))
+    ]
     if not fits:
         lacks = "; ".join(
             f"{task} lacks {listed(missing_columns(table.columns, task, labelled=True))}" for task in advised()
@@ -116,6 +123,14 @@ def infer_task(table: Table) -> tuple[Task, str]:
     if len(fits) > 1:
         note += f" They fit {listed(fits[1:])} too; --task chooses another."
     return task, note
+
+
+def task_of_labels(task: Task | None, columns: Sequence[str]) -> Task | None:
+    """The task that was named, or the one that takes its place where the labels are failure modes."""
+    if task is None or not TASKS[task].modes_task:
+        return task
+    modes = MODES_LIST in columns or bool(aspect_columns(columns, MODE_PREFIX))
+    return TASKS[task].modes_task if modes and not label_columns(columns, task) else task
 
 
 def require_columns(table: Table, task: Task, *, labelled: bool) -> None:
@@ -140,6 +155,8 @@ def missing_columns(columns: Sequence[str], task: Task, *, labelled: bool) -> tu
     """The columns that ``task`` needs and the table lacks; alternatives are joined by "or"."""
     spec = TASKS[task]
     missing = [name for name in spec.required if name not in columns]
+    if spec.one_of and not set(spec.one_of) & set(columns):
+        missing.append(" or ".join(spec.one_of))
     if labelled:
         has_label = aspect_columns(columns, spec.prefix) if spec.by_aspect else set(spec.labels) & set(columns)
         if not has_label:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from judgec.records.conversation import DIALOGUE
 from judgec.records.label import Item, Task, Text
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.store.rows.lists import as_list
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS
 from judgec.tasks.spec import TaskSpec
@@ -52,7 +53,12 @@ def collect_items(table: Table, task: Task) -> Collected:
             faults.append((index, f"{where}: no query; every row needs one. Fill it in, or delete the row."))
             item_of.append(-1)
             continue
-        inputs, converted = _inputs(row, fields, spec)
+        try:
+            inputs, converted = _inputs(row, fields, spec)
+        except ValueError as fault:
+            faults.append((index, f"{table.where(index)}: {fault}"))
+            item_of.append(-1)
+            continue
         if index == 0 or table.lines[index] != table.lines[index - 1]:  # raters of one row count it once
             not_text += converted
             empty += "" in map(inputs.get, spec.graded)
@@ -86,6 +92,9 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
     """The row's inputs as text, and how many cells were something else.
 
     What is graded is judged as empty where it is missing, and never left out.
+
+    Raises:
+        ValueError: A nugget of another importance than there is.
     """
     inputs: dict[str, Text] = {}
     converted = 0
@@ -95,7 +104,7 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
             if name in spec.graded:
                 inputs[name] = ""
         elif name in spec.lists:
-            texts, count = as_texts(value)
+            texts, count = as_list(name, value)
             converted += count
             if texts:
                 inputs[name] = texts

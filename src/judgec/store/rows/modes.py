@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from judgec.errors import InputError
 from judgec.store.rows.cells import is_missing
+from judgec.store.rows.columns import MODES_LIST as LIST
 from judgec.store.rows.columns import aspect_columns
 from judgec.store.table import Table
-from judgec.tasks.registry import TASKS
+from judgec.tasks.registry import TASKS, finds_modes
 from judgec.tasks.spec import MODE_PREFIX, PREFIXES
 
-LIST = "modes"
-TASK = "modes"
 _VALID = 'a list of names, or names separated by commas, is needed; [] where there are none. Write ["hallucination"]'
 
 
@@ -30,7 +29,8 @@ def with_modes(table: Table, task: str | None, known: Iterable[str] = ()) -> Tab
     Raises:
         InputError: Every cell that is no list of names.
     """
-    if LIST not in table.columns or task not in {None, TASK} or (task is None and _labelled_otherwise(table)):
+    other = task is not None and not finds_modes(task)
+    if LIST not in table.columns or other or (task is None and _labelled_otherwise(table)):
         return table
     faults: list[str] = []
     said: list[tuple[str, ...] | None] = []

@@ -5,13 +5,15 @@ Source: argilla 2.8 ``records.to_list(flatten=...)``; ``FeedbackDataset`` of 1.x
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.scores.records import ExportRecord, Origin, Score, ScoreExport
 from judgec.store.scores.texts import flat, inputs_of, parsed
 from judgec.store.table import Row
 
-RESPONSES, SUGGESTION = ".responses", ".suggestion"
+RESPONSES, SUGGESTION, OLD_SUGGESTION = ".responses", ".suggestion", "-suggestion"
+LONGEST = 100  # characters of a label; a question that somebody answered with more asks for a text
 NESTED = {"responses", "suggestions", "fields", "metadata", "vectors", "id"}
 NOT_ONE = "several values at once, spans or a ranking: not one grade"
 
@@ -23,6 +25,8 @@ def read_argilla(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> 
     scores: list[Score] = []
     skipped: Counter[str] = Counter()
     stateless = 0
+    if not any(_is_record(record.fields) for record in records):
+        return ScoreExport({}, ())
     for number, record in enumerate(records, 1):
         fields: Row = {name: parsed(value) for name, value in record.fields.items() if not is_missing(value)}
         item = as_id(fields.get("id", fields.get("external_id", f"record-{number}")))
@@ -48,7 +52,28 @@ def read_argilla(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> 
             else:
                 skipped["without a value"] += 1
     form = f"This form of export does not tell drafts from submitted responses: all {stateless} are taken. Export flat."
+    texts = {score.name for score in scores if isinstance(score.value, str) and _is_prose(score.value)}
+    scores = [replace(score, kind="text") if score.name in texts else score for score in scores]
     return ScoreExport(items, scores, skipped, (form,) if stateless else ())
+
+
+def _is_prose(answer: str) -> bool:
+    return len(answer) > LONGEST or "\n" in answer.strip()
+
+
+def _is_record(fields: Row) -> bool:
+    """Whether anything in it is Argilla's own: responses, suggestions, its id."""
+    if "_server_id" in fields or isinstance(parsed(fields.get("responses")), Mapping):
+        return True
+    return isinstance(parsed(fields.get("suggestions")), Mapping) or any(
+        name.endswith((RESPONSES, SUGGESTION, OLD_SUGGESTION)) or _is_responses(parsed(value))
+        for name, value in fields.items()
+    )
+
+
+def _is_responses(value: object) -> bool:
+    """A column of version 1: what each person said."""
+    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) and "user_id" in v for v in value)
 
 
 def _columns(value: object) -> Row:
@@ -86,10 +111,10 @@ def _flat(item: str, fields: Row, skipped: Counter[str]) -> Iterator[Score]:
         elif name.endswith(SUGGESTION):
             about = {part: fields.get(f"{name}.{part}") for part in ("score", "agent")}
             yield _suggestion(item, name.removesuffix(SUGGESTION), value, about)
-        elif name.endswith("-suggestion"):
+        elif name.endswith(OLD_SUGGESTION):
             about = _columns(fields.get(f"{name}-metadata"))
-            yield _suggestion(item, name.removesuffix("-suggestion"), value, about)
-        elif isinstance(value, list) and value and all(isinstance(v, Mapping) and "user_id" in v for v in value):
+            yield _suggestion(item, name.removesuffix(OLD_SUGGESTION), value, about)
+        elif isinstance(value, list) and _is_responses(value):
             for one in value:
                 if one.get("status") == "submitted":
                     yield _response(item, name, one.get("value"), one.get("user_id"))
@@ -114,4 +139,4 @@ def _single(value: object) -> object:
 
 
 def _of_question(column: str, questions: set[str]) -> bool:
-    return any(column == name or column.startswith((f"{name}.", f"{name}-suggestion")) for name in questions)
+    return any(column == name or column.startswith((f"{name}.", f"{name}{OLD_SUGGESTION}")) for name in questions)

@@ -30,6 +30,9 @@ def read_label_studio(records: Sequence[ExportRecord], rename: Mapping[str, str]
         if "annotation_id" in fields or (record.flat and "annotations" not in fields):
             _row(record, number, rename, items, scores, skipped)
             continue
+        if not {"annotations", "completions", "predictions"} & set(fields) and not {"id", "data"} <= set(fields):
+            skipped["neither task nor annotation"] += 1
+            continue
         item = as_id(fields.get("id", f"task-{number}"))
         data = parsed(fields.get("data"))
         shown = data if isinstance(data, Mapping) else {k: v for k, v in fields.items() if k not in TASK_PARTS}
@@ -114,6 +117,8 @@ def _value(result: Row) -> object:
     if {"start", "end", "x", "y"} & set(value):
         return dict(value)  # of a region
     inner = value.get(kind, value.get("text", value.get("choices")))
+    if kind == "textarea" and isinstance(inner, list):
+        return "\n".join(map(as_text, inner))
     while isinstance(inner, list) and len(inner) == 1:
         (inner,) = inner
     return inner

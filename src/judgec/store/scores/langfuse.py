@@ -96,7 +96,7 @@ def _score(fields: Row) -> Score | None:
     return Score(
         item=as_id(item),
         name="correction" if correction else as_text(fields["name"]),
-        value=fields.get("long_string_value") if correction else value,
+        value=fields.get("long_string_value", value) if correction else value,
         origin=ORIGINS.get(source, "unmarked"),
         annotator=as_id(who["author_user_id"]) if "author_user_id" in who else "",
         comment=as_text(fields.get("comment", "")),

@@ -74,9 +74,13 @@ def _score(fields: Row) -> Score:
     source = source if isinstance(source, Mapping) else {}
     kind = str(source.get("type") or fields.get("feedback_source.type") or "")
     who = (source.get(name) or fields.get(f"feedback_source.{name}") for name in ("user_name", "user_id"))
-    value = parsed(fields.get("value", fields.get("score")))
+    said, number = parsed(fields.get("value")), fields.get("score")
+    alone = is_missing(said) or (isinstance(said, dict | list) and not is_missing(number))
+    value = number if alone else said
     correction = parsed(fields.get("correction"))
     more = {name: cell for name, cell in flat(fields).items() if name.partition(".")[0] not in KNOWN}
+    other = {"value": said} if alone else {"score": number}
+    more |= {name: cell for name, cell in other.items() if not is_missing(cell)}
     return Score(
         item=as_id(fields.get("run_id", fields.get("trace_id"))),
         name=as_text(fields["key"]),

@@ -17,6 +17,7 @@ ORIGINS: Mapping[str, Origin] = {"ui": "human", "online_scoring": "machine"}  # 
 KNOWN = {"name", "category_name", "value", "reason", "source", "created_at", "last_updated_at", "created_by"}
 PARTS = {"input", "output", "dataset_item_data", "evaluation_task_output", "feedback_scores", "id"}
 OUTPUT = "output"
+TEXTS = {"input", "output", "dataset_item_data", "evaluation_task_output"}  # a trace or an item has one
 
 
 def read_opik(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> ScoreExport:
@@ -29,7 +30,7 @@ def read_opik(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sco
         held = parsed(fields.get("feedback_scores"))
         if record.flat and "feedback_scores" not in fields:
             item, row, given = _row_of_csv(record, number, rename)
-        elif "id" in fields or isinstance(held, list):
+        elif isinstance(held, list) or ("id" in fields and TEXTS & set(fields)):
             item, row = as_id(fields.get("id", f"item-{number}")), _item(fields)
             given = (
                 [_score(item, dict(one)) for one in held or [] if isinstance(one, Mapping)]

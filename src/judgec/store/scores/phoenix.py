@@ -54,13 +54,13 @@ def read_phoenix(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> 
     roots = {_trace_id(span): name for name, span in spans.items() if "parent_id" not in span}
     scores: list[Score] = []
     for fields in given:
-        item = as_id(fields.get("span_id", fields.get("target_id", "")))
+        target = {f"{as_text(fields.get('target_type', 'span'))}_id": fields.get("target_id"), **fields}
+        item, trace = as_id(target.get("span_id") or ""), as_id(target.get("trace_id") or "")
         if "document_position" in fields:
             skipped["of a single retrieved document"] += 1
-        elif not item and "trace_id" not in fields:
+        elif not item and not trace:
             skipped["of a session, which has no answer of its own"] += 1
         else:
-            trace = as_id(fields.get("trace_id", ""))
             scores.append(_score(fields, item or roots.get(trace, trace)))
     scored = {score.item for score in scores}
     wanted = {name: item for name, item in items.items() if name in scored or name in roots.values()}

@@ -1,6 +1,7 @@
 """The tools whose exports are read, by the name that ``--import TOOL:FILE`` begins with."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from judgec.errors import InputError
 from judgec.store.scores.argilla import read_argilla
@@ -52,4 +53,8 @@ def read_scores(tool: str, file: str, rename: Mapping[str, str]) -> ScoreExport:
                 )
             ]
         )
+    if not found.scores and not found.skipped:
+        fields = some(name for record in records for name in record.fields)
+        note = f"No score in {file}; the fields are {fields}. --import other:FILE --map FIELD=grade reads one of them."
+        return replace(found, notes=(*found.notes, note))
     return found

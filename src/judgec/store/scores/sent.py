@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgec.errors import InputError
+from judgec.store.formulas import unguarded
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import aspect_columns, listed
 from judgec.store.rows.graded import JUDGED_BY
@@ -58,6 +59,7 @@ def scores_of(table: Table, name: str | None, default: str) -> tuple[list[SentSc
     """
     judged = next((match for column in table.columns if (match := _JUDGED.fullmatch(column))), None)
     prefix = judged[1] if judged else ""
+    guards = judged is not None and not table.path.endswith((".jsonl", ".parquet"))
     item = next((column for column in (ITEM_ID, f"{prefix}{ITEM_ID}") if column in table.columns), None)
     columns = _grade_columns(table, prefix, judged=judged is not None)
     if item is None or not columns:
@@ -71,7 +73,8 @@ def scores_of(table: Table, name: str | None, default: str) -> tuple[list[SentSc
         )
     found: dict[tuple[str, str, str, str], SentScore] = {}
     skipped: Counter[str] = Counter()
-    for index, row in enumerate(table.rows):
+    for index, written in enumerate(table.rows):
+        row = {k: unguarded(v) if isinstance(v, str) else v for k, v in written.items()} if guards else written
         if is_missing(row.get(item)):
             raise InputError([f"{table.where(index)}: no {item}; every row needs the tool's id. Fill it in."])
         for aspect, cell, more in _cells(row, columns, prefix):

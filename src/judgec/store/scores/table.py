@@ -4,13 +4,16 @@ Every score that came in is counted once: as a label, a verdict, a text that is 
 it is none of these.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Literal
 
 from judgec.errors import InputError
-from judgec.store.rows.cells import as_accept, as_grade, is_accept_word, is_missing
+from judgec.store.formulas import NUMBER
+from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.scores.records import ABOUT, INPUTS, Score, ScoreExport, is_label_column, some
 from judgec.store.scores.texts import answer_in, documents_in, question_in
@@ -23,6 +26,8 @@ FIRST = ("item_id", *INPUTS, "annotator")
 UNNAMED = "evaluators"  # the judge of several aspects where the tool names each of its evaluators after a metric
 MACHINE_TEXT = "a machine's texts"
 REPLACED = "replaced by a later one of the same person"
+VALUELESS = "without a value"
+RATIONALE = "rationale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,11 @@ def imported(export: ScoreExport, where: str, rename: Mapping[str, str], unmarke
     scores = _settled(export.scores, where, unmarked)
     items = _renamed(export, where, rename)
     skipped = Counter(export.skipped)
-    told = [score for score in scores if score.kind == "text"]
+    valued = list(_valued(scores, rename, skipped))
+    told = [score for score in valued if score.kind == "text"]
     texts = [score for score in told if score.origin == "human"]
     skipped[MACHINE_TEXT] += len(told) - len(texts)
-    graded = [score for score in scores if score.kind != "text"]
+    graded = [score for score in valued if score.kind != "text"]
     human = _newest([score for score in graded if score.origin == "human"], skipped)
     machine = [score for score in graded if score.origin == "machine"]
     columns = _columns(human, rename)
@@ -110,6 +116,20 @@ def _settled(scores: Sequence[Score], where: str, unmarked: As | None) -> list[S
     ]
 
 
+def _valued(scores: Sequence[Score], rename: Mapping[str, str], skipped: Counter[str]) -> Iterable[Score]:
+    """The scores that say something: a comment without a grade is a text, and so is what --map calls a rationale."""
+    for score in scores:
+        told = score.kind == "text"
+        if rename.get(score.name) == RATIONALE and not is_missing(score.value):
+            yield replace(score, name=RATIONALE, kind="text")
+        elif not is_missing(score.value) and (told or as_grade(score.value) is not None):
+            yield score
+        elif score.comment:
+            yield replace(score, kind="text", value=score.comment, comment="")
+        else:
+            skipped[VALUELESS] += 1
+
+
 def _renamed(export: ScoreExport, where: str, rename: Mapping[str, str]) -> dict[str, Row]:
     """The items with the user's names of fields, read as what they are now."""
     fields = list(dict.fromkeys(name for item in export.items.values() for name in item))
@@ -144,7 +164,7 @@ def _newest(scores: Sequence[Score], skipped: Counter[str]) -> list[Score]:
     """One score an item, metric and person: the newest; who is not named is somebody else each time."""
     kept: dict[tuple[str, str, str], Score] = {}
     unnamed: Counter[tuple[str, str]] = Counter()
-    for score in sorted(scores, key=lambda one: one.time):
+    for score in sorted(scores, key=lambda one: _moment(one.time)):
         who = score.annotator
         if not who:
             unnamed[score.item, score.name] += 1
@@ -154,6 +174,15 @@ def _newest(scores: Sequence[Score], skipped: Counter[str]) -> list[Score]:
         kept[score.item, score.name, who] = replace(score, annotator=who)
     order = {score.item: at for at, score in reversed(list(enumerate(scores)))}
     return sorted(kept.values(), key=lambda one: order[one.item])
+
+
+def _moment(time: str) -> tuple[float, str]:
+    """A time to sort by, whatever its zone and digits; one that cannot be read is before all others."""
+    try:
+        at = datetime.fromisoformat(time)
+    except ValueError:
+        return (float(time) if NUMBER.fullmatch(time) else -math.inf, time)
+    return ((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp(), time)
 
 
 def _columns(human: Sequence[Score], rename: Mapping[str, str]) -> dict[str, str]:
@@ -180,6 +209,7 @@ def _label_rows(
     for text in texts:
         own = of.setdefault(text.item, {})
         own.setdefault(text.annotator or next(iter(own), UNKNOWN), []).append(text)
+    fields = {name for item in items.values() for name in item}
     words = {name for name in columns if all(_is_word(score.value) for score in human if score.name == name)}
     binary = words if len(columns) > 1 else set()
     rows: list[Row] = []
@@ -191,12 +221,13 @@ def _label_rows(
             said = [score for score in given if score.kind != "text"]
             row: Row = dict(shown) | ({"annotator": annotator} if annotator else {})
             row |= {columns[one.name]: _number(one.value) if one.name in binary else one.value for one in said}
-            for text in (one for one in given if one.kind == "text"):
-                replaced += text.name in row
-                row[text.name] = text.value
+            for text in sorted((one for one in given if one.kind == "text"), key=lambda one: _moment(one.time)):
+                column = _text_column(text.name, fields)
+                replaced += column in row
+                row[column] = text.value
             comments = [f"{one.name}: {one.comment}" * (len(columns) > 1) or one.comment for one in said if one.comment]
             if comments:
-                row["rationale"] = "\n".join(comments)
+                row[RATIONALE] = "\n".join([*([as_text(row[RATIONALE])] if RATIONALE in row else []), *comments])
             if times := [one.time for one in given if one.time]:
                 row["created_at"] = max(times)
             more = {_about(one, columns, name): cell for one in given for name, cell in one.more.items()}
@@ -205,7 +236,15 @@ def _label_rows(
 
 
 def _about(score: Score, columns: Mapping[str, str], name: str) -> str:
-    return f"{score.name if len(columns) > 1 or score.kind == 'text' else 'score'}.{name}"
+    own = f"{score.name if len(columns) > 1 or score.kind == 'text' else 'score'}.{name}"
+    return f"score.{own}" if is_label_column(own) else own
+
+
+def _text_column(name: str, fields: Collection[str]) -> str:
+    """The column of a person's text: none that holds anything else."""
+    if name == RATIONALE:
+        return name
+    return f"text.{name}" if name in {*FIRST, *ABOUT, *fields} or is_label_column(name) else name
 
 
 def _is_word(value: object) -> bool:

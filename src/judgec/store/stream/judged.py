@@ -65,7 +65,15 @@ def kind_of(out: Path) -> str:
     return kind
 
 
-def names_of(out: Path, items: ItemStream, rename: Mapping[str, str], aspects: Sequence[str], *, inputs: bool) -> Names:
+def names_of(
+    out: Path,
+    items: ItemStream,
+    rename: Mapping[str, str],
+    aspects: Sequence[str],
+    *,
+    inputs: bool,
+    details: Sequence[str] = (),
+) -> Names:
     """What the columns are called, so that none has the name of a column of the input.
 
     Args:
@@ -74,6 +82,7 @@ def names_of(out: Path, items: ItemStream, rename: Mapping[str, str], aspects: S
         rename: Our column names by those of the file.
         aspects: What is graded.
         inputs: Whether the columns of the input are written too.
+        details: Further columns, of the task.
     """
     if len(aspects) == 1:
         graded = list(GRADED)
@@ -81,7 +90,7 @@ def names_of(out: Path, items: ItemStream, rename: Mapping[str, str], aspects: S
         graded = [f"{name}s" for name in GRADED]
     else:
         graded = [f"{name}.{aspect}" for name in GRADED for aspect in aspects]
-    keys, taken = [*graded, *WHOLE], set(items.columns) if inputs else set()
+    keys, taken = [*graded, *WHOLE, *details], set(items.columns) if inputs else set()
     has_id = ITEM_ID in taken and rename.get(ITEM_ID, ITEM_ID) == ITEM_ID
     return Names(None if has_id else _free([ITEM_ID], taken) + ITEM_ID, {key: _free(keys, taken) + key for key in keys})
 
@@ -219,7 +228,7 @@ def _kinds(names: Names, scale: Scale) -> dict[str, type]:
     kinds = {type(grade) for grade in scale.grades}
     grade: type = next(iter(kinds)) if len(kinds) == 1 else float if kinds == {int, float} else str
     by_name = {"grade": grade, "score": float, "accept": bool, "confidence": float}
-    by_name |= {"stated_confidence": float, LEARNED: bool}
+    by_name |= {"stated_confidence": float, LEARNED: bool, "vital_recall": float, "nugget_recall": float}
     return {column: by_name.get(key.partition(".")[0], str) for key, column in names.added.items()}
 
 

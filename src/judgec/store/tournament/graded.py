@@ -1,7 +1,7 @@
 """Reads experts' grades of the agents' answers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judgec.errors import UserError
 from judgec.records.label import Label
@@ -34,7 +34,8 @@ def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mappin
     """The experts' grades of the agents that play, on the queries that they answered.
 
     Args:
-        table: Labels with a column ``agent``, in any shape that labels have.
+        table: Labels with a column ``agent``, in any shape that labels have; without ``query`` or ``answer`` these are
+            the tournament's own, by ``query_id`` and ``agent``.
         sheet: Their datasheet.
         entries: Who plays, and on what.
         rename: Our column names by theirs; those of other tables are left alone.
@@ -44,11 +45,13 @@ def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mappin
         UserError: No agent is named, or none of these, on these queries.
     """
     own = {theirs: ours for theirs, ours in rename.items() if theirs in table.columns}
-    labels = label_file(table, sheet, rename=own).labels
+    whole, others = _with_texts(table, entries, own)
+    if table.rows and not whole.rows:
+        raise _no_such_agent(table, entries)
+    labels = label_file(whole, sheet, rename=own).labels
     experts = experts_of(labels)
     scores: dict[tuple[str, str], dict[str, float]] = {}
     cells: dict[str, tuple[str, str]] = {}
-    others = 0
     for item, row in zip(labels.items, experts.grade, strict=True):
         if item.agent is None or (item.query_id, item.agent) not in entries.answers:
             others += 1
@@ -57,11 +60,7 @@ def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mappin
         scores[item.query_id, item.agent] = given
         cells[item.item_id] = item.query_id, item.agent
     if not scores:
-        known = ", ".join(entries.agents[:5])
-        raise UserError(
-            f"{table.path}: no row is of an agent that plays ({known}) and a query that it answered; columns agent and "
-            "query_id are needed, with the names of the answers. Correct them, or leave --labels out."
-        )
+        raise _no_such_agent(table, entries)
     notes = [f"{table.path}: {len(scores)} answers of agents that play are graded by experts."]
     notes += [f"{table.path}: {others} items of others, or of other queries, are left out."] if others else []
     by_cell: dict[tuple[str, str], list[Label]] = {}
@@ -69,3 +68,28 @@ def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mappin
         if label.item_id in cells:
             by_cell.setdefault(cells[label.item_id], []).append(label)
     return GradedAgents(scores, by_cell, labels.scale, tuple(notes))
+
+
+def _with_texts(table: Table, entries: Entries, rename: Mapping[str, str]) -> tuple[Table, int]:
+    """The table with the tournament's queries and answers where it has none; and how many rows of others that left out.
+
+    A table of grades alone names each answer by ``query_id`` and ``agent``.
+    """
+    theirs = {rename.get(column, column): column for column in table.columns}
+    lacking = [name for name in ("query", "answer") if name not in theirs]
+    if not lacking or "query_id" not in theirs or "agent" not in theirs:
+        return table, 0
+    cells = [(str(row.get(theirs["query_id"], "")), str(row.get(theirs["agent"], ""))) for row in table.rows]
+    kept = [at for at, cell in enumerate(cells) if cell in entries.answers]
+    texts = [{"query": entries.queries[cells[at][0]], "answer": entries.answers[cells[at]]} for at in kept]
+    rows = [{**table.rows[at], **{name: text[name] for name in lacking}} for at, text in zip(kept, texts, strict=True)]
+    lines = tuple(table.lines[at] for at in kept)
+    return replace(table, columns=(*table.columns, *lacking), rows=tuple(rows), lines=lines), len(cells) - len(kept)
+
+
+def _no_such_agent(table: Table, entries: Entries) -> UserError:
+    known = ", ".join(entries.agents[:5])
+    return UserError(
+        f"{table.path}: no row is of an agent that plays ({known}) and a query that it answered; columns agent and "
+        "query_id are needed, with the names of the answers. Correct them, or leave --labels out."
+    )

@@ -98,6 +98,14 @@ def documents_of(span: TracedSpan) -> list[str]:
     return found or documents_in(span.attributes.get("ai.observability.retrieval.retrieved_contexts"))
 
 
+def asked_of_retriever(span: TracedSpan) -> str:
+    """What was searched for."""
+    given = parsed(_first(span, "gen_ai.retrieval.query.text", "input.value", "mlflow.spanInputs"))
+    if isinstance(given, Mapping) and len(given) == 1:
+        (given,) = given.values()
+    return "" if is_missing(given) else as_text(given)
+
+
 def is_tool(span: TracedSpan) -> bool:
     """Whether the span is the call of a tool."""
     kind = as_text(span.attributes.get("openinference.span.kind", span.attributes.get("traceloop.span.kind", "")))

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 from judgec.errors import InputError
 from judgec.records.conversation import ASSISTANT, USER
+from judgec.records.trajectory import STEPS
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.scores.texts import answer_in, question_in
 from judgec.store.table import Row, Table
 from judgec.store.traces.dialects import TracedTurn, documents_of, exchange_of, is_tool, tool_of
 from judgec.store.traces.spans import TracedSpan, read_spans
+from judgec.store.traces.steps import steps_of
 
 SESSION = ("gen_ai.conversation.id", "session.id", "langfuse.session.id", "traceloop.association.properties.session_id")
 AGENT = ("gen_ai.agent.name", "resource.service.name")
@@ -36,8 +38,8 @@ def read_traces(path: str, exports: Sequence[tuple[int, Mapping[str, object]]]) 
     Columns: ``item_id`` (of the trace), ``query``, ``answer``, ``reference`` (what people expected),
     ``contexts`` (documents that were retrieved), ``conversation`` (where there was more than a question and an answer:
     earlier traces of the session, tool calls and their results), ``query_id`` (of the session), ``agent``, ``model``,
-    ``latency_seconds``, ``input_tokens``, ``output_tokens``, ``cost_usd``, ``tool_calls``, ``errors``, ``started``; a
-    column that no trace fills is absent.
+    ``latency_seconds``, ``input_tokens``, ``output_tokens``, ``cost_usd``, ``tool_calls``, ``errors``, ``started``,
+    ``steps`` (what happened before the answer, in order); a column that no trace fills is absent, apart from ``steps``.
 
     Args:
         path: For messages.
@@ -66,7 +68,7 @@ def read_traces(path: str, exports: Sequence[tuple[int, Mapping[str, object]]]) 
         seen = f"{path}:1: {len(traces)} traces of {len(spans)} spans, none with the texts of question and answer"
         raise InputError([f"{seen}; both are needed. {CAPTURE}"])
     columns = dict.fromkeys(name for name in COLUMNS if any(name in row for row in rows))
-    columns |= dict.fromkeys(name for row in rows for name in row)
+    columns |= dict.fromkeys(name for row in rows for name in row) | {STEPS: None}
     wrote = ", ".join(f"{dialect} in {n}" for dialect, n in dialects.most_common()) or "texts of the whole run alone"
     notes = [f"{len(traces)} traces of {len(spans)} spans; messages: {wrote}."]
     if silent:
@@ -99,6 +101,8 @@ def _row(
     row: Row = {"item_id": trace, "query": query, "answer": answer}
     if expected := as_text(root.attributes.get(EXPECTED, "")):
         row["reference"] = expected
+    if steps := steps_of(spans, exchanges, answer):
+        row[STEPS] = steps
     if documents := list(dict.fromkeys(text for span in spans for text in documents_of(span))):
         row["contexts"] = documents
     if len(turns) > len((query, answer)):

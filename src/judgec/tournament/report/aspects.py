@@ -15,7 +15,7 @@ from judgec.records.label import FloatArray
 from judgec.report.columns import Column, TableColumns
 from judgec.report.kit import shown
 from judgec.report.numbers import number, p_value, show
-from judgec.stats.intervals.significance import PairedTest, holm, paired_t, wilcoxon
+from judgec.stats.intervals.significance import EQUAL_TO, PairedTest, holm, paired_t, wilcoxon
 
 ALPHA = 0.05
 MOST_AGENTS = 40  # of which every pair is tested
@@ -168,7 +168,14 @@ def _tested(
     one, other = one[both], other[both]
     means = (float(one.mean()), float(other.mean()))
     return AspectTest(
-        grader, aspect, pair, pooled, means, _difference(one - other), paired_t(one, other), wilcoxon(one, other)
+        grader,
+        aspect,
+        pair,
+        pooled,
+        means,
+        _difference(np.round(one - other, EQUAL_TO)),
+        paired_t(one, other),
+        wilcoxon(one, other),
     )
 
 

@@ -19,7 +19,7 @@ from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import length_rows, rate_rows
 from judgec.tournament.retrieval import RetrievalTable
 
-MOST_NAMED = 4  # agents that the first is not told apart from
+MOST_NAMED = 4  # agents in a sentence
 MOST_PAIRS = 100  # rows of paired differences; all are in retrieval_pairs.csv
 
 
@@ -70,7 +70,8 @@ def _verdict(found: Evaluation) -> str:
     if len(ties) == len(others):
         return f"{best}, but no agent is told apart from it: these games do not name a winner."
     if ties:
-        return f"{best}; it is not told apart from {', '.join(ties[:MOST_NAMED])}{_more(ties)}."
+        beaten = [row.agent for row in others if row.agent not in ties]
+        return f"{best}: better than {_names(beaten)}; not told apart from {_names(ties)}."
     return f"{best}, and better than every other agent (5 %, all pairs, Holm)."
 
 
@@ -79,8 +80,10 @@ def _level(rows: Sequence[LeaderboardRow]) -> bool:
     return all(set(row.group) & set(rows[0].group) for row in rows if row.rated.value is not None)
 
 
-def _more(names: Sequence[str]) -> str:
-    return f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+def _names(agents: Sequence[str]) -> str:
+    """As many as fit a sentence, and how many there are beside them."""
+    named = agents if len(agents) <= MOST_NAMED + 1 else agents[:MOST_NAMED]  # "and 1 more" is longer than a name
+    return ", ".join(named) + (f" and {len(agents) - len(named)} more" if len(agents) > len(named) else "")
 
 
 def _next(found: Evaluation) -> list[str]:

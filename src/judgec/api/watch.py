@@ -1,0 +1,360 @@
+"""``judgec.watch``: judges a sample of an application's new traces, and says what is known of all of them."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgec.api.frames import frame_part
+from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
+from judgec.api.options.watch import WatchOptions
+from judgec.api.verb import verb
+from judgec.api.watch_state import Known, WatchedRate, alerts_of, known_of, next_proposals, settle
+from judgec.errors import InputError, UserError
+from judgec.lm.usage import Spent
+from judgec.lm.watch import Watch
+from judgec.records.card import ProgramCard
+from judgec.records.conversation import TURNS, usual_turn
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import Item
+from judgec.store.labels import read_item_file
+from judgec.store.programs import Program
+from judgec.store.rows.cells import as_accept, as_grade
+from judgec.store.rows.grades import position_of
+from judgec.store.stream.pieces import pieces_of
+from judgec.store.table import Table
+from judgec.store.tables import read_table
+from judgec.store.watched import WatchedTrace, WatchState, open_state
+from judgec.tracking.store import TrackingStore, tracking_store
+from judgec.tracking.traces import MLFLOW_PREFIX
+from judgec.tracking.watched_traces import (
+    ExpertLabel,
+    SampledTrace,
+    TraceLook,
+    TracesSeen,
+    log_judged,
+    look_at_traces,
+)
+from judgec.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_AT_ONCE = 500  # traces that are judged before their feedback is logged
+NO_TEXT = "no text: the trace has no question or no answer"
+SAID = "the judge's feedback"
+
+
+@dataclass(frozen=True)
+class WatchReport:
+    """What one look came to.
+
+    Args:
+        judge: ``NAME@VERSION``.
+        source: Whose traces.
+        counts: New traces, sampled ones, unscored ones, those still running.
+        rate: The rates, and whether they hold.
+        alerts: Each alert that was asked for, with why it fired or None.
+        propose: Traces to send to experts.
+        spent: On models.
+        notes: What to know about it.
+    """
+
+    judge: str
+    source: str
+    counts: Mapping[str, int]
+    rate: WatchedRate
+    alerts: Mapping[str, str | None]
+    propose: tuple[str, ...]
+    spent: Spent
+    notes: tuple[str, ...]
+
+    @property
+    def fired(self) -> tuple[str, ...]:
+        """Why alerts fired, a sentence each."""
+        return tuple(why for why in self.alerts.values() if why)
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The rates with their limits."""
+        import pandas as pd
+
+        rows = {"judge": self.rate.raw, "corrected": self.rate.corrected}
+        return pd.DataFrame(
+            {name: {"rate": one.value, "low": one.low, "high": one.high} for name, one in rows.items()}
+        ).T
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {
+            "judge": self.judge,
+            "source": self.source,
+            **self.counts,
+            **self.rate.to_json(),
+            "alerts": {name: {"fired": why is not None, "why": why} for name, why in self.alerts.items()},
+            "propose": list(self.propose),
+            "lm_calls": self.spent.calls,
+            "journaled": self.spent.journaled,
+            "cost_usd": self.spent.cost_usd,
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        return f"<WatchReport {self.source} by {self.judge}: {self.rate.sentence}>"
+
+    def _repr_html_(self) -> str:
+        return frame_part(self.rate.sentence, self.table, name=self.source, digits=3)
+
+
+@verb(WatchOptions)
+def watch(options: WatchOptions, watch: Watch) -> WatchReport:
+    """Look once at an application's traces in MLflow: judge a sample of the new ones, and say what is known of all.
+
+    Each judged trace gets the judge's feedback. The accept rate is corrected by the judge's error rates; its interval
+    and the test of drift hold however often one looks. What was judged is kept, and never judged or logged again.
+
+    Raises:
+        UserError: No such judge, a judge that accepts nothing, another watch at work, an alert that says nothing.
+        InputError: No such experiment, or traces without texts.
+        BudgetError: A call does not fit the caps; what is finished is journaled.
+        ServiceError: The model or the MLflow server cannot be reached.
+    """
+    if not options.source.startswith(MLFLOW_PREFIX) or options.source == MLFLOW_PREFIX:
+        raise UserError(f"--source {options.source}: {MLFLOW_PREFIX}EXPERIMENT is valid. Name an experiment.")
+    workspace = Workspace(options.home, options.tracking_uri)
+    program = workspace.load(options.judge)
+    name = f"{program.card.name}@{program.card.version}"
+    aspect = _aspect(options, program.card)
+    store = tracking_store(options.home, options.tracking_uri, os.environ)
+    about = {"judge": name, "rate": options.rate, "window": options.window, "aspect": program.card.aspects[aspect]}
+    with open_state(state_file(options, name), about=about) as state:
+        known = known_of(state, options, program, aspect)
+        alerts_of(options.alert, None, known.errors.refused)  # says what is wrong with them before anything is paid for
+        look = _WatchLook(options, program, name, aspect, workspace, store, state, watch)
+        return look.report(known)
+
+
+def state_file(options: WatchOptions, judge: str) -> Path:
+    """Where a watch keeps what it knows."""
+    named = f"{options.source.removeprefix(MLFLOW_PREFIX)}.{judge}"
+    return options.home / ".judgec" / "watch" / f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', named)}.db"
+
+
+def _aspect(options: WatchOptions, card: ProgramCard) -> int:
+    if card.scale.accept_index is None and not card.aspects:
+        raise UserError(f"--judge {options.judge}: it grades nothing. Compile it again.")
+    if options.aspect is None and len(card.aspects) > 1:
+        raise UserError(
+            f"--judge {options.judge}: it judges {', '.join(card.aspects)}; the rate of one is kept. "
+            "Name it with --aspect."
+        )
+    aspect = options.aspect or card.aspects[0]
+    if aspect not in card.aspects:
+        raise UserError(f"--aspect {aspect}: the judge has {', '.join(card.aspects)}. Name one of these.")
+    return card.aspects.index(aspect)
+
+
+@dataclass(frozen=True)
+class _WatchLook:
+    """One look, from the traces to the report."""
+
+    options: WatchOptions
+    program: Program
+    name: str
+    aspect: int
+    workspace: Workspace
+    store: TrackingStore
+    state: WatchState
+    watch: Watch
+
+    def report(self, known: Known) -> WatchReport:
+        """Look, judge, log, and say what is known."""
+        options, state = self.options, self.state
+        before = state.verdicts()
+        self.watch.stage("traces", f"{options.source} in {self.store.shown}")
+        seen = look_at_traces(self.store, self._wanted(before), os.environ)
+        spent, unread = self._judge_all(seen, before)
+        notes = self._labels(seen.labels)
+        new = state.seen(seen.ids, seen.next_ms)
+        total = int(state.fact("seen", "0")) + new
+        state.say(next_ms=seen.next_ms, seen=total)
+        known, rate = settle(state, known, options)
+        propose = next_proposals(state, known, options)
+        self._tag(propose)
+        verdicts = state.verdicts()
+        counts = {
+            "traces": total,
+            "new_traces": new,
+            "sampled": len(verdicts),
+            "new_sampled": len(verdicts) - len(before),
+            "unscored": sum(one.unscored is not None for one in verdicts),
+            "running": seen.running,
+        }
+        alerts = alerts_of(options.alert, rate, known.errors.refused)
+        return WatchReport(
+            self.name, options.source, counts, rate, alerts, tuple(propose), spent, (*notes, *unread, *rate.notes)
+        )
+
+    def _wanted(self, before: Sequence[WatchedTrace]) -> TraceLook:
+        options, card = self.options, self.program.card
+        return TraceLook(
+            experiment=options.source.removeprefix(MLFLOW_PREFIX),
+            since_ms=int(self.state.fact("next_ms", "0")),
+            rate=options.rate,
+            known=tuple(one.trace_id for one in before),
+            unmarked=tuple(one.trace_id for one in before if not one.logged),
+            judged=tuple(one.trace_id for one in before[-2 * options.window :]),
+            feedback=self._feedback_name(card.aspects[0]),
+            source=self.name,
+            assessment=options.assessment or card.name,
+            file=str(state_file(options, self.name).with_suffix(".jsonl").resolve()),
+            sessions=bool({*TURNS, "dialogue"} & {*card.fields}),
+        )
+
+    def _feedback_name(self, aspect: str) -> str:
+        card = self.program.card
+        return card.name if len(card.aspects) == 1 else f"{card.name}.{aspect}"
+
+    def _judge_all(self, seen: TracesSeen, before: Sequence[WatchedTrace]) -> tuple[Spent, list[str]]:
+        """Judge the new ones, keep what was said, and log it; what was kept before and not logged is logged now."""
+        done = {one.trace_id for one in before}
+        self.state.logged(one.trace_id for one in seen.sampled if one.feedback)
+        fresh = [one for one in seen.sampled if one.trace_id not in done]
+        notes: list[str] = []
+        with open_session(self.options, self.workspace, self.watch) as session:
+            if fresh:
+                file = state_file(self.options, self.name).with_suffix(".jsonl")
+                items, unread = self._items(file, fresh, notes, first=not before)
+                count = VerdictCount(session, self.watch.progress)
+                jury = open_jury([self.program], len(items), self.options, session, count)
+                certain = abstaining([self.program.card], self.options.abstain_below)
+                self.watch.stage("judge", f"{len(items)} traces with {self.name}")
+                for part in (fresh[start : start + MOST_AT_ONCE] for start in range(0, len(fresh), MOST_AT_ONCE)):
+                    chosen = [items[one.trace_id] for one in part if one.trace_id in items]
+                    pieces = [certain(found) for found in jury.judge(partial(pieces_of, chosen))] if chosen else []
+                    self.state.judged(self._said(part, pieces, unread))
+                    self._log()
+            self._log()
+            return session.spent, notes
+
+    def _items(
+        self, file: Path, fresh: Sequence[SampledTrace], notes: list[str], *, first: bool
+    ) -> tuple[dict[str, Item], dict[str, str]]:
+        """Items by trace, and why others are none."""
+        wanted = {one.trace_id for one in fresh}
+        unread = dict.fromkeys(wanted, NO_TEXT)
+        try:
+            table = read_table(str(file))
+        except InputError as fault:
+            if first:
+                raise
+            notes.append(str(fault))
+            return {}, unread
+        read = partial(read_item_file, task=self.program.card.task, usual=usual_turn(self.program.card.fields))
+        found: dict[str, Item] = {}
+        try:
+            found = {item.item_id: item for item in read(table).items if item.item_id in wanted}
+        except InputError:  # one that cannot be read must not keep the others from being judged
+            for alone in _rows(table):
+                trace = str(alone.rows[0]["item_id"])
+                with suppress(InputError):
+                    found |= {item.item_id: item for item in read(alone).items if item.item_id in wanted}
+                unread[trace] = "the trace cannot be read as an item of the judge's task"
+        return found, unread
+
+    def _said(
+        self, part: Sequence[SampledTrace], pieces: Sequence[Judgments], unread: Mapping[str, str]
+    ) -> Iterator[tuple[WatchedTrace, list[dict[str, object]]]]:
+        card = self.program.card
+        rows: dict[str, tuple[dict[str, object], int, float]] = {}
+        for found in pieces:
+            for i, row in enumerate(found.rows(card.scale)):
+                rows[found.item_ids[i]] = row, int(found.accept[i, self.aspect]), float(found.score[i, self.aspect])
+        for one in part:
+            row, accept, score = rows.get(
+                one.trace_id, ({"unscored": unread.get(one.trace_id, NO_TEXT)}, UNSCORED, np.nan)
+            )
+            why = row["unscored"]
+            trace = WatchedTrace(
+                trace_id=one.trace_id,
+                session=one.session,
+                accept=None if why is not None or accept == UNSCORED else accept,
+                score=None if why is not None or np.isnan(score) else score,
+                unscored=None if why is None else str(why),
+            )
+            yield trace, self._feedback(row)
+
+    def _feedback(self, row: Mapping[str, object]) -> list[dict[str, object]]:
+        card, made = self.program.card, []
+        for aspect in card.aspects:
+            told = {name: _of(row, name, aspect) for name in ("grade", "score", "accept", "confidence")}
+            metadata = {f"judgec.{name}": json.dumps(value) for name, value in told.items() if value is not None}
+            made.append(
+                {
+                    "name": self._feedback_name(aspect),
+                    "value": told["grade"],
+                    "error": row["unscored"],
+                    "rationale": row.get("rationale") or "",
+                    "source": self.name,
+                    "kind": "CODE" if card.evidence_alone else "LLM_JUDGE",
+                    "metadata": metadata,
+                }
+            )
+        return made
+
+    def _log(self) -> None:
+        """Log what is not marked yet."""
+        waiting = self.state.unlogged()
+        said = [{**one, "trace_id": trace_id} for trace_id, feedback in waiting.items() for one in feedback]
+        log_judged(self.store, said, {}, os.environ)
+        self.state.logged(waiting)
+
+    def _tag(self, propose: Sequence[str]) -> None:
+        there = {one.trace_id for one in self.state.verdicts() if one.proposed}
+        log_judged(self.store, [], {trace: self.name for trace in propose if trace not in there}, os.environ)
+        self.state.proposed(propose)
+
+    def _labels(self, labels: Sequence[ExpertLabel]) -> list[str]:
+        """Keep what experts said, as accept or reject; of several that of most of them."""
+        by_trace: dict[str, list[bool]] = {}
+        unknown: list[str] = []
+        for label in labels:
+            accept = self._accepts(label.value)
+            if accept is None:
+                unknown.append(str(label.value))
+            else:
+                by_trace.setdefault(label.trace_id, []).append(accept)
+        shares = {trace: float(np.mean(said)) for trace, said in by_trace.items()}
+        self.state.labelled({trace: int(share > 0.5) for trace, share in shares.items() if share != 0.5})
+        if not unknown:
+            return []
+        card = self.program.card
+        valid = f"{', '.join(map(str, card.scale.grades))}, true and false are"
+        return [f"{len(unknown)} labels of experts are not on the judge's scale ({unknown[0]!r}); {valid} valid."]
+
+    def _accepts(self, value: str | float | bool) -> bool | None:
+        scale, grade = self.program.card.scale, as_grade(value)
+        if grade is None:
+            return None
+        position = None if isinstance(value, bool) else position_of(grade, scale)
+        if position is not None and scale.accept_index is not None:
+            return position >= scale.accept_index
+        return as_accept(grade)
+
+
+def _rows(table: Table) -> Iterator[Table]:
+    for row, line in zip(table.rows, table.lines, strict=True):
+        yield replace(table, rows=(row,), lines=(line,))
+
+
+def _of(row: Mapping[str, object], name: str, aspect: str) -> object:
+    """A row of several aspects has a mapping below the plural of the column's name."""
+    several = row.get(f"{name}s")
+    return several.get(aspect) if isinstance(several, Mapping) else row.get(name)

@@ -1,0 +1,161 @@
+"""Reads what a language model said of an answer piece by piece, and makes the further columns of judged rows of it.
+
+A model writes a line a claim: ``supported | the claim | the sentence that decides``. Each is looked up in the item's
+texts, so that a row says where it stands; a sentence that stands in none of them is kept, without a source. Where no
+model was asked, or its lines cannot be read, the evidence's own check by rule stands in.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from judgec.evidence.citation_features import numbers_of
+from judgec.evidence.claim_features import CheckedAnswer
+from judgec.evidence.model import Checked, EvidenceModel, Idf
+from judgec.evidence.reference_features import alternatives
+from judgec.records.claim import (
+    CONTRADICTED,
+    NOT_FOUND,
+    SUPPORTED,
+    VITAL,
+    CheckedClaim,
+    CheckedNugget,
+    Found,
+    as_nugget,
+    recall,
+)
+from judgec.records.label import FloatArray, Item
+
+CLAIMS, CITATIONS = "checked_claims", "checked_citations"  # outputs of prompts; the first word of each is the family
+FAMILY_OF = {CLAIMS: "claims", CITATIONS: "citations"}
+COLUMNS = {CLAIMS: ("claims", "found_nuggets", "vital_recall", "nugget_recall"), CITATIONS: ("claims",)}
+MOST_LINES = 200  # of a reply that are read
+
+_WORDS: Mapping[str, Found] = {
+    **dict.fromkeys(("supported", "fully supported", "support", "entailed"), SUPPORTED),
+    **dict.fromkeys(("contradicted", "contradicts", "contradiction", "refuted"), CONTRADICTED),
+    **dict.fromkeys(("not found", "not supported", "unsupported", "not mentioned", "unknown"), NOT_FOUND),
+}
+_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\(?\d{1,3}[.):]\s+)*")
+_WRAPPING = " \t\"'“”‘’`*_<>"
+_NOTHING = {"", "-", "–", "—", "none", "nothing", "n/a", "null"}
+_WORD = re.compile(r"\w+")
+_LONGEST = 2000  # characters of a claim or sentence that are looked up
+
+
+def read_lines(said: str) -> list[tuple[Found, str, str]]:
+    """Verdict, claim and deciding sentence of each line that has this form; other lines are none."""
+    found = []
+    for line in said.splitlines()[:MOST_LINES]:
+        verdict, _, rest = _BULLET.sub("", line).strip().strip("|").partition("|")
+        word = _WORDS.get(" ".join(verdict.strip(_WRAPPING).lower().replace("_", " ").split()))
+        claim, _, sentence = rest.partition("|")
+        claim, sentence = claim.strip(_WRAPPING), sentence.strip().strip("|").strip(_WRAPPING)
+        if word is not None and claim:
+            found.append((word, claim, "" if sentence.lower() in _NOTHING else sentence))
+    return found
+
+
+def checked_by(kind: str, item: Item, said: str) -> list[CheckedClaim]:
+    """What a model said of an item, each claim and sentence with the place where it stands; empty: nothing readable.
+
+    Args:
+        kind: ``CLAIMS`` or ``CITATIONS``.
+        item: What was checked.
+        said: The model's lines.
+    """
+    lines, found, next_at = read_lines(said), list[CheckedClaim](), 0
+    texts = _texts(kind, item) if lines else []
+    answer = item.text("answer")
+    for verdict, claim, sentence in lines:
+        start, end = _place(claim, answer, next_at)
+        next_at = max(next_at, start)
+        source, number = next(
+            ((name, n) for name, n, text in texts if sentence and _place(sentence, text)[0] >= 0), ("", 0)
+        )
+        found.append(
+            CheckedClaim(answer[start:end] if start >= 0 else claim, verdict, sentence, source, number, start, end)
+        )
+    return found
+
+
+def told_of(kind: str, items: Sequence[Item], said: Sequence[str]) -> FloatArray:
+    """The numbers of ``evidence.model.TOLD_NAMES`` of each item; NaN where a model said nothing readable.
+
+    Args:
+        kind: ``CLAIMS`` or ``CITATIONS``.
+        items: What was checked.
+        said: The model's lines, one text an item.
+    """
+    rows = []
+    for item, one in zip(items, said, strict=True):
+        claims = checked_by(kind, item, one)
+        n = len(claims)
+        if not n:
+            rows.append((np.nan,) * 5)
+            continue
+        verdicts = [claim.verdict for claim in claims]
+        quoted = sum(bool(claim.source) for claim in claims if claim.verdict != NOT_FOUND)
+        decided = n - verdicts.count(NOT_FOUND)
+        shares = (verdicts.count(verdict) / n for verdict in (SUPPORTED, CONTRADICTED, NOT_FOUND))
+        rows.append((np.log1p(n), *shares, quoted / decided if decided else 1.0))
+    return np.array(rows, dtype=np.float64).reshape(len(items), 5)
+
+
+def details_of(
+    kind: str, items: Sequence[Item], said: Sequence[str] | None, evidence: EvidenceModel | None
+) -> list[dict[str, object]]:
+    """The further columns of the rows of some items.
+
+    Args:
+        kind: ``CLAIMS`` or ``CITATIONS``.
+        items: What was judged.
+        said: The model's lines, one text an item, or None where none was asked.
+        evidence: The judge's; without one words weigh the same.
+    """
+    model = evidence if evidence is not None and evidence.checks else EvidenceModel(Idf(), (FAMILY_OF[kind],))
+    found = []
+    for i, (item, checked) in enumerate(zip(items, model.details(items), strict=True)):
+        claims = checked_by(kind, item, said[i]) if said is not None else []
+        row: dict[str, object] = {"claims": [one.to_json() for one in claims or _by_rule(checked)]}
+        if kind == CLAIMS:
+            nuggets = checked.checked_nuggets if isinstance(checked, CheckedAnswer) else ()
+            if not nuggets and item.texts("nuggets"):  # an empty answer gives none of them
+                nuggets = tuple(CheckedNugget(as_nugget(text), NOT_FOUND) for text in item.texts("nuggets"))
+            row["found_nuggets"] = [one.to_json() for one in nuggets] if nuggets else None
+            row["vital_recall"], row["nugget_recall"] = recall(nuggets, VITAL), recall(nuggets)
+        found.append(row)
+    return found
+
+
+def no_details(kind: str) -> dict[str, object]:
+    """The further columns of an item without a judgment."""
+    return dict.fromkeys(COLUMNS[kind])
+
+
+def _by_rule(checked: Checked | None) -> list[CheckedClaim]:
+    if checked is None:
+        return []
+    if isinstance(checked, CheckedAnswer):
+        return [one.checked for one in checked.claims]
+    return [one for sentence in checked.sentences for one in sentence.checked]
+
+
+def _texts(kind: str, item: Item) -> list[tuple[str, int, str]]:
+    """What sentences are looked up in: name of the input, which of its texts, and the text."""
+    contexts = item.texts("contexts")
+    if kind == CITATIONS:
+        return [("contexts", number, contexts[place]) for place, number in enumerate(numbers_of(contexts))]
+    reference = [("reference", n, text) for n, text in enumerate(alternatives(item.text("reference")), 1)]
+    return [*reference, *(("contexts", n, text) for n, text in enumerate(contexts, 1))]
+
+
+def _place(words: str, text: str, after: int = 0) -> tuple[int, int]:
+    """Where words stand in a text, whatever is between them and however they are capitalized; -1, -1 for nowhere."""
+    said = _WORD.findall(words[:_LONGEST])
+    if not said:
+        return -1, -1
+    pattern = re.compile(r"\W+".join(map(re.escape, said)), re.IGNORECASE)
+    found = pattern.search(text, after) or pattern.search(text)
+    return (-1, -1) if found is None else found.span()

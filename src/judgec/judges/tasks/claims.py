@@ -1,0 +1,27 @@
+"""The judge of claims: which claims of an answer hold, and the grade that follows."""
+
+import dspy
+
+
+class CheckClaims(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
+    """Check the answer to the query claim by claim against {standard}, then grade it.
+
+    1. Cut the answer into claims: each says one thing that is right or wrong. Greetings, refusals and citations are
+       no claims.
+    2. Of each claim say whether {standard} supports it, contradicts it, or does not say it, and copy the one sentence
+       that decides. What you know beside that does not count.
+    3. Where nuggets are given, look which of them the answer gives: it should give the vital ones.
+    4. Give the one grade whose meaning fits best, then say how sure you are of it.
+    """
+
+    query: str = dspy.InputField(desc="what the user asked")
+    answer: str = dspy.InputField(desc="the answer to check")
+    contexts: str = dspy.InputField(desc="the passages that the answer should rest on, numbered")
+    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
+    nuggets: str = dspy.InputField(desc="facts that a good answer gives, numbered, each vital or okay")
+    checked_claims: str = dspy.OutputField(
+        desc="a line a claim, its parts separated by '|': supported, contradicted or not found | the claim in the "
+        "words of the answer | the sentence that decides, copied word for word, or nothing where there is none"
+    )
+    grade: str = dspy.OutputField(desc="the grade alone")
+    confidence: int = dspy.OutputField(desc="how sure you are of the grade, 0 (not at all) to 100 (certain)")

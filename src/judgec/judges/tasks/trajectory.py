@@ -1,0 +1,29 @@
+"""The judge of a run: one grade for what an agent did and answered."""
+
+import dspy
+
+
+class GradeRun(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
+    """Grade the whole run of an agent: the steps that it took for the query, and the answer that it gave.
+
+    1. Understand the goal: say in your own words what the user wants.
+    2. Go through the steps in order: was the call needed, were its arguments right, did it fail, was its result used?
+    3. Compare the answer with what the steps returned: what no step found is not known, however sure it sounds.
+    Steps earn nothing by themselves: few that reach the goal are better than many. {definitive}First give the reason,
+    naming steps by their numbers, then the one grade whose meaning fits best, then how sure you are of it.
+    """
+
+    dialogue: str = dspy.InputField(
+        desc="how long it is: the answer is this whole dialogue, turn by turn; grade what the assistant says in it"
+    )
+    conversation: str = dspy.InputField(desc="the turns before the query, numbered, each with its role")
+    query: str = dspy.InputField(desc="what the user asked")
+    steps: str = dspy.InputField(
+        desc="what the agent did, numbered in order: each tool, its arguments, what it returned or how it failed"
+    )
+    answer: str = dspy.InputField(desc="what the user got at last")
+    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
+    contexts: str = dspy.InputField(desc="the documents that were found, numbered")
+    reason: str = dspy.OutputField(desc="why the run gets this grade, in one or two sentences that name steps")
+    grade: str = dspy.OutputField(desc="the grade alone")
+    confidence: int = dspy.OutputField(desc="how sure you are of the grade, 0 (not at all) to 100 (certain)")

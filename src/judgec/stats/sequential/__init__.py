@@ -1,0 +1,1 @@
+"""Statistics that hold at every look at data that keep coming."""
