@@ -10,7 +10,7 @@ from typing import Literal, Self, TypeVar
 import dspy
 
 from judgec.errors import BudgetError, UserError
-from judgec.lm.batch.desk import Desk
+from judgec.lm.batch.desk import BatchDesk
 from judgec.lm.batch.executor import BatchExecutor, open_service
 from judgec.lm.batch.rehearsal import rehearsed
 from judgec.lm.cluster import ray
@@ -157,7 +157,7 @@ class Session:
         if key not in self._batched:
             service = open_service(spec, self._patience, self._environ)
             lm = self._one_by_one(spec).lm
-            desk = Desk(spec, service, door_of(lm).calls, self._patience.say)
+            desk = BatchDesk(spec, service, door_of(lm).calls, self._patience.say)
             self._batched[key] = BatchExecutor(lm, desk)
         return self._batched[key]
 

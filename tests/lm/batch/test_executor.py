@@ -11,7 +11,7 @@ import pytest
 from judgec.errors import BudgetError, ServiceError, UserError
 from judgec.lm.batch import desk, service
 from judgec.lm.batch.executor import open_service
-from judgec.lm.batch.service import Limits
+from judgec.lm.batch.service import BatchLimits
 from judgec.lm.door import door_of
 from judgec.lm.executor import Reply, Request
 from judgec.lm.patience import Patience
@@ -154,7 +154,7 @@ def test_run_after_a_creation_that_nobody_saw_submits_nothing_until_it_is_found(
     dying = FakeBatches(hook=lambda step: "lose" if step == "batches.create" else "", looks=3)
     with dying as server:
         with pytest.MonkeyPatch.context() as patch, opened(server, tmp_path, model) as session:
-            patch.setattr(desk.Desk, "_resolve", _dies)
+            patch.setattr(desk.BatchDesk, "_resolve", _dies)
             with pytest.raises(KeyboardInterrupt):
                 list(session.ask(requests(10)))
         assert counts(tmp_path) == (0, 0, 1)
@@ -191,11 +191,11 @@ def test_run_with_too_many_requests_for_a_batch_splits(
 ) -> None:
     with FakeBatches() as server, opened(server, tmp_path, model) as session:
         provider = session.executor(session.spec).desk._service  # type: ignore[attr-defined]  # of batches
-        monkeypatch.setattr(provider, "limits", Limits(4, 10**9))
+        monkeypatch.setattr(provider, "limits", BatchLimits(4, 10**9))
         assert len(list(session.ask(requests(10)))) == 10
         (one,) = requests(1)
         body = provider.size(provider.encode(door_of(session.lm).plain(one.messages)))
-        monkeypatch.setattr(provider, "limits", Limits(1000, 3 * (body + 16)))
+        monkeypatch.setattr(provider, "limits", BatchLimits(1000, 3 * (body + 16)))
         assert len(list(session.ask(requests(17)))) == 17
     assert [len(batch.lines) for batch in server.batches] == [4, 4, 2, 3, 3, 1]
 
@@ -334,7 +334,7 @@ def test_models_without_batches_are_refused(tmp_path: Path) -> None:
 def test_batches_of_a_living_process_are_left_to_it(tmp_path: Path) -> None:
     with FakeBatches(looks=1000) as server, opened(server, tmp_path, OPENAI) as one:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(desk.Desk, "wait", _dies)
+            patch.setattr(desk.BatchDesk, "wait", _dies)
             with pytest.raises(KeyboardInterrupt) as stopped:
                 list(one.ask(requests(5)))
         assert stopped.value.__notes__ == ["5 calls are in batches of openai/gpt-4o-mini; the same command reads them"]

@@ -17,7 +17,7 @@ from judgec.lm.batch.service import (
     MOST_LISTED,
     Failed,
     JsonObject,
-    Limits,
+    BatchLimits,
     Remote,
     Search,
     Take,
@@ -33,7 +33,7 @@ from judgec.lm.patience import Patience
 from judgec.lm.redirects import on_host
 from judgec.lm.spec import LMSpec
 
-LIMITS = Limits(requests=100_000, size=240_000_000)  # Anthropic's are 100,000 and 256 MB
+LIMITS = BatchLimits(requests=100_000, size=240_000_000)  # Anthropic's are 100,000 and 256 MB
 AROUND = 128  # bytes of an entry beside the request
 VERSION = "/v1"  # the SDK adds it to its address
 LONGEST_LINE = 1 << 24  # bytes, of the batches of others

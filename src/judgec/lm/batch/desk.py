@@ -78,7 +78,7 @@ class Fault:
     failed: Failed
 
 
-class Desk:
+class BatchDesk:
     """All batches of one model; several runs may share it, in several threads.
 
     Args:
@@ -348,7 +348,7 @@ class Desk:
             self._read(one)
 
     def _read(self, one: _Handed) -> None:
-        reading = _Reading(self, one)
+        reading = _ResultReader(self, one)
         if not one.remote.why:
             longest = max(call.reply_tokens for call in one.intended.calls)
             most = untrusted.most_bytes(longest, MOST_ALTERNATIVES)
@@ -435,10 +435,10 @@ class Desk:
             ) from None
 
 
-class _Reading:
+class _ResultReader:
     """The results of one batch on their way into the journal."""
 
-    def __init__(self, desk: Desk, one: _Handed) -> None:
+    def __init__(self, desk: BatchDesk, one: _Handed) -> None:
         self._desk, self._one = desk, one
         self._calls, self._nonce = one.intended.calls, one.intended.nonce
         self._seen: set[int] = set()

@@ -12,7 +12,7 @@ from dspy.lm15 import LMRouter
 
 from judgec.errors import UserError
 from judgec.lm.backend import LMBudgetError, native_route, service_error
-from judgec.lm.batch.desk import ATTEMPTS, Desk, Fault
+from judgec.lm.batch.desk import ATTEMPTS, BatchDesk, Fault
 from judgec.lm.batch.service import BatchService
 from judgec.lm.calls import Answered
 from judgec.lm.door import door_of
@@ -43,7 +43,7 @@ class BatchExecutor(Executor):
         clock: Monotonic seconds.
     """
 
-    def __init__(self, lm: dspy.LM, desk: Desk, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, lm: dspy.LM, desk: BatchDesk, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(lm, clock=clock)
         self.desk = desk
         self.clock = clock

@@ -16,7 +16,7 @@ from judgec.lm.batch.service import (
     NONCE,
     Failed,
     JsonObject,
-    Limits,
+    BatchLimits,
     Remote,
     Search,
     Take,
@@ -35,7 +35,7 @@ from judgec.lm.redirects import on_host
 from judgec.lm.spec import LMSpec
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
-LIMITS = Limits(requests=50_000, size=190_000_000)  # OpenAI's are 50,000 and 200 MB
+LIMITS = BatchLimits(requests=50_000, size=190_000_000)  # OpenAI's are 50,000 and 200 MB
 AROUND = 256  # bytes of a line beside the request
 WITHOUT_RESULTS = {"failed"}
 ENDED = {"completed", "failed", "expired", "cancelled"}

@@ -32,7 +32,7 @@ MISSING, BROKEN = 404, 500
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BatchLimits:
     """What a batch may hold.
 
     Args:
@@ -128,7 +128,7 @@ class BatchService(Protocol):
         """``openai`` or ``anthropic``."""
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> BatchLimits:
         """Of one batch."""
 
     def encode(self, plain: Plain) -> bytes:
