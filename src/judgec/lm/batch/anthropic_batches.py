@@ -15,9 +15,9 @@ from dspy import lm15
 from judgec.errors import UserError
 from judgec.lm.batch.service import (
     MOST_LISTED,
+    BatchLimits,
     Failed,
     JsonObject,
-    BatchLimits,
     Remote,
     Search,
     Take,
