@@ -348,7 +348,7 @@ class BatchDesk:
             self._read(one)
 
     def _read(self, one: _Handed) -> None:
-        reading = _ReadResults(self, one)
+        reading = _ResultReader(self, one)
         if not one.remote.why:
             longest = max(call.reply_tokens for call in one.intended.calls)
             most = untrusted.most_bytes(longest, MOST_ALTERNATIVES)
@@ -435,7 +435,7 @@ class BatchDesk:
             ) from None
 
 
-class _ReadResults:
+class _ResultReader:
     """The results of one batch on their way into the journal."""
 
     def __init__(self, desk: BatchDesk, one: _Handed) -> None:
