@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgec.api.judge_file import judge_file, judges_of
-from judgec.api.judge_shards import _Fault, _Job, _Work, judge_shard, judge_shards, sharded
+from judgec.api.judge_shards import _Fault, _ShardJob, _ShardWork, judge_shard, judge_shards, sharded
 from judgec.api.options.judge import JudgeFileOptions
 from judgec.errors import InputError, UserError
 from judgec.lm.watch import Silent
-from judgec.store.shards.manifest import Manifest
-from judgec.store.shards.place import Found, Place
+from judgec.store.shards.manifest import ShardManifest
+from judgec.store.shards.place import Found, ShardPlace
 from tests.cli.judging import KEY, request, save_judge, write_items
 from tests.service.fake_openai import FakeOpenAI
 
@@ -23,13 +23,13 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def work_on(home: Path, url: str | None) -> _Work:
+def work_on(home: Path, url: str | None) -> _ShardWork:
     options = replace(request(home, home / "items", url), out=home / "out")
-    return _Work(tuple(judges_of(options)), options, str(home / "items"), str(home / "out"), None)
+    return _ShardWork(tuple(judges_of(options)), options, str(home / "items"), str(home / "out"), None)
 
 
-def job(home: Path, name: str) -> _Job:
-    return _Job(Found(name, (home / "items" / name).stat().st_size, 0), "key")
+def job(home: Path, name: str) -> _ShardJob:
+    return _ShardJob(Found(name, (home / "items" / name).stat().st_size, 0), "key")
 
 
 def test_a_shard_is_judged_as_its_file_and_its_replies_are_never_paid_again(tmp_path: Path) -> None:
@@ -40,15 +40,15 @@ def test_a_shard_is_judged_as_its_file_and_its_replies_are_never_paid_again(tmp_
         judge_file.run(request(tmp_path, file, server.base_url), Silent())
         work, before = work_on(tmp_path, server.base_url), server.calls
         manifest = judge_shard(work, job(tmp_path, "part-0.jsonl"))
-        assert isinstance(manifest, Manifest)
+        assert isinstance(manifest, ShardManifest)
         asked = server.calls - before
         (tmp_path / "out" / "part-0.jsonl").unlink()
         again = judge_shard(work, job(tmp_path, "part-0.jsonl"))
         assert (asked, server.calls - before) == (21, 21)
-    assert isinstance(again, Manifest)
+    assert isinstance(again, ShardManifest)
     assert (again.sha256, again.counts["lm_calls"], again.counts["journaled"]) == (manifest.sha256, 0, 21)
     assert (tmp_path / "out" / "part-0.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
-    assert Manifest.read(Place(work.target), "part-0.jsonl") == again
+    assert ShardManifest.read(ShardPlace(work.target), "part-0.jsonl") == again
     assert KEY not in "".join(path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file())
 
 
@@ -61,7 +61,7 @@ def test_a_parquet_shard_gives_a_parquet_shard(tmp_path: Path) -> None:
     save_judge(tmp_path)
     with FakeOpenAI("good") as server:
         manifest = judge_shard(work_on(tmp_path, server.base_url), job(tmp_path, "part.parquet"))
-    assert isinstance(manifest, Manifest)
+    assert isinstance(manifest, ShardManifest)
     written = pq.read_table(tmp_path / "out" / "part.parquet").to_pylist()
     assert [row["item_id"] for row in written] == ["i0", "i1", "i2"]
     assert all(row["grade"] is not None for row in written)

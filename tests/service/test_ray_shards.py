@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.store.shards.place import Place
+from judgec.store.shards.place import ShardPlace
 from tests.cli.judging import KEY, save_judge, write_items
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.test_ray import PATIENCE, ROOT
@@ -49,7 +49,7 @@ def judging(home: Path, url: str, source: str, out: str, *options: str) -> "subp
 
 
 def grades(out: str) -> list[object]:
-    place = Place(out)
+    place = ShardPlace(out)
     return [json.loads(line)["grade"] for n in range(SHARDS) for line in place.read(f"part-{n}.jsonl").splitlines()]
 
 
@@ -111,7 +111,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_shards_of_a_bucket_are_judged_into_a_bucket(items: Path, tmp_path: Path, bucket: None) -> None:
-    source = Place(f"{BUCKET}/in")
+    source = ShardPlace(f"{BUCKET}/in")
     for path in (tmp_path / "items").iterdir():
         source.store(path, path.name)
     with FakeOpenAI("good") as server:

@@ -30,8 +30,8 @@ from judgec.lm.usage import Spent
 from judgec.lm.watch import Silent, Watch
 from judgec.records.card import ProgramCard
 from judgec.store.programs import Program
-from judgec.store.shards.manifest import Manifest, judged_already, key_of, manifest_of
-from judgec.store.shards.place import Found, Place, as_shown, is_remote, is_wild, shards_of
+from judgec.store.shards.manifest import ShardManifest, judged_already, key_of, manifest_of
+from judgec.store.shards.place import Found, ShardPlace, as_shown, is_remote, is_wild, shards_of
 from judgec.store.shards.replies import ShardJournal
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class ShardJudgments:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _ShardWork:
     """What all workers need.
 
     Args:
@@ -123,7 +123,7 @@ class _Work:
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _ShardJob:
     """One shard, and the key of its manifest."""
 
     shard: Found
@@ -170,13 +170,13 @@ def judged_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
         raise UserError(f"{shown}: shards; Ray judges them. Add --engine ray.")
     if options.batch:
         raise UserError("--batch and --engine ray: the provider makes the calls of a batch. Leave one of them out.")
-    programs, target = judges_of(options), Place(_out_of(options))
+    programs, target = judges_of(options), ShardPlace(_out_of(options))
     source, shards = shards_of(shown)
     cards = tuple(program.card for program in programs)
     about = _asked(programs, options)
     keys = {shard.name: key_of(about, shard) for shard in shards}
     done = judged_already(target, shards, keys)
-    missing = [_Job(shard, keys[shard.name]) for shard in shards if shard.name not in done]
+    missing = [_ShardJob(shard, keys[shard.name]) for shard in shards if shard.name not in done]
     watch.stage("shards", f"{len(shards)} in {source.shown}, {len(done)} judged already")
     faults: list[_Fault] = []
     paid = 0
@@ -223,8 +223,12 @@ def _asked(programs: Sequence[Program], options: JudgeFileOptions) -> dict[str, 
 
 
 def _judge_all(
-    programs: Sequence[Program], options: JudgeFileOptions, source: Place, target: Place, jobs: Sequence[_Job]
-) -> Iterator[Manifest | _Fault]:
+    programs: Sequence[Program],
+    options: JudgeFileOptions,
+    source: ShardPlace,
+    target: ShardPlace,
+    jobs: Sequence[_ShardJob],
+) -> Iterator[ShardManifest | _Fault]:
     if not jobs:
         return
     cluster = Cluster(options.ray_address)
@@ -233,20 +237,20 @@ def _judge_all(
         purse = cluster.purse(options.budget, options.max_cost, workers)
         each = max(1, (options.in_flight or IN_FLIGHT) // workers)
         mine = replace(options, in_flight=each, engine="local", ray_address=None, workers=1)
-        work = _Work(tuple(programs), mine, source.shown, target.shown, purse)
+        work = _ShardWork(tuple(programs), mine, source.shown, target.shown, purse)
         yield from cluster.each(judge_shard, work, jobs, at_once=workers)
     finally:
         cluster.close()
 
 
-def judge_shard(work: _Work, job: _Job) -> Manifest | _Fault:
+def judge_shard(work: _ShardWork, job: _ShardJob) -> ShardManifest | _Fault:
     """Judge one shard, where a worker runs: fetch it, judge it, store the rows, then say so in its manifest.
 
     Args:
         work: What all workers have.
         job: The shard.
     """
-    name, source, target = job.shard.name, Place(work.source), Place(work.target)
+    name, source, target = job.shard.name, ShardPlace(work.source), ShardPlace(work.target)
     with tempfile.TemporaryDirectory(prefix="judgec-") as folder:
         here = Path(folder)
         try:
@@ -254,7 +258,7 @@ def judge_shard(work: _Work, job: _Job) -> Manifest | _Fault:
             counts, written = _judged(work, target, job, path, here)
             target.remove(manifest_of(name))  # which is about other rows
             target.store(written, name)
-            manifest = Manifest(
+            manifest = ShardManifest(
                 shard=name, key=job.key, size=written.stat().st_size, sha256=_sha256(written), counts=counts
             )
             manifest.write(target)
@@ -271,7 +275,9 @@ def judge_shard(work: _Work, job: _Job) -> Manifest | _Fault:
 _KINDS: tuple[type[JudgecError], ...] = (InputError, UserError, BudgetError, ServiceError, JudgecError)
 
 
-def _judged(work: _Work, target: Place, job: _Job, path: Path, folder: Path) -> tuple[dict[str, object], Path]:
+def _judged(
+    work: _ShardWork, target: ShardPlace, job: _ShardJob, path: Path, folder: Path
+) -> tuple[dict[str, object], Path]:
     """What was counted, and the file of judged rows."""
     written = folder / f"judged{Path(job.shard.name).suffix.replace('.ndjson', '.jsonl')}"
     options = replace(work.options, file=str(path), out=written, home=folder)
@@ -327,7 +333,7 @@ def _report(
     options: JudgeFileOptions,
     cards: Sequence[ProgramCard],
     shards: Sequence[Found],
-    done: Mapping[str, Manifest],
+    done: Mapping[str, ShardManifest],
     *,
     before: int,
 ) -> tuple[Tally, dict[str, object]]:

@@ -5,7 +5,7 @@ from itertools import cycle
 import pytest
 
 from judgec.errors import BudgetError
-from judgec.lm.cluster.purse import Part, PartialBudget, Purse
+from judgec.lm.cluster.purse import PartialBudget, Purse, PursePart
 
 WORKERS = 4
 
@@ -60,7 +60,7 @@ def test_what_is_not_needed_goes_back_to_the_others() -> None:
     assert budget.reserve(0.0)
     budget.settle(None, 0.0, None)
     left = budget.unused()
-    assert left == Part(calls=19)
+    assert left == PursePart(calls=19)
     purse.give(left)
-    assert budget.unused() == Part()
+    assert budget.unused() == PursePart()
     assert sum(purse.take(0.0).calls for _ in range(1_000)) == 3_999

@@ -6,8 +6,8 @@ import pytest
 
 from judgec.errors import UserError
 from judgec.store.journal.journal import JournaledReply
-from judgec.store.shards.manifest import Manifest, judged_already, key_of, manifest_of
-from judgec.store.shards.place import Found, Place, as_shown, shards_of
+from judgec.store.shards.manifest import ShardManifest, judged_already, key_of, manifest_of
+from judgec.store.shards.place import Found, ShardPlace, as_shown, shards_of
 from judgec.store.shards.replies import BATCH, ShardJournal
 
 
@@ -41,7 +41,7 @@ def test_urls_keep_the_slashes_that_a_path_takes() -> None:
 
 
 def test_a_shard_counts_only_while_its_manifest_fits_what_is_asked_and_what_lies_there(tmp_path: Path) -> None:
-    shard, place = Found("part.jsonl", 3, 7), Place(str(tmp_path))
+    shard, place = Found("part.jsonl", 3, 7), ShardPlace(str(tmp_path))
     key = key_of({"judge": "a"}, shard)
 
     def counts(key: str = key) -> bool:
@@ -49,7 +49,7 @@ def test_a_shard_counts_only_while_its_manifest_fits_what_is_asked_and_what_lies
 
     place.write("part.jsonl", b"12345")
     assert not counts()  # rows without a manifest
-    Manifest(shard="part.jsonl", key=key, size=5, sha256="", counts={"items": 1}).write(place)
+    ShardManifest(shard="part.jsonl", key=key, size=5, sha256="", counts={"items": 1}).write(place)
     assert counts()
     assert not counts(key_of({"judge": "b"}, shard))
     assert not counts(key_of({"judge": "a"}, Found("part.jsonl", 3, 8)))
@@ -64,7 +64,7 @@ def test_a_shard_counts_only_while_its_manifest_fits_what_is_asked_and_what_lies
 
 
 def test_replies_of_a_shard_outlive_its_machine(tmp_path: Path) -> None:
-    place = Place(str(tmp_path / "out"))
+    place = ShardPlace(str(tmp_path / "out"))
     first = ShardJournal(tmp_path / "one" / "journal.db", place, "part.jsonl")
     first.put_many(map(reply, range(BATCH + 1)))
     first.put(*reply(5000))

@@ -16,10 +16,10 @@ from judgec.errors import UserError
 from judgec.lm.batch.service import (
     MOST_LISTED,
     BatchLimits,
+    BatchSearch,
     Failed,
     JsonObject,
     Remote,
-    Search,
     Take,
     Talk,
     UnknownBatchError,
@@ -123,7 +123,7 @@ class AnthropicBatches:
 
         self._talk.again(read)
 
-    def find(self, nonce: str, since: float, known: set[str]) -> Search:
+    def find(self, nonce: str, since: float, known: set[str]) -> BatchSearch:
         """Read the custom_ids of every batch that was created since, once it has ended."""
         batches = self._sdk.messages.batches
         listed = self._talk.again(lambda: [_remote(one) for one in islice(batches.list(limit=1000), MOST_LISTED)])
@@ -133,14 +133,14 @@ class AnthropicBatches:
                 continue
             try:
                 if one.ended and self._talk.again(partial(self._has, nonce, one)):
-                    return Search(one)
+                    return BatchSearch(one)
             except UnknownBatchError:  # deleted meanwhile, or its results are not there yet
                 unclear += 1
                 continue
             unclear += not one.ended
             if one.ended:
                 self._not_ours.add((nonce, one.name))
-        return Search(None, unclear)
+        return BatchSearch(None, unclear)
 
     def forbid(self, file: str) -> None:
         """Nothing was uploaded."""

@@ -15,10 +15,10 @@ from judgec.lm.batch.service import (
     NO_ROOM,
     NONCE,
     BatchLimits,
+    BatchSearch,
     Failed,
     JsonObject,
     Remote,
-    Search,
     Take,
     Talk,
     UnknownBatchError,
@@ -120,7 +120,7 @@ class OpenAIBatches:
         for file in remote.files:
             self._talk.again(partial(read, file))
 
-    def find(self, nonce: str, since: float, known: set[str]) -> Search:  # noqa: ARG002 - the nonce is enough
+    def find(self, nonce: str, since: float, known: set[str]) -> BatchSearch:  # noqa: ARG002 - the nonce is enough
         """Look through all batches of the account; their order is not documented."""
 
         def look() -> Remote | None:
@@ -130,7 +130,7 @@ class OpenAIBatches:
                     return _remote(one)
             return None
 
-        return Search(self._talk.again(look))
+        return BatchSearch(self._talk.again(look))
 
     def forbid(self, file: str) -> None:
         """Delete the file."""

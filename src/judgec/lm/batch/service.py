@@ -108,7 +108,7 @@ class UnknownBatchError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class BatchSearch:
     """What looking for a batch by its nonce has brought.
 
     Args:
@@ -171,7 +171,7 @@ class BatchService(Protocol):
             take: Told of each.
         """
 
-    def find(self, nonce: str, since: float, known: set[str]) -> Search:
+    def find(self, nonce: str, since: float, known: set[str]) -> BatchSearch:
         """Look for a batch of that nonce.
 
         Args:

@@ -11,7 +11,7 @@ PARTS = 200  # into which a cap is cut for each worker: what lies unused with al
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PursePart:
     """Of the caps: so many calls and dollars."""
 
     calls: int = 0
@@ -29,21 +29,23 @@ class Purse:
 
     def __init__(self, calls: int | None, usd: float | None, workers: int) -> None:
         self._calls, self._usd = calls, usd
-        self._part = Part(max(1, (calls or 0) // (PARTS * workers)), 0.0 if usd is None else usd / (PARTS * workers))
+        self._part = PursePart(
+            max(1, (calls or 0) // (PARTS * workers)), 0.0 if usd is None else usd / (PARTS * workers)
+        )
         self._lock = threading.Lock()
 
-    def take(self, usd: float) -> Part:
+    def take(self, usd: float) -> PursePart:
         """A part, of so many dollars at least; nothing where less is left."""
         with self._lock:
             calls = 0 if self._calls is None else min(self._part.calls, self._calls)
             dollars = 0.0 if self._usd is None else min(max(self._part.usd, usd), self._usd)
             if (self._calls is not None and not calls) or (self._usd is not None and dollars < usd):
-                return Part()
+                return PursePart()
             self._calls = None if self._calls is None else self._calls - calls
             self._usd = None if self._usd is None else self._usd - dollars
-            return Part(calls, dollars)
+            return PursePart(calls, dollars)
 
-    def give(self, part: Part) -> None:
+    def give(self, part: PursePart) -> None:
         """What was not needed."""
         with self._lock:
             self._calls = None if self._calls is None else self._calls + part.calls
@@ -59,7 +61,7 @@ class PartialBudget(Budget):
         take: Asks for a part, as ``Purse.take``.
     """
 
-    def __init__(self, calls: int | None, usd: float | None, take: Callable[[float], Part]) -> None:
+    def __init__(self, calls: int | None, usd: float | None, take: Callable[[float], PursePart]) -> None:
         super().__init__(None if calls is None else 0, None if usd is None else 0.0, count_journaled=False)
         self._take = take
 
@@ -73,10 +75,10 @@ class PartialBudget(Budget):
             return self.reserve(most_usd)
         return held or (self._more(most_usd) and super().reserve(most_usd))
 
-    def unused(self) -> Part:
+    def unused(self) -> PursePart:
         """What nobody needs any more once all calls are made; it is gone from here."""
         calls, usd = self.used
-        left = Part(max(0, (self.calls or 0) - calls), max(0.0, (self.usd or 0.0) - usd))
+        left = PursePart(max(0, (self.calls or 0) - calls), max(0.0, (self.usd or 0.0) - usd))
         self.calls = None if self.calls is None else calls
         self.usd = None if self.usd is None else usd
         return left
@@ -85,7 +87,7 @@ class PartialBudget(Budget):
         with self._lock:
             lacking = 0.0 if self.usd is None else max(0.0, self._usd + self._held_usd + most_usd - self.usd)
         part = self._take(lacking)
-        if part == Part():
+        if part == PursePart():
             return False
         self.calls = None if self.calls is None else self.calls + part.calls
         self.usd = None if self.usd is None else self.usd + part.usd

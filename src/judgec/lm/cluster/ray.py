@@ -17,7 +17,7 @@ from dspy.lm15 import Request, Response
 
 from judgec.errors import ServiceError, UserError
 from judgec.lm.cluster.parcels import Attempts, Failure, Parcels
-from judgec.lm.cluster.purse import Part, Purse
+from judgec.lm.cluster.purse import Purse, PursePart
 from judgec.lm.door import open_backend
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.spec import LMSpec
@@ -154,14 +154,14 @@ class RemotePurse:
     def __init__(self, actor: Any) -> None:  # Ray's handle
         self._actor = actor
 
-    def take(self, usd: float) -> Part:
+    def take(self, usd: float) -> PursePart:
         """As ``Purse.take``."""
         import ray
 
-        part: Part = ray.get(self._actor.take.remote(usd))
+        part: PursePart = ray.get(self._actor.take.remote(usd))
         return part
 
-    def give(self, part: Part) -> None:
+    def give(self, part: PursePart) -> None:
         """As ``Purse.give``."""
         import ray
 

@@ -11,13 +11,13 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judgec.store.shards.place import Found, Place
+from judgec.store.shards.place import Found, ShardPlace
 
 FOLDER = "_manifests"
 REPLIES = "_replies"
 
 
-class Manifest(BaseModel):
+class ShardManifest(BaseModel):
     """A judged shard.
 
     Args:
@@ -35,12 +35,12 @@ class Manifest(BaseModel):
     sha256: str
     counts: dict[str, object]
 
-    def write(self, place: Place) -> None:
+    def write(self, place: ShardPlace) -> None:
         """Let the shard count."""
         place.write(manifest_of(self.shard), self.model_dump_json(indent=1).encode())
 
     @classmethod
-    def read(cls, place: Place, shard: str) -> Self | None:
+    def read(cls, place: ShardPlace, shard: str) -> Self | None:
         """What is there; None where it is no manifest."""
         try:
             return cls.model_validate_json(place.read(manifest_of(shard)))
@@ -64,7 +64,7 @@ def key_of(asked: Mapping[str, object], shard: Found) -> str:
     return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def judged_already(place: Place, shards: Sequence[Found], keys: Mapping[str, str]) -> dict[str, Manifest]:
+def judged_already(place: ShardPlace, shards: Sequence[Found], keys: Mapping[str, str]) -> dict[str, ShardManifest]:
     """The manifests that count, by shard.
 
     Args:
@@ -76,7 +76,7 @@ def judged_already(place: Place, shards: Sequence[Found], keys: Mapping[str, str
     found = {}
     for shard in shards:
         if shard.name in there and manifest_of(shard.name) in there:
-            manifest = Manifest.read(place, shard.name)
+            manifest = ShardManifest.read(place, shard.name)
             if manifest is not None and (manifest.key, manifest.size) == (keys[shard.name], there[shard.name]):
                 found[shard.name] = manifest
     return found

@@ -36,7 +36,7 @@ class Found:
     changed: int
 
 
-class Place:
+class ShardPlace:
     """A folder, wherever it is.
 
     Args:
@@ -151,7 +151,7 @@ def is_wild(shown: str) -> bool:
     return _WILD.search(shown) is not None
 
 
-def shards_of(shown: str) -> tuple[Place, list[Found]]:
+def shards_of(shown: str) -> tuple[ShardPlace, list[Found]]:
     """The shards that a folder holds, or that a pattern names, by name.
 
     What begins with ``_`` or ``.``, the folders above included, is no shard.
@@ -161,11 +161,11 @@ def shards_of(shown: str) -> tuple[Place, list[Found]]:
 
     Raises:
         UserError: When there is none.
-        ServiceError: As ``Place``.
+        ServiceError: As ``ShardPlace``.
     """
     parts = shown.split("/")
     wild = next((number for number, part in enumerate(parts) if is_wild(part)), None)
-    place = Place(shown if wild is None else "/".join(parts[:wild]) or ("/" if shown.startswith("/") else "."))
+    place = ShardPlace(shown if wild is None else "/".join(parts[:wild]) or ("/" if shown.startswith("/") else "."))
     pattern = None if wild is None else parts[wild:]
     files = [one for one in place.files() if one.name.endswith(SUFFIXES) and not _hidden(one.name)]
     if pattern is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from judgec.store.journal.journal import Journal, JournaledReply
 from judgec.store.shards.manifest import REPLIES
-from judgec.store.shards.place import Place
+from judgec.store.shards.place import ShardPlace
 
 BATCH = 256  # replies of an object
 SECONDS = 2.0  # that a reply may wait for others, as long as replies come
@@ -29,14 +29,14 @@ class ShardJournal(Journal):
         shard: Which.
     """
 
-    def __init__(self, path: Path, place: Place, shard: str) -> None:
+    def __init__(self, path: Path, place: ShardPlace, shard: str) -> None:
         super().__init__(path)
         self._place, self._folder = place, f"{REPLIES}/{shard}"
         self._out = threading.RLock()
         self._waiting: list[tuple[bytes, JournaledReply]] = []
         self._sent = time.monotonic()
         self._number = 0
-        for one in Place(place.of(self._folder)).files():
+        for one in ShardPlace(place.of(self._folder)).files():
             lines = place.read(f"{self._folder}/{one.name}").splitlines()
             super().put_many(map(_reply, lines))
             self._number = int(one.name.partition("-")[0])
