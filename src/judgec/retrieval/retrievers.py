@@ -151,13 +151,14 @@ class HybridRetriever:
         ]
 
 
-RETRIEVERS: Mapping[str, Callable[[Index, Sequence[str], int], list[Ranking]]] = {"bm25": _bm25, "knn": _knn}
+_RANKINGS: Mapping[str, Callable[[Index, Sequence[str], int], list[Ranking]]] = {"bm25": _bm25, "knn": _knn}
 HYBRID = "hybrid"
+RETRIEVERS = (*_RANKINGS, HYBRID)  # of the package; plugins bring more
 
 
 def retriever_names() -> tuple[str, ...]:
     """Every retriever that can be opened here."""
-    return (*RETRIEVERS, HYBRID, *sorted(point.name for point in entry_points(group=ENTRY_POINTS)))
+    return (*RETRIEVERS, *sorted(point.name for point in entry_points(group=ENTRY_POINTS)))
 
 
 def open_retriever(name: str, index: Index, rrf_k: int = RRF_K) -> Retriever:
@@ -173,8 +174,8 @@ def open_retriever(name: str, index: Index, rrf_k: int = RRF_K) -> Retriever:
     """
     if name == HYBRID:
         return HybridRetriever(index, rrf_k)
-    if name in RETRIEVERS:
-        return IndexRetriever(name, index, RETRIEVERS[name])
+    if name in _RANKINGS:
+        return IndexRetriever(name, index, _RANKINGS[name])
     for point in entry_points(group=ENTRY_POINTS):
         if point.name == name:
             made: Retriever = point.load()(index)  # what a plugin returns is its author's promise

@@ -16,7 +16,7 @@ from judgec.compiler.agents.metric import ScoredAnswer
 from judgec.retrieval.retrievers import RETRIEVERS
 
 VALUES = {
-    "retriever": tuple(RETRIEVERS),
+    "retriever": RETRIEVERS,
     "rerank": (NO_RERANKER, LEXICAL),
     "k": ("3", "5", "10"),
     "agent": tuple(KINDS),
