@@ -127,9 +127,9 @@ def section(case: Case, labels: LabelSet) -> str:
 
 
 def _shown(gain: Estimate) -> str:
-    sure = gain.low is not None and gain.high is not None
-    word = " **better**" if sure and gain.low > 0 else " **worse**" if sure and gain.high < 0 else ""
-    return f"{cell(gain, signed=True)}{word}"
+    if gain.low is None or gain.high is None:
+        return cell(gain, signed=True)
+    return f"{cell(gain, signed=True)}{' **better**' if gain.low > 0 else ' **worse**' if gain.high < 0 else ''}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -111,7 +111,7 @@ class BrowsedItem:
         """As embedded: texts cut, contexts in pieces of which every second one supports the answer."""
         texts = shown_texts(self.texts, answers_of(self.texts), file)
         if self.claims:
-            texts = [_claimed(name, pieces, self.claims) for name, pieces in texts]  # type: ignore[misc]  # no turns here
+            texts = [_claimed(field, self.claims) for field in texts]
         query = " ".join(self.texts.get("query", (self.item_id,)))
         made = self.to_json()
         labels = [{**label, "reason": cut(label["reason"], file)} for label in made.pop("labels")]  # type: ignore[attr-defined]  # a list
@@ -207,14 +207,14 @@ def marked_parts(text: str, support: StemmedText) -> list[str]:
     return pieces
 
 
-def _claimed(name: str, pieces: list[list[object]], claims: Sequence[Mapping[str, object]]) -> list[object]:
+def _claimed(field: object, claims: Sequence[Mapping[str, object]]) -> list[object]:
     """The texts of a field with marks where claims stand and where what decides them does, each with its verdict.
 
     Args:
-        name: Of the field.
-        pieces: Its texts, in pieces of which every second one is marked.
+        field: As ``shown_texts`` gives it: its name, and its texts in pieces of which every second one is marked.
         claims: As in rows of ``judge``.
     """
+    name, pieces = field  # type: ignore[misc]  # two: no task that checks claims has turns
     whole = ["".join(map(str, parts)) for parts in pieces]
     spans: list[list[tuple[int, int, str]]] = [[] for _ in whole]
     for claim in claims:
