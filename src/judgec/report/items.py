@@ -216,7 +216,8 @@ def _claimed(field: object, claims: Sequence[Mapping[str, object]]) -> list[obje
         field: As ``shown_texts`` gives it: its name, and its texts in pieces of which every second one is marked.
         claims: As in rows of ``judge``.
     """
-    name, pieces = field  # type: ignore[misc]  # two: no task that checks claims has turns
+    assert isinstance(field, list)
+    name, pieces = field[0], field[1]  # no task that checks claims has turns
     whole = ["".join(map(str, parts)) for parts in pieces]
     spans: list[list[tuple[int, int, str]]] = [[] for _ in whole]
     for claim in claims:
