@@ -55,6 +55,14 @@ def test_sentence_that_a_model_invented_stands_nowhere() -> None:
     assert told_of(CLAIMS, [ITEM], ["supported | It is deep | Everybody knows."])[0, -1] == 0.0
 
 
+def test_citation_that_a_model_did_not_find_is_of_the_document_that_was_cited() -> None:
+    item = Item("i", "q", {"query": "?", "answer": "It is deep [2].", "contexts": ("It is deep.", "Fish.")})
+
+    (claim,) = checked_by(CITATIONS, item, "not found | It is deep | ")
+
+    assert (claim.source, claim.number, claim.start) == ("contexts", 2, 0)
+
+
 def test_told_are_shares_of_the_claims_or_nothing() -> None:
     told = told_of(CLAIMS, [ITEM, ITEM], [SAID, "No claims at all."])
 

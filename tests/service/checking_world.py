@@ -70,8 +70,8 @@ def _lines(inputs: Mapping[str, str]) -> str:
         bare = claim.partition(" [")[0].rstrip(".")
         cited = passages[int(claim[claim.index("[") + 1]) - 1] if "[" in claim else None
         found = bare in known if cited is None else bare in cited
-        first = " ".join(bare.split()[:2])
-        near = bare if found else next((one for one in known if one.startswith(first)), "")
+        first = bare.split()[0]
+        near = bare if found else next((one for one in known if cited is None and one.startswith(first)), "")
         lines.append(f"- {'supported' if found else 'contradicted'} | {bare} | {near}")
     return "\n".join(lines)
 

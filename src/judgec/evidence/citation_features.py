@@ -156,6 +156,11 @@ def _cited(answer: str, sentences: Sequence[Sentence]) -> list[list[int]]:
     return found
 
 
+def cited_numbers(text: str) -> list[int]:
+    """All numbers that the marks of a text cite, ascending."""
+    return sorted({number for mark in _MARK.finditer(text) for number in _numbers(mark[1])})
+
+
 def _numbers(said: str) -> list[int]:
     spans = {span.span(): (int(span[1]), int(span[2])) for span in _SPAN.finditer(said)}
     rest = _SPAN.sub(" ", said)
