@@ -6,8 +6,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from judgec.api.judge import load_judge
 from judgec.api.judge_file import judge_file
 from judgec.store.stream.judged import judged_rows
 from judgec.tasks.registry import TASKS
@@ -73,6 +75,18 @@ def test_item_without_an_answer_claims_nothing_and_gives_no_nugget(by_rule: tupl
     (row,) = judged(by_rule[0], [bare(CLAIMS, "grade")[0] | {"answer": None}], "rule")
 
     assert (row["claims"], row["vital_recall"]) == ([], 0.0)
+
+
+def test_judge_in_python_gives_claims_of_one_item_and_of_rows(by_rule: tuple[Path, Outcome]) -> None:
+    judge = load_judge("rule@latest", home=by_rule[0])
+    item = bare(CLAIMS, "grade")[0]
+
+    one = judge(**item)
+    table = judge(pd.DataFrame(bare(CLAIMS[:2], "grade")))
+
+    assert one.details["claims"] == table["claims"][0]
+    assert len(table["claims"][1]) == 3
+    assert table["vital_recall"].tolist()[0] == one.details["vital_recall"]
 
 
 def test_page_has_the_claims_of_its_items_marked_in_the_texts(by_rule: tuple[Path, Outcome]) -> None:
