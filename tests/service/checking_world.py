@@ -1,4 +1,4 @@
-"""Constructed answers of which some claims are true, and a model that finds out which: for claims and cited."""
+"""Constructed answers of which some claims are true, and a model that finds out which."""
 
 from collections.abc import Mapping
 
@@ -68,9 +68,35 @@ def _lines(inputs: Mapping[str, str]) -> str:
     lines = []
     for claim in answer_.split(". "):
         bare = claim.partition(" [")[0].rstrip(".")
-        among = passages[int(claim[claim.index("[") + 1]) - 1] if "[" in claim else known
-        found = bare in among
-        first = " ".join(bare.split()[:2])
-        near = bare if found else next((one for one in known if one.startswith(first)), "")
+        cited = passages[int(claim[claim.index("[") + 1]) - 1] if "[" in claim else None
+        found = bare in known if cited is None else bare in cited
+        first = bare.split()[0]
+        near = bare if found else next((one for one in known if cited is None and one.startswith(first)), "")
         lines.append(f"- {'supported' if found else 'contradicted'} | {bare} | {near}")
     return "\n".join(lines)
+
+
+def hidden_row(number: int) -> dict[str, object]:
+    """Three claims of which no text says whether they are true; the grade is how many are."""
+    return {
+        "query": f"What is known of gate {number}?",
+        "answer": f"Gate {number} is blue. Its bolt is of iron. Its lamp is lit.",
+        "contexts": ["A wall has gates."],
+        "grade": 1 + _truth(number).bit_count(),
+    }
+
+
+def know(call: Call) -> Outcome:
+    """Knows which claims of ``hidden_row`` are true and says so line by line; its grade has nothing to do with it."""
+    said = "".join(unquote(call.prompt.inputs.get("answer", "")))
+    if not said:
+        return answer(call, {})
+    truth = _truth(int(said.split()[1]))
+    claims = said.split(". ")
+    lines = [f"{'supported' if truth >> k & 1 else 'not found'} | {claim} |" for k, claim in enumerate(claims)]
+    grades = {o.name: o.labels[digest("grade", said) % len(o.labels)] for o in call.prompt.outputs if o.labels}
+    return answer(call, grades, "\n".join(lines))
+
+
+def _truth(number: int) -> int:
+    return digest("truth", str(number)) % 8

@@ -55,6 +55,7 @@ class Judgment:
         unscored: Why there is no grade, or None.
         probabilities: Of each grade.
         stated_confidence: What the model said of its confidence, 0-1; None where it said nothing or none was asked.
+        details: Further columns of the task by name, such as ``claims`` of the task ``claims``; empty for most tasks.
     """
 
     grade: object
@@ -65,6 +66,7 @@ class Judgment:
     unscored: str | None
     probabilities: object
     stated_confidence: float | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,9 @@ class Judge:
         (row,) = judged(table).rows(self.compiled.scale)
         if len(self.compiled.aspects) > 1:
             row = {name.removesuffix("s") if name.removesuffix("s") in GRADED else name: row[name] for name in row}
-        return Judgment(**{name: row[name] for name in (*GRADED, *WHOLE)})  # type: ignore[arg-type]  # as rows() makes them
+        kept = {name: row[name] for name in (*GRADED, *WHOLE)}
+        details = {name: row[name] for name in TASKS[self.card.task].details}
+        return Judgment(**kept, details=details)  # type: ignore[arg-type]  # as rows() makes them
 
     def _judged(self, table: Table, *, budget: int | None, max_cost: float | None, watch: Watch) -> Judgments:
         table = with_turns(table, usual=usual_turn(self.card.fields))
@@ -281,7 +285,8 @@ class Judge:
     def _appended(self, frame: pd.DataFrame, rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
         aspects = self.compiled.aspects
         graded = list(GRADED) if len(aspects) == 1 else [f"{name}.{aspect}" for name in GRADED for aspect in aspects]
-        names, taken = [*graded, *WHOLE], {str(name) for name in frame.columns}
+        details = TASKS[as_task(self.card.task)].details
+        names, taken = [*graded, *WHOLE, *details], {str(name) for name in frame.columns}
         before = ""
         while any(before + name in taken for name in names):
             before += PREFIX
@@ -291,7 +296,7 @@ class Judge:
                 key, _, aspect = name.partition(".")
                 found = row[f"{key}s"] if aspect else row[key]
                 values[name].append(found[aspect] if isinstance(found, dict) else found)
-            for name in ("stated_confidence", "rationale", "unscored"):
+            for name in ("stated_confidence", "rationale", "unscored", *details):
                 values[name].append(row[name])
             values["probabilities"].append(None if row["unscored"] else json.dumps(row["probabilities"]))
         added = {

@@ -150,20 +150,15 @@ def _cited(answer: str, sentences: Sequence[Sentence]) -> list[list[int]]:
     """The numbers that each sentence cites; a mark behind a sentence's dot is that sentence's."""
     found: list[list[int]] = [[] for _ in sentences]
     for mark in _MARK.finditer(answer):
-        before = [place for place, one in enumerate(sentences) if _opening(answer, one) < mark.start()]
+        before = [place for place, one in enumerate(sentences) if one.start <= mark.start()]
         place = before[-1] if before else 0
         found[place] += [number for number in _numbers(mark[1]) if number not in found[place]]
     return found
 
 
-def _opening(answer: str, sentence: Sentence) -> int:
-    """Where the words of a sentence begin, behind marks that belong to the sentence before."""
-    start = sentence.start
-    while (mark := _MARK.match(answer, start)) is not None:
-        start = mark.end()
-        while start < sentence.end and answer[start].isspace():
-            start += 1
-    return start
+def cited_numbers(text: str) -> list[int]:
+    """All numbers that the marks of a text cite, ascending."""
+    return sorted({number for mark in _MARK.finditer(text) for number in _numbers(mark[1])})
 
 
 def _numbers(said: str) -> list[int]:

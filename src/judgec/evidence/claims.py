@@ -84,7 +84,7 @@ class Alignment:
         verdict: What came of it.
         near: Weighted share of the claim's own words that the deciding sentence, with a neighbour, has.
         anywhere: The same of all the sources together.
-        alike: Weighted share of all its words, those of the question too, in the deciding sentence.
+        alike: The same of all its words but figures, those of the question too, in the deciding sentence.
         lost_figures: Figures of the claim that no source gives.
         lost_names: Names of the claim that no source has.
         conflict: What contradicts: ``figures``, ``negation``, ``opposites``, ``names``, or empty.
@@ -147,10 +147,11 @@ def align(
     """
     said = list(claim.read.content) or list(claim.read.vocabulary)
     own = [one for one in said if one not in question.vocabulary] or said
+    about = [one for one in said if not is_number(one)] or said  # two figures may differ and speak of the same thing
     best: tuple[float, float, Source, int] | None = None
     for source in sources:
-        for place, near in _near(own, source, weight).items():
-            alike = _share(said, source.sentences[place].read, weight)
+        for place, near in _near(own, claim.read, source, weight).items():
+            alike = _share(about, source.sentences[place].read, weight)
             if best is None or (near, alike) > best[:2]:
                 best = (near, alike, source, place)
     lost = {one for one in own if not any(_has(one, claim.read, source.whole) for source in sources)}
@@ -192,11 +193,14 @@ def _share(stems: Sequence[str], text: StemmedText, weight: Weight) -> float:
     return ratio(sum(weight(one) for one in stems if one in text.vocabulary), _mass(stems, weight))
 
 
-def _near(own: Sequence[str], source: Source, weight: Weight) -> dict[int, float]:
+def _near(own: Sequence[str], claim: StemmedText, source: Source, weight: Weight) -> dict[int, float]:
     """For each sentence that has one of the words what share of them it has; half of what only its neighbours add."""
     whole, found, hits = _mass(own, weight), dict[int, float](), dict[int, set[str]]()
     for one in own:
-        for place in source.where.get(one, ()):
+        places: Sequence[int] = source.where.get(one, ())
+        if not places and claim.quantities.get(one) and source.whole.gives(one, claim):  # in another unit
+            places = [n for n, sentence in enumerate(source.sentences) if sentence.read.gives(one, claim)]
+        for place in places:
             hits.setdefault(place, set()).add(one)
     for place, here in hits.items():
         beside = (hits.get(place - 1, set()) | hits.get(place + 1, set())) - here

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from judgec.evidence.citation_features import numbers_of
+from judgec.evidence.citation_features import cited_numbers, numbers_of
 from judgec.evidence.claim_features import CheckedAnswer
 from judgec.evidence.model import Checked, EvidenceModel, Idf
 from judgec.evidence.reference_features import alternatives
@@ -30,6 +30,7 @@ from judgec.records.label import FloatArray, Item
 CLAIMS, CITATIONS = "checked_claims", "checked_citations"  # outputs of prompts; the first word of each is the family
 FAMILY_OF = {CLAIMS: "claims", CITATIONS: "citations"}
 COLUMNS = {CLAIMS: ("claims", "found_nuggets", "vital_recall", "nugget_recall"), CITATIONS: ("claims",)}
+BEHIND = 12  # characters behind a sentence in which its mark may stand
 MOST_LINES = 200  # of a reply that are read
 
 _WORDS: Mapping[str, Found] = {
@@ -74,6 +75,8 @@ def checked_by(kind: str, item: Item, said: str) -> list[CheckedClaim]:
         source, number = next(
             ((name, n) for name, n, text in texts if sentence and _place(sentence, text)[0] >= 0), ("", 0)
         )
+        if kind == CITATIONS:
+            source, number = _cited(claim, answer[end : end + BEHIND] if end >= 0 else "", source, number)
         found.append(
             CheckedClaim(answer[start:end] if start >= 0 else claim, verdict, sentence, source, number, start, end)
         )
@@ -140,6 +143,12 @@ def _by_rule(checked: Checked | None) -> list[CheckedClaim]:
     if isinstance(checked, CheckedAnswer):
         return [one.checked for one in checked.claims]
     return [one for sentence in checked.sentences for one in sentence.checked]
+
+
+def _cited(claim: str, behind: str, source: str, number: int) -> tuple[str, int]:
+    """The document that a sentence cites: the only one, or the one of several that the deciding sentence stands in."""
+    numbers = cited_numbers(claim) or cited_numbers(behind.partition("\n")[0])
+    return ("contexts", numbers[0]) if len(numbers) == 1 else (source, number)
 
 
 def _texts(kind: str, item: Item) -> list[tuple[str, int, str]]:

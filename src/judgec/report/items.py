@@ -12,6 +12,7 @@ from judgec.records.conversation import as_turn, holds_turns, speaker
 from judgec.records.trajectory import STEPS, titled
 from judgec.report.kit import script_data
 from judgec.report.numbers import percent
+from judgec.report.words import CLAIMS
 
 FILE = "items.jsonl"  # beside the page; holds every item whole
 MOST_BYTES = 1_500_000  # of embedded items: half of what a page may be
@@ -157,7 +158,8 @@ def embedded(
         kept.append(made)
     left_out = len(items) - len(kept)
     rows = [one.row() for one in ordered[: min(len(kept), MOST_ROWS)]]
-    data = script_data({"items": kept, "left_out": left_out, "file": file, "words": dict(words)})
+    legend = {"verdicts": dict(CLAIMS)} if any("claims" in one for one in kept) else {}
+    data = script_data({"items": kept, "left_out": left_out, "file": file, "words": dict(words), **legend})
     named = {"intro": words["intro"], "head": head, "file": file}
     return {"data": data, "left_out": left_out, "rows": rows, "count": len(kept), **named}
 

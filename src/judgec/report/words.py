@@ -44,6 +44,16 @@ LEADERBOARD: Mapping[str, str] = MappingProxyType(
 """Columns of a leaderboard."""
 
 
+CLAIMS: Mapping[str, str] = MappingProxyType(
+    {
+        "supported": "the contexts or the reference say what the claim says; of a nugget: the answer gives it",
+        "contradicted": "they say otherwise: another figure or name, the opposite, or that it is not so",
+        "not found": "they say neither; the sentence beside it is the closest one",
+    }
+)
+"""What is found of a claim or nugget, on pages and in rows of ``judge``."""
+
+
 def judges(names: Iterable[str]) -> dict[str, str]:
     """What the rows of a table of judges are; nothing for names that users gave."""
     return {name.replace("_", " "): JUDGES[name] for name in names if name in JUDGES}

@@ -64,6 +64,8 @@
   const checked = (title, found) => { // claims or nuggets, one a line, each with what decides it
     const box = make("div", "claims");
     box.append(make("h3", "", title));
+    const meanings = Object.entries(data.verdicts || {}).map(([word, meaning]) => word + ": " + meaning);
+    box.append(make("p", "quiet", meanings.join(". ") + "."));
     for (const one of found) {
       const line = make("p");
       line.append(make("mark", kind(one.verdict), one.verdict), " ", make("bdi", "", one.text));
@@ -144,7 +146,7 @@
     opinions.append(opinion("judge", judge, item.reason));
     box.append(opinions);
     if (item.claims) box.append(checked("Claims", item.claims));
-    if (item.nuggets) box.append(checked("Nuggets", item.nuggets));
+    if (item.nuggets) box.append(checked("Nuggets, looked for in the answer", item.nuggets));
     const beside = make("div", "answers");
     for (const [name, parts, speakers] of item.texts) {
       const pair = name === "answer_a" || name === "answer_b";
