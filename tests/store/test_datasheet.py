@@ -56,7 +56,7 @@ def test_other_tables_are_named_in_a_note(tmp_path: Path) -> None:
     ("content", "line", "seen"),
     [
         ('task = "grade"\n[scale\n', 2, "not TOML"),
-        ('task = "grades"\n', 1, "task 'grades' is not known; valid are preference, rejection"),
+        ('task = "grades"\n', 1, "task 'grades' is not known; valid are trajectory_modes, trajectory, preference"),
         ('\n[scale]\nname = "x"\n', 2, "grades: Field required"),
         ("[scale]\ngrades = [1]\n", 1, "at least two distinct grades"),
         ("[scale]\ngrades = [2, 1]\n", 1, "not in rising order"),

@@ -87,7 +87,7 @@ def test_model_of_a_provider_is_taken(tmp_path: Path, model: str) -> None:
     [
         ("name = ", "judgec.toml:1: not TOML"),
         ('a = 1\nfoo = 2\nname = "x"', "judgec.toml:2: judgec.toml has no 'foo'; valid are labels, task, name, lm"),
-        ('\ntask = "grading"', "judgec.toml:2: task is 'grading'; valid are preference"),
+        ('\ntask = "grading"', "judgec.toml:2: task is 'grading'; valid are trajectory_modes, trajectory, preference"),
         ("budget = 0", "judgec.toml:1: budget is 0; a whole number from 1"),
         ("budget = true", "judgec.toml:1: budget is True"),
         ("max_cost = -1", "judgec.toml:1: max_cost is -1"),

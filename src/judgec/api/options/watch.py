@@ -27,7 +27,7 @@ class WatchOptions(Asking, Places):
     relabel: Annotated[
         int, Option("Expert labels that bring the correction back after drift.", least=10, metavar="N")
     ] = 50
-    assessment: Annotated[
-        str | None, Option("Name of the experts' feedback on traces; default: the judge's.", metavar="NAME")
-    ] = None
+    assessment: Annotated[str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME")] = (
+        None
+    )
     aspect: Annotated[str | None, Option("Of a judge of several: whose rate is kept.", metavar="NAME")] = None
