@@ -150,6 +150,12 @@ def judge_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
         InputError: Faulty items; the other shards are judged all the same.
         BudgetError: A call does not fit the caps, which hold for all workers together.
         ServiceError: A model, a bucket or the cluster cannot be reached, or no item could be judged.
+
+    Example:
+        >>> shards = "trainsets/sensors/lab*.jsonl"
+        >>> done = judgec.judge_shards(shards, judge="sensors@latest", engine="ray", workers=1, out="judged")
+        >>> done.unscored
+        0
     """
     found = judged_shards(options, watch)
     found.require_some()

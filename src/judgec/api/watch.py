@@ -125,6 +125,20 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
         InputError: No such experiment, or traces without texts.
         BudgetError: A call does not fit the caps; what is finished is journaled.
         ServiceError: The model or the MLflow server cannot be reached.
+
+    Example:
+        >>> import mlflow
+        >>> mlflow.set_tracking_uri("sqlite:///traced.db")
+        >>> bot = mlflow.set_experiment("shop-bot")
+        >>> with mlflow.start_span("answer") as span:
+        ...     span.set_inputs({"question": "Which flows does the Rill M50 measure?"})
+        ...     span.set_outputs("0.6 to 70 m³/h.")
+        >>> mlflow.flush_trace_async_logging()
+        >>> seen = judgec.watch(
+        ...     source="mlflow:shop-bot", judge="sensors@latest", rate=1.0, tracking_uri="sqlite:///traced.db"
+        ... )
+        >>> seen.counts["sampled"]
+        1
     """
     if not options.source.startswith(MLFLOW_PREFIX) or options.source == MLFLOW_PREFIX:
         raise UserError(f"--source {options.source}: {MLFLOW_PREFIX}EXPERIMENT is valid. Name an experiment.")
@@ -133,7 +147,13 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     name = f"{program.card.name}@{program.card.version}"
     aspect = _aspect(options, program.card)
     store = tracking_store(options.home, options.tracking_uri, os.environ)
-    about = {"judge": name, "rate": options.rate, "window": options.window, "aspect": program.card.aspects[aspect]}
+    about = {
+        "judge": name,
+        "store": store.shown,
+        "rate": options.rate,
+        "window": options.window,
+        "aspect": program.card.aspects[aspect],
+    }
     with open_state(state_file(options, name), about=about) as state:
         known = known_of(state, options, program, aspect)
         alerts_of(options.alert, None, known.errors.refused)  # says what is wrong with them before anything is paid for
