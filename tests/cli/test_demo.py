@@ -92,7 +92,7 @@ def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(tmp_path: 
     assert "agent-demo-1@1 promoted to champion: better: mean score +" in done.stderr
     changes = [json.loads(line)["distance"] for line in (folder / "items.jsonl").read_text().splitlines()]
     assert changes[0] > 0
-    following = next(line for line in done.stderr.splitlines() if line.startswith("Next: ")).removeprefix("Next: ")
+    following = [line for line in done.stderr.splitlines() if line.startswith("Next: ")][-1].removeprefix("Next: ")
     assert following.endswith("--agents rag-knn,agent-demo-1@champion --out answers.jsonl --k 1")
     subprocess.run(following, cwd=tmp_path, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
     rows = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]

@@ -164,7 +164,9 @@ def test_watch_of_a_server_with_postgresql(judged_home: Path, stores: tuple[str,
     assert not look("--alert", "accept<.05")["alerts"]["accept<.05"]["fired"]
 
     # Other traffic: results that say nothing, answers in words. No mix of the test items' scores explains that.
+    # A few of the usual kind come last, so that labels of the newest say when the judge is right and when it is wrong.
     odd = [{**row, "answer": "Hard to say, dear friend; the wind knows.", "steps": []} for row in runs(500, seed=9)]
+    odd += runs(160, seed=10)
     kinds = dict(zip(ids, rows, strict=True)) | dict(zip(log_runs(database, "weather", odd), odd, strict=True))
     drifted = look("--alert", "drift", code=1)
     assert drifted["withdrawn"]
