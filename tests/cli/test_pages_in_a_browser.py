@@ -190,13 +190,13 @@ def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(ho
         url = compare_url(server.url)
         assert url is not None
         browser.open(url)
-        browser.until("['test.tau_b', 'test.unscored'].every(one => document.body.innerText.includes(one))")
+        browser.until("['test.tau_b', 'test.qwk'].every(one => document.body?.innerText.includes(one))")
         text = browser.run("document.body.innerText")
         for said in ("one 0001", "two 0001", "elo.rag-bm25", "rating.rag-knn", "test.accept_agreement"):
             assert said in text
         assert "undefined" not in text
         browser.open(f"{server.url}/#/models/one")
-        browser.until("document.body.innerText.includes('Version 1')")
+        browser.until("document.body?.innerText.includes('Version 1')")
     code = (
         "import mlflow, pandas; mlflow.set_tracking_uri('sqlite:///mlruns/mlflow.db')\n"
         "rows = pandas.DataFrame({'query': ['How wide?'], 'answer': ['5 m'], 'reference': ['5 m']})\n"

@@ -164,17 +164,20 @@ def test_watch_of_a_server_with_postgresql(judged_home: Path, stores: tuple[str,
     assert not look("--alert", "accept<.05")["alerts"]["accept<.05"]["fired"]
 
     # Other traffic: results that say nothing, answers in words. No mix of the test items' scores explains that.
-    # A few of the usual kind come last, so that labels of the newest say when the judge is right and when it is wrong.
     odd = [{**row, "answer": "Hard to say, dear friend; the wind knows.", "steps": []} for row in runs(500, seed=9)]
-    odd += runs(160, seed=10)
     kinds = dict(zip(ids, rows, strict=True)) | dict(zip(log_runs(database, "weather", odd), odd, strict=True))
     drifted = look("--alert", "drift", code=1)
     assert drifted["withdrawn"]
     assert drifted["accept"]["value"] is None
     assert drifted["raw"]["value"] is not None
     assert drifted["labels_needed"] == 50
+    # Experts label what is proposed and some of the usual traces that follow: they accept a few, and reject others.
+    usual = runs(160, seed=10)
+    followed = log_runs(database, "weather", usual)
+    kinds |= dict(zip(followed, usual, strict=True))
     asked = look("--alert", "accept<.99")["propose"]  # not known, so no alert
     assert len(asked) >= 50
+    asked += [trace for trace in followed if is_sampled(trace, RATE) and trace not in asked]
     said = {trace: kinds[trace]["steps"] != [] and kinds[trace]["kind"] in {"good", "again"} for trace in asked}
     script(LABEL, server, given=said)
     renewed = look()
