@@ -28,7 +28,8 @@ FAST = {
 PORTS_TRIED = 20
 LOOKED_AT = 200  # newest compiles among which two of one task are looked for
 POLL = 0.1  # seconds between two looks at /health
-REQUEST_TIMEOUT = 5.0  # seconds
+REQUEST_TIMEOUT = 5.0  # seconds, of a look at /health
+ANSWER_TIMEOUT = 60.0  # seconds; the first answer of a server on a busy machine takes many
 GRACE = 5.0  # seconds between asking the server to stop and stopping it
 TAIL = 2000  # bytes of its log shown when it does not come up
 
@@ -208,6 +209,6 @@ def _rest(server: str, path: str, body: dict[str, object] | None) -> dict[str, A
         data=None if body is None else json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=REQUEST_TIMEOUT) as response:  # noqa: S310 -- as above
+    with urllib.request.urlopen(request, timeout=ANSWER_TIMEOUT) as response:  # noqa: S310 -- as above
         reply: dict[str, Any] = json.load(response)
         return reply
