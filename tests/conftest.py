@@ -5,12 +5,16 @@ who has activated the environment, so that the next commands which are printed b
 No property is given a time limit: a busy machine has no reliable clock. Properties are tried on the same examples every
 time, so that a run on one machine says what a run on another will; ``--hypothesis-profile fresh`` draws new ones
 (``make soak`` does).
+And the environment is after each test what it was before: ``mlflow.set_tracking_uri``, for one, writes to it.
 """
 
 import os
 import signal
+import sys
 import sysconfig
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
@@ -19,3 +23,17 @@ os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.
 settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("judgec", settings.get_profile("fresh"), derandomize=True)
 settings.load_profile("judgec")
+
+TRACKING_URI = "MLFLOW_TRACKING_URI"
+os.environ.pop(TRACKING_URI, None)  # a developer's own store is not for tests
+
+
+@pytest.fixture(autouse=True)
+def _environment_stays() -> Iterator[None]:
+    before = dict(os.environ)
+    yield
+    if os.environ.get(TRACKING_URI) != before.get(TRACKING_URI) and "mlflow" in sys.modules:
+        sys.modules["mlflow"].set_tracking_uri(before.get(TRACKING_URI))
+    for name in os.environ.keys() - before.keys() - {"PYTEST_CURRENT_TEST"}:
+        del os.environ[name]
+    os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})

@@ -40,6 +40,14 @@ def test_tracking_store_folder_names_the_database_to_use(uri: str, tmp_path: Pat
         tracking_store(tmp_path, None, {"MLFLOW_TRACKING_URI": uri})
 
 
+def test_relative_database_is_not_the_homes_own(tmp_path: Path) -> None:
+    """What ``mlflow.set_tracking_uri("sqlite:///traced.db")`` leaves in the environment."""
+    store = tracking_store(tmp_path, None, {"MLFLOW_TRACKING_URI": "sqlite:///traced.db"})
+    assert store.database == Path("traced.db")
+    assert not store.is_default
+    assert tracking_store(tmp_path, None, {}).is_default
+
+
 def test_shown_password_is_hidden() -> None:
     assert TrackingStore("postgresql://me:s3cret@db:5432/m", None).shown == "postgresql://me:***@db:5432/m"
     assert TrackingStore("http://tracking:5000", None).shown == "http://tracking:5000"

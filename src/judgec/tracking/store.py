@@ -38,7 +38,7 @@ class TrackingStore:
     @property
     def is_default(self) -> bool:
         """True for the database of a home, ``mlruns/mlflow.db``."""
-        return self.database is not None and self.artifacts == (self.database.parent / "artifacts").as_uri()
+        return self.database is not None and self.artifacts == (self.database.absolute().parent / "artifacts").as_uri()
 
     @property
     def shown(self) -> str:
