@@ -53,9 +53,10 @@ def _sentences(path: Path) -> Iterator[tuple[int, str]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     documented = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        said = node.value if isinstance(node, ast.Constant) and node not in documented else ""
-        if isinstance(said, str) and " " in said:
-            yield node.lineno, said
+        if not isinstance(node, ast.Constant) or node in documented:
+            continue
+        if isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
 
 
 def test_sentences_of_the_program_say_tau_b_with_a_hyphen_but_where_it_is_typed() -> None:
