@@ -48,6 +48,7 @@ class Evaluation:
         learned: Queries that the judge has learned from.
         notes: What the reader has to know, one sentence each.
         gate: What became of ``--gate``, or None where none was asked for.
+        agreement: Of a jury, its members and how far they agreed; None of one judge.
     """
 
     entries: Entries
@@ -68,6 +69,13 @@ class Evaluation:
     learned: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     gate: Held | None = None
+    agreement: Mapping[str, object] | None = None
+
+    @property
+    def jury(self) -> tuple[str, ...]:
+        """The names of a jury's members; empty of one judge."""
+        members = (self.agreement or {}).get("members", ())
+        return tuple(map(str, members)) if isinstance(members, list) else ()
 
     @property
     def skipped(self) -> int:
@@ -101,6 +109,8 @@ class Evaluation:
             "tie_band": self.tie_band or None,
             "audit": None if self.card.audit is None else self.card.audit.to_json(),
         }
+        if self.agreement is not None:
+            report["jury"] = dict(self.agreement)
         report["costs"] = costs_json(self.entries)
         report["skipped"] = self.skipped
         report["missing_answers"] = self.entries.missing
