@@ -255,7 +255,7 @@ def test_run_shows_the_judge_and_the_five_best_agents_and_keeps_the_rest_in_the_
     assert run.headline["games"] == 11
     assert "average_win_percent.worst" in set(run.metrics) - set(run.headline)
     entries = league({f"a{n}": [5 - n % 5, n % 4, 3, 4, 5 - n % 3] for n in range(9)})
-    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.5)
+    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
     played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     large = run_of(replace(found, entries=entries, board=board, played=played), folder=tmp_path, started=1.0, ended=2.0)
