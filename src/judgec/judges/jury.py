@@ -43,9 +43,10 @@ class Seat:
 
         Args:
             items: Any number.
-            one_order: Of a judge that compares two answers: ask one order only.
+            one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
         """
-        if not one_order or not self.judge.asks_lm or not is_pairwise(self.judge.module):
+        own_prompt = self.judge.asks_lm and not self.judge.jurors
+        if not one_order or not own_prompt or not is_pairwise(self.judge.module):
             return self.judge.judge(items, self.ask)
         one = self.judge
         raw = verdicts(one.module, items, ask=self.ask, scale=one.scale, aspects=one.aspects, one_order=True)

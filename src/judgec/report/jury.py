@@ -1,4 +1,4 @@
-"""What a jury says of itself: how far its members agreed."""
+"""Says how far the members of a jury agreed."""
 
 from collections.abc import Mapping
 

@@ -6,8 +6,9 @@ import pytest
 
 from judgec.lm.embedded.prompt import Prompt, read_prompt, unquote
 from judgec.lm.executor import Reply, Request
-from judgec.queries.sampling import Draw
+from judgec.queries.sampling import Draw, SampledDocument
 from judgec.queries.scenarios import SHIPPED
+from judgec.queries.scenarios.building import build
 from judgec.queries.scenarios.drafts import Draft
 from judgec.queries.scenarios.prompted import MOST_READ, WINDOW, PromptedWriter, unread, windows
 from judgec.queries.terms import TermIndex
@@ -220,3 +221,16 @@ def test_write_keeps_a_reason_for_every_draw_without_a_draft() -> None:
     assert str(found[1]).startswith("malformed reply")
     assert found[2] == Draft("Q", "A")
     assert len(asked.prompts) == 4  # the malformed one was asked again
+
+
+def test_build_gives_a_model_up_whose_drafts_are_all_of_no_use() -> None:
+    """A hundred drafts in a row; the rest of a corpus of a thousand documents is not paid for."""
+    passages = [Passage(f"d{n}#0", f"d{n}", f"The pump weighs {n} kg.", f"Pump {n}") for n in range(1000)]
+    asked = Asked(lambda _, p: {"question": "How heavy is it?", "answer": "a Bulgarian umbrella"})
+    terms = TermIndex(passages)
+    scenario = read_scenario(SHIPPED / "S1.yaml")
+    documents = [SampledDocument(one.doc_id, one.title, one.text) for one in passages]
+    built = build(scenario, documents, PromptedWriter("m", asked, 0, terms), terms, n=5, seed=0)
+    assert (built.questions, built.given_up) == ((), True)
+    assert 100 <= len(asked.prompts) == built.drafts < 200
+    assert built.shortfall.endswith("given up, as the last ones were all of no use")

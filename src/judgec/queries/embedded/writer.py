@@ -29,6 +29,7 @@ class EmbeddedWriter:
     """
 
     name = NAME
+    patience: int | None = None
 
     def __init__(self, chunks: Sequence[Passage]) -> None:
         self._chunks = chunks

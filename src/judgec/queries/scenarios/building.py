@@ -24,12 +24,14 @@ class Built:
         wanted: How many were.
         dropped: Drafts that were not used, by reason.
         drafts: How many were written.
+        given_up: The last of them were of no use, one after the other, and each cost a call.
     """
 
     questions: tuple[Question, ...]
     wanted: int
     dropped: Mapping[str, int] = field(default_factory=dict)
     drafts: int = 0
+    given_up: bool = False
 
     @property
     def shortfall(self) -> str:
@@ -42,6 +44,7 @@ class Built:
         return (
             f"{len(self.questions)} of {self.wanted} questions: the documents gave {self.drafts} drafts"
             f"{f' ({reasons})' if reasons else ''}"
+            f"{'; given up, as the last ones were all of no use' if self.given_up else ''}"
         )
 
 
@@ -68,8 +71,10 @@ def build(
     dropped: Counter[str] = Counter()
     near = Near()
     kept: list[Question] = []
-    written = 0
+    written = idle = 0
     while len(kept) < n:
+        if writer.patience is not None and idle >= writer.patience:
+            return Built(tuple(kept), n, dict(dropped), written, given_up=True)
         missing = n - len(kept)
         drawn = list(islice(source, min(AT_ONCE, round(missing * SPARE) + 1)))
         if not drawn:
@@ -77,6 +82,7 @@ def build(
         written += len(drawn)
         for draw, draft in zip(drawn, writer.write(scenario, drawn), strict=True):
             question = _accepted(draft, scenario, draw, writer.name, terms, dropped)
+            idle += 1
             if question is None or len(kept) == n:
                 continue
             asked = "\n".join([*(turn.content for turn in question.history), question.query])
@@ -85,6 +91,7 @@ def build(
                 continue
             near.add(asked)
             kept.append(question)
+            idle = 0
     return Built(tuple(kept), n, dict(dropped), written)
 
 

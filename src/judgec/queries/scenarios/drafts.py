@@ -54,6 +54,11 @@ class QuestionWriter(Protocol):
         """The model, as reports name it."""
         ...
 
+    @property
+    def patience(self) -> int | None:
+        """Drafts in a row without a usable one after which nothing more is asked for; None where a draft is free."""
+        ...
+
     def usable(self, scenario: Scenario, passage: Passage) -> bool:
         """Whether a question of the scenario can be made from a passage at all."""
         ...

@@ -103,6 +103,9 @@ def _writing_together(prompt: str, scenario: Scenario) -> dspy.Predict:
     return predict
 
 
+PATIENCE = 100  # a model none of whose drafts can be used so far writes no better ones on a thousand more documents
+
+
 class PromptedWriter:
     """Writes questions with a language model.
 
@@ -112,6 +115,8 @@ class PromptedWriter:
         seed: Tells one run's calls from another's.
         terms: The whole corpus, which is read before a question counts as one without an answer; None reads nothing.
     """
+
+    patience: int | None = PATIENCE
 
     def __init__(self, name: str, ask: Ask, seed: int, terms: TermIndex | None = None) -> None:
         self._name = name
