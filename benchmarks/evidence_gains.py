@@ -7,7 +7,7 @@ functions inside the training part of each fold.
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -126,7 +126,9 @@ def _fold(labels: LabelSet, objective: str, split: Split, seed: int, *, before: 
     learned = with_split(labels, Split((*split.train, *split.dev), (), split.test, digests={}), seed)
     evidence = EvidenceModel.fit(learned.train.items)
     module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
-    one_order = patch("judgec.compiler.calibrate.MIRRORED", ()) if before else nullcontext()
+    one_order: AbstractContextManager[object] = (
+        patch("judgec.compiler.calibrate.MIRRORED", ()) if before else nullcontext()
+    )
     with tempfile.TemporaryDirectory() as home, Session(LMSpec.parse("embedded"), Path(home)) as session, one_order:
         goal = parse_objective(objective)
         bench = Bench(learned, session.finish, evidence, seed, language_model=False, objective=goal)
