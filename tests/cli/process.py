@@ -1,4 +1,4 @@
-"""Commands as a user runs them: real processes, and one compiled judge that the tests of a run share."""
+"""Commands as a user runs them, in processes of their own, and one compiled judge that the tests of a run share."""
 
 import contextlib
 import io

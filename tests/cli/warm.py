@@ -24,13 +24,8 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[2]
 IMPORTED = (
     *("scipy.stats", "pandas", "pyarrow.parquet", "sklearn.linear_model", "sklearn.ensemble", "aiohttp", "dspy"),
-    *(
-        "judgec.cli.app",
-        "judgec.compiler.compile",
-        "judgec.judges.judge",
-        "judgec.api.judge_file",
-        "judgec.api.evaluate",
-    ),
+    *("judgec.cli.app", "judgec.compiler.compile", "judgec.judges.judge", "judgec.api.judge_file"),
+    *("judgec.api.compilation", "judgec.api.evaluate", "matplotlib.backends.backend_agg"),
 )
 STARTS_THREADS = {"lancedb", "mlflow"}  # which a copy would not have
 
