@@ -24,7 +24,7 @@ def judgec(
 ) -> subprocess.CompletedProcess[str]:
     """Run ``python cli.py ARGUMENTS`` in ``folder``; it must end with ``code`` and without a traceback."""
     kept = {name: value for name, value in os.environ.items() if name not in {"MLFLOW_TRACKING_URI", "OPENAI_API_KEY"}}
-    done = WARM.run(folder, [*map(str, arguments)], {**kept, "COLUMNS": "100", **environment}, timeout=280)
+    done = WARM.run(folder, [*map(str, arguments)], {**kept, "COLUMNS": "100", **environment}, timeout=800)
     assert code is None or done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done
