@@ -18,6 +18,7 @@ from judgec.stats.agreement.objective import Objective
 from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
+from judgec.tasks.spec import PAIR_GRADES
 
 FOLDS = 5
 MAY_FALL = 0.02  # of kappa and QWK below the incumbent's: further down no gain of the objective counts
@@ -69,6 +70,11 @@ class Data:
     def nominal(self) -> bool:
         """True for classes without an order."""
         return self.scale.level == "nominal"
+
+    @property
+    def pairs(self) -> bool:
+        """True where two answers are compared."""
+        return self.nominal and set(self.scale.grades) == set(PAIR_GRADES)
 
     @property
     def accept_index(self) -> int | None:
@@ -174,14 +180,14 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumben
         seed: Of the folds, which are made of whole queries, and of the cut points' resamples.
         lm_incumbent: False for the embedded evidence engine, whose verdict has no right of the first.
     """
-    has_lm = data.verdicts is not None
+    by_lm = data.verdicts is not None and (lm_incumbent or data.evidence is None)
     fold = _folds(data, seed)
     if fold is None:
-        key: Key = ("lm", "none") if has_lm else ("evidence", "prior")
-        return Chosen(key, DecisionRule(name="raw" if has_lm else "likeliest"))
+        key: Key = ("lm", "none") if by_lm else ("evidence", "prior")
+        return Chosen(key, DecisionRule(name="raw" if by_lm else "likeliest"))
     predicted = _out_of_fold(data, fit, fold)
     losses = {key: _loss(p, data) for key, p in predicted.items()}
-    base = _incumbent_key(losses, data, lm_incumbent=has_lm and (lm_incumbent or data.evidence is None))
+    base = _incumbent_key(losses, data, lm_incumbent=by_lm)
     most = float(losses[base].mean())
     options = [
         one
