@@ -1,4 +1,4 @@
-"""Who judges a tournament: a compiled judge, the prompt that nobody compiled, or a jury of several."""
+"""Finds who judges a tournament: a compiled judge, the prompt that nobody compiled, or a jury of several."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How far the judges of a jury agree, or the replies of one judge, counted while they judge."""
+"""Counts, while they judge, how far the judges of a jury agree, or the replies of one judge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

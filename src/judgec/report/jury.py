@@ -1,4 +1,4 @@
-"""What a jury says of itself: how far its members agreed."""
+"""Says of a jury how far its members agreed."""
 
 from collections.abc import Mapping
 
