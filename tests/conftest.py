@@ -5,6 +5,8 @@ who has activated the environment, so that the next commands which are printed b
 No property is given a time limit: a busy machine has no reliable clock. Properties are tried on the same examples every
 time, so that a run on one machine says what a run on another will; ``--hypothesis-profile fresh`` draws new ones
 (``make soak`` does).
+Modules are compiled once, not by each of the processes, also where a shell forbids it; as many processes run as there
+are cores, so none of them spreads a small matrix over several.
 And the environment is after each test what it was before: ``mlflow.set_tracking_uri``, for one, writes to it.
 """
 
@@ -19,6 +21,11 @@ from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
 
 settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("judgec", settings.get_profile("fresh"), derandomize=True)

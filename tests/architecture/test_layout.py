@@ -4,10 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "judgec"
+from tests.architecture.sources import MODULES, nodes, relative
 
 # A package imports only packages of a higher layer number; packages of one layer are strangers.
 LAYERS = (
@@ -51,19 +48,13 @@ DOORS = {
     "matplotlib": ("report/figures.py", "report/curves.py", "tournament/"),
 }
 
-MODULES = sorted(SOURCE.rglob("*.py"))
-
-
-def relative(path: Path) -> str:
-    return path.relative_to(SOURCE).as_posix()
-
 
 def may_print(path: Path) -> bool:
     return relative(path).startswith("cli/") or path.name == "render.py"
 
 
-def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
+def imported(path: Path) -> Iterator[tuple[str, int]]:
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno
@@ -75,24 +66,24 @@ def package_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_imports_of_judgec_point_one_way(path: Path) -> None:
-    own = relative(path).split("/")[0].removesuffix(".py")
+def test_imports_of_judgec_point_one_way() -> None:
     faults = []
-    for module, line in imported(ast.parse(path.read_text())):
-        target = package_of(module) if module.startswith("judgec.") else own
-        if target != own and own in RANK and RANK[target] <= RANK[own]:
-            faults.append(f"{relative(path)}:{line} imports judgec.{target}")
+    for path in MODULES:
+        own = relative(path).split("/")[0].removesuffix(".py")
+        for module, line in imported(path):
+            target = package_of(module) if module.startswith("judgec.") else own
+            if target != own and own in RANK and RANK[target] <= RANK[own]:
+                faults.append(f"{relative(path)}:{line} imports judgec.{target}")
     assert not faults
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_third_parties_come_in_by_their_doors(path: Path) -> None:
+def test_third_parties_come_in_by_their_doors() -> None:
     faults = []
-    for module, line in imported(ast.parse(path.read_text())):
-        doors = DOORS.get(module.split(".")[0])
-        if doors and not any(relative(path).startswith(door) or path.name == door for door in doors):
-            faults.append(f"{relative(path)}:{line} imports {module}; its doors are {', '.join(doors)}")
+    for path in MODULES:
+        for module, line in imported(path):
+            doors = DOORS.get(module.split(".")[0])
+            if doors and not any(relative(path).startswith(door) or path.name == door for door in doors):
+                faults.append(f"{relative(path)}:{line} imports {module}; its doors are {', '.join(doors)}")
     assert not faults
 
 
@@ -101,21 +92,25 @@ def test_no_file_is_named_after_leftovers() -> None:
     assert not [relative(path) for path in MODULES if path.stem in leftovers]
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if not may_print(path)], ids=relative)
-def test_only_cli_and_renderers_print(path: Path) -> None:
+def test_only_cli_and_renderers_print() -> None:
     calls = [
-        node.lineno
-        for node in ast.walk(ast.parse(path.read_text()))
+        f"{relative(path)}:{node.lineno}"
+        for path in MODULES
+        if not may_print(path)
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert not calls
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_no_pickle_and_no_global_dspy_settings(path: Path) -> None:
-    text = path.read_text()
-    assert "dspy.configure" not in text
-    assert not [name for name, _ in imported(ast.parse(text)) if name.split(".")[0] in _PICKLERS]
+def test_no_pickle_and_no_global_dspy_settings() -> None:
+    assert not [relative(path) for path in MODULES if "dspy.configure" in path.read_text(encoding="utf-8")]
+    assert not [
+        f"{relative(path)}:{line} imports {name}"
+        for path in MODULES
+        for name, line in imported(path)
+        if name.split(".")[0] in _PICKLERS
+    ]
 
 
 _PICKLERS = {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}

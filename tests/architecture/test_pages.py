@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "judgec"
+from tests.architecture.sources import MODULES, SOURCE, nodes, relative
+
 TEMPLATES = sorted((SOURCE / "report" / "templates").glob("*.html"))
 NOT_HTML = {  # a closing tag in a string, and why it may stand there
     "compiler/gepa_reply.py": "a pattern for what models wrap their replies in",
@@ -17,14 +18,13 @@ NOT_HTML = {  # a closing tag in a string, and why it may stand there
     "review/page.py": "puts its own page.html, page.css and page.js together",
     "store/review/xlsx.py": "XML of a spreadsheet",
 }
-MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.relative_to(SOURCE).as_posix() not in NOT_HTML]
 
 
-def texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Strings of a module, docstrings aside."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docstrings = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, documented) and _described(n)}  # type: ignore[attr-defined]  # _described: an expression
-    for node in ast.walk(tree):
+    docstrings = {id(n.body[0].value) for n in nodes(path) if isinstance(n, documented) and _described(n)}  # type: ignore[attr-defined]  # _described: an expression
+    for node in nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.lineno, node.value
 
@@ -33,18 +33,17 @@ def _described(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunc
     return ast.get_docstring(node, clean=False) is not None
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
-def test_no_module_writes_html_in_strings(path: Path) -> None:
-    found = [line for line, text in texts(ast.parse(path.read_text(encoding="utf-8"))) if "</" in text]
-    assert not found
+def test_no_module_writes_html_in_strings() -> None:
+    checked = [path for path in MODULES if relative(path) not in NOT_HTML]
+    assert not [f"{relative(path)}:{line}" for path in checked for line, text in texts(path) if "</" in text]
 
 
 def test_markup_is_made_by_templates_alone() -> None:
     """``Markup(text)`` would let a text through unescaped; an empty one is harmless."""
     made = {
-        path.relative_to(SOURCE).as_posix()
-        for path in sorted(SOURCE.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        relative(path)
+        for path in MODULES
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Markup" and node.args
     }
     assert made == {"report/kit.py"}

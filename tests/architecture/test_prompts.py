@@ -3,38 +3,35 @@
 import ast
 from pathlib import Path
 
-import pytest
+from tests.architecture.sources import MODULES, nodes, relative
 
-SOURCE = Path(__file__).parents[2] / "src" / "judgec"
 PROMPT_ROOMS = ("judges/", "queries/", "agents/", "probes/")
 MESSAGE_ROOMS = ("lm/", "judges/export/")  # what is exported asks without the layer
 SIGNATURE_MAKERS = {"Signature", "InputField", "OutputField", "with_instructions"}
-MODULES = sorted(SOURCE.rglob("*.py"))
 
 
-def relative(path: Path) -> str:
-    return path.relative_to(SOURCE).as_posix()
+def outside(rooms: tuple[str, ...]) -> list[Path]:
+    return [path for path in MODULES if not relative(path).startswith(rooms)]
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if not relative(p).startswith(PROMPT_ROOMS)], ids=relative)
-def test_signatures_are_made_only_where_prompts_live(path: Path) -> None:
-    made = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-    made += [
-        base for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef) for base in node.bases
-    ]
-    used = [
-        f"{relative(path)}:{node.lineno} {node.attr}"
-        for node in made
-        if isinstance(node, ast.Attribute) and node.attr in SIGNATURE_MAKERS
-    ]
+def test_signatures_are_made_only_where_prompts_live() -> None:
+    used = []
+    for path in outside(PROMPT_ROOMS):
+        made = [node.func for node in nodes(path) if isinstance(node, ast.Call)]
+        made += [base for node in nodes(path) if isinstance(node, ast.ClassDef) for base in node.bases]
+        used += [
+            f"{relative(path)}:{node.lineno} {node.attr}"
+            for node in made
+            if isinstance(node, ast.Attribute) and node.attr in SIGNATURE_MAKERS
+        ]
     assert not used
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if not relative(p).startswith(MESSAGE_ROOMS)], ids=relative)
-def test_chat_messages_are_written_only_by_the_lm_layer(path: Path) -> None:
+def test_chat_messages_are_written_only_by_the_lm_layer() -> None:
     written = [
         f"{relative(path)}:{node.lineno}"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for path in outside(MESSAGE_ROOMS)
+        for node in nodes(path)
         if isinstance(node, ast.Dict)
         and {key.value for key in node.keys if isinstance(key, ast.Constant)} >= {"role", "content"}
     ]

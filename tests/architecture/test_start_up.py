@@ -40,3 +40,9 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
         return float(said["cpu"])
 
     assert_within(CPU_SECONDS, run)
+
+
+def test_play_of_given_answers_starts_without_what_searches_and_tracks() -> None:
+    code = "import sys, judgec.api.evaluate; print(*sorted({'lancedb', 'mlflow'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -1,4 +1,4 @@
-"""Commands as a user runs them: real processes, and one compiled judge that the tests of a run share."""
+"""Commands as a user runs them, in processes of their own, and one compiled judge that the tests of a run share."""
 
 import contextlib
 import io
@@ -13,6 +13,7 @@ from typing import Any
 from unittest import mock
 
 from judgec.cli.app import main
+from tests.cli.warm import WARM
 
 ROOT = Path(__file__).parents[2]
 CANARY = "sk-canary-7f3a9c"  # an API key that must be sent and never be written anywhere
@@ -23,16 +24,7 @@ def judgec(
 ) -> subprocess.CompletedProcess[str]:
     """Run ``python cli.py ARGUMENTS`` in ``folder``; it must end with ``code`` and without a traceback."""
     kept = {name: value for name, value in os.environ.items() if name not in {"MLFLOW_TRACKING_URI", "OPENAI_API_KEY"}}
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *map(str, arguments)],
-        cwd=folder,
-        env={**kept, "COLUMNS": "100", **environment},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=280,
-        check=False,
-    )
+    done = WARM.run(folder, [*map(str, arguments)], {**kept, "COLUMNS": "100", **environment}, timeout=800)
     assert code is None or done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgec.report import words
-from tests.architecture.test_layout import MODULES
+from tests.architecture.sources import MODULES
 from tests.docs.blocks import ROOT, documents
 
 TABLES = (words.judges(words.JUDGES), words.STATISTICS, words.LEADERBOARD, words.CLAIMS)

@@ -9,7 +9,6 @@ from judgec.errors import UserError
 from judgec.lm.executor import Progress
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
-from judgec.retrieval.build import build_index
 from judgec.retrieval.index import Index, open_index
 from judgec.retrieval.latent import LSA
 from judgec.retrieval.manifest import FILE, Manifest
@@ -68,6 +67,8 @@ class GridIndexes:
         if self.given is not None:
             self._require(self.given.manifest, chunk, embedder)
             return self.given
+        from judgec.retrieval.build import build_index  # LanceDB: 1.5 s of a core, for those who build
+
         out = self.folder(chunk, embedder)
         watch.stage("index", f"{self.location}, chunks {_chunking(chunk)}, {embedder or LSA}")
         build_index(

@@ -7,7 +7,6 @@ from typing import Protocol
 from judgec.errors import UserError
 from judgec.retrieval.manifest import Manifest
 from judgec.retrieval.passages import Passage, Ranking
-from judgec.retrieval.stores.lance import LanceIndex
 
 
 class Index(Protocol):
@@ -56,6 +55,8 @@ def open_index(location: str | Path, *, api_base: str | None = None, embedder: s
 
         found: Index = PostgresIndex(str(location), api_base)
     else:
+        from judgec.retrieval.stores.lance import LanceIndex  # 1.5 s of a core, for those who search
+
         found = LanceIndex(Path(location), api_base)
     if embedder is not None and found.manifest.embedder != embedder:
         raise UserError(

@@ -93,9 +93,6 @@ def test_say_when_the_endpoint_misbehaves_raises_what_is_retried(outcome: object
         say(server.base_url, once, timeout=0.3 if isinstance(outcome, Hang) else 60.0)
 
 
-BOMB = gzip.compress(b" " * 200_000_000, compresslevel=1)
-
-
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("model", ["openai/x", "anthropic/x", "azure/x"])
 def test_prompt_is_not_sent_where_a_redirect_points(code: int, model: str) -> None:
@@ -167,7 +164,8 @@ def test_compressed_bomb_is_a_fault_of_its_reply_in_bounded_memory() -> None:
         tracemalloc.stop()
         assert (said.text, said.finish) == ("", untrusted.TOO_LONG)
 
-    with FakeOpenAI(policies.always(Raw(BOMB, {"Content-Encoding": "gzip"}))) as server:
+    bomb = gzip.compress(b" " * 200_000_000, compresslevel=1)
+    with FakeOpenAI(policies.always(Raw(bomb, {"Content-Encoding": "gzip"}))) as server:
         say(server.base_url, check)
 
 
