@@ -1,9 +1,9 @@
 """A fault campaign: kills, a full disk, a clock that jumps, two processes at once, hostile replies; what was lost.
 
-``python -m benchmarks.storm [kills disk clock two hostile]``, in the project's root, writes ``storm.md``. Every row is
-the real command in a process of its own against a local endpoint, disturbed and then run to its end, and compared with
-an undisturbed run: judgments *lost*, calls *paid twice* though their replies were in the journal, results *wrong*, runs
-that *hung*. *In flight* counts the calls that were on their way when a process died and were asked again.
+``python -m benchmarks.storm [kills disk clock two hostile batch]``, in the project's root, writes ``storm.md``. Every
+row is the real command in a process of its own against a local endpoint, disturbed and then run to its end, and
+compared with an undisturbed run: judgments *lost*, calls *paid twice* though their replies were in the journal, results
+*wrong*, runs that *hung*. *In flight* counts the calls that were on their way when a process died and were asked again.
 """
 
 import argparse
@@ -18,12 +18,16 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import chain, repeat
 from pathlib import Path
 
+from tests.cli.judging import KEY, save_judge, write_items
 from tests.service import hostile
+from tests.service.batch_kills import Killer, every_step
+from tests.service.fake_batches import FakeBatches
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.policies import Policy
+from tests.service.policies import BROKEN, Policy, first
 from tests.service.ranking_world import grader, rows
 from tests.service.replies import Call, Outcome, Raw
 
@@ -39,6 +43,7 @@ JUMPS = (
 )
 LATENCY = 0.02  # seconds a reply: a kill always finds calls in flight
 IN_FLIGHT = 32
+BATCHED = 30  # items of a batch
 HUNG = 300.0  # seconds without a call after which a run counts as hung, however long it has to run
 LOOK = 1.0  # seconds between two looks at a run
 HEADER = ("campaign", "disturbances", "calls answered", "lost", "paid twice", "wrong", "hung", "in flight", "seconds")
@@ -334,12 +339,33 @@ def hostile_replies(world: World, options: argparse.Namespace) -> Iterator[tuple
         yield row(f"hostile replies: judge ({scored:,} scored)", f"{count:,}", server, counts, begun)
 
 
+def batches(world: World, _: argparse.Namespace) -> Iterator[tuple[str, ...]]:
+    """SIGKILL before, after and behind the reply to every step of two batches, one after the other."""
+    for model in ("openai/fake", *(["anthropic/fake"] if find_spec("anthropic") else [])):
+        begun, home = time.perf_counter(), Path(tempfile.mkdtemp(dir=world.folder))
+        file = write_items(home / "items.jsonl", BATCHED)
+        save_judge(home, lm={"model": model, "temperature": 0.0})
+        killer, out = Killer(), home / "out.jsonl"
+        os.environ |= {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+        # Some calls fail at first, so that there is a second batch.
+        with FakeBatches(first(5, BROKEN), hook=killer.hook, answered=killer.answered) as server:
+            typed = ["judge", str(file), "--judge", "mine", "--home", str(home), "--out", str(out), "--batch"]
+            for point in [*every_step(uploads=model.startswith("openai")), None]:
+                killer.run([*typed, "--api-base", server.base_url], point, quick=False)
+            said = grades(home) or {}
+            twice = server.paid_twice + paid_twice(home)
+            counts = (BATCHED - len(said), twice, sum(why is not None for _, why in said.values()), 0)
+            seconds = f"{time.perf_counter() - begun:.0f}"
+            yield f"kill: judge --batch, {model}", str(killer.kills), str(server.paid), *map(str, counts), "0", seconds
+
+
 PARTS: dict[str, Callable[[World, argparse.Namespace], Iterator[tuple[str, ...]]]] = {
     "kills": kills,
     "disk": disk,
     "clock": clock,
     "two": two,
     "hostile": hostile_replies,
+    "batch": batches,
 }
 
 

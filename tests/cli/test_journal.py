@@ -10,6 +10,7 @@ from judgec.cli.app import app
 from judgec.errors import UserError
 from judgec.store.journal.facts import Facts
 from judgec.store.journal.journal import Journal
+from tests.store.journal.test_batches import CALLS, batches
 from tests.store.journal.test_journal import REPLY, key
 
 RUNNER = CliRunner()
@@ -36,6 +37,20 @@ def test_stats_counts_replies_money_and_facts(home: Path) -> None:
     assert fact == {"kind": "verdicts", "name": "mine@1, openai/m", "facts": 1, "bytes": 9}
     assert report["bytes"] > 4096
     assert "openai/m" in invoke("stats", "--home", str(home))
+
+
+def test_stats_names_batches_that_are_not_read(home: Path) -> None:
+    assert json.loads(invoke("stats", "--home", str(home), "--json"))["batches"] == []
+    with Journal(home / ".judgec" / "journal.db") as journal:
+        waiting, read = batches(journal), batches(journal)
+        row = waiting.intend("n", CALLS, made=1_790_000_000.0, since=0.0).row
+        waiting.created(row, "batch_7")
+        read.read(read.intend("m", CALLS, made=2.0, since=0.0).row)
+    (batch,) = json.loads(invoke("stats", "--home", str(home), "--json"))["batches"]
+    assert (batch["batch"], batch["model"], batch["calls"]) == ("batch_7", "openai/m", 3)
+    shown = invoke("stats", "--home", str(home))
+    assert "the command that sent one reads it" in " ".join(shown.split())
+    assert "2026-09-21" in shown
 
 
 def test_export_writes_the_newest_replies_as_json_lines(home: Path) -> None:

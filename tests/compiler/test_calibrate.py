@@ -195,6 +195,17 @@ def test_fit_calibrator_one_grade_or_one_query_gives_shares_or_the_lm() -> None:
     assert (alone.source, alone.family, alone.choices) == ("lm", "none", ())
 
 
+def test_verdict_of_the_embedded_engine_does_not_decide_a_mode_that_nobody_saw() -> None:
+    """It is even where it knows nothing, and would flag what experts never did."""
+    evidence, _, cluster = world(30, 2, 11)
+    nobody = np.zeros(30, dtype=np.int64)
+    even = np.full((30, 2), 0.5)
+    found = fit(evidence, even, nobody, cluster, ACCEPT_SCALE, lm_incumbent=False)
+    assert (found.source, found.family) == ("evidence", "prior")
+    assert found.apply(None, evidence)[:, 1].max() < 0.02
+    assert fit(evidence, even, nobody, cluster, ACCEPT_SCALE, lm_incumbent=True).family == "none"
+
+
 def test_fit_calibrator_unlabelled_and_unscored_rows_teach_nothing() -> None:
     _, target, cluster = world(120, 2, 12)
     verdicts = sharp(target, 2, 0.9, 0)

@@ -30,6 +30,16 @@ class KillPoint:
     count: int = 1
 
 
+def every_step(*, uploads: bool) -> list[KillPoint]:
+    """Every step of two batches, one after the other; each run is killed one step further than the one before."""
+    begun = [KillPoint("batches.list", moment) for moment in MOMENTS]
+    uploaded = [KillPoint("files.create", moment) for moment in MOMENTS] if uploads else []
+    read = [KillPoint(step, moment) for step in ("batches.retrieve", "files.content") for moment in MOMENTS]
+    first_one = [*uploaded, KillPoint("batches.create", "before"), KillPoint("batches.create", "after"), *read]
+    second = [*uploaded, KillPoint("batches.create", "before"), KillPoint("batches.create", "answered"), *read]
+    return [*begun, *first_one, *second]
+
+
 class Killer:
     """Hooks of a ``FakeBatches``; kills the process that runs, once, where its point says."""
 

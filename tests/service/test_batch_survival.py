@@ -7,7 +7,7 @@ import pytest
 
 from judgec.store.journal.journal import Journal
 from tests.cli.judging import KEY, rows, save_judge, write_items
-from tests.service.batch_kills import MOMENTS, Killer, KillPoint
+from tests.service.batch_kills import Killer, KillPoint, every_step
 from tests.service.fake_batches import FakeBatches
 from tests.service.policies import BROKEN, first
 
@@ -66,16 +66,6 @@ def test_judge_killed_as_a_batch_is_created_and_read_pays_once(tmp_path: Path, m
         KillPoint("files.content", "answered"),
     ]
     assert survives(tmp_path, model, points, 30, quick=True) >= 3
-
-
-def every_step(*, uploads: bool) -> list[KillPoint]:
-    """Every step of two batches, one after the other; each run is killed one step further than the one before."""
-    begun = [KillPoint("batches.list", moment) for moment in MOMENTS]
-    uploaded = [KillPoint("files.create", moment) for moment in MOMENTS] if uploads else []
-    read = [KillPoint(step, moment) for step in ("batches.retrieve", "files.content") for moment in MOMENTS]
-    first_one = [*uploaded, KillPoint("batches.create", "before"), KillPoint("batches.create", "after"), *read]
-    second = [*uploaded, KillPoint("batches.create", "before"), KillPoint("batches.create", "answered"), *read]
-    return [*begun, *first_one, *second]
 
 
 @pytest.mark.soak

@@ -2,10 +2,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from judgec.errors import InputError
-from judgec.store.games import read_games
+from judgec.store.games import game_columns, games_of, read_games
+from judgec.store.tables import read_table
 
 EXAMPLE = Path(__file__).parents[2] / "../shared/data/ragelo_example"
 
@@ -97,3 +100,30 @@ def test_read_games_ragelo_example_has_200_games_of_six_agents() -> None:
     assert len(games.agents) == 6
     assert len(games.queries) == 10
     assert [int((games.score == points).sum()) for points in (1.0, 0.0, 0.5)] == [80, 94, 26]
+
+
+@pytest.mark.parametrize("name", ["games.csv", "games.jsonl", "games.parquet"])
+def test_read_games_in_pieces_reads_what_is_read_whole(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A piece is a few rows here; the first of them has no winner, and lines without anything stand between them."""
+    monkeypatch.setattr("judgec.store.coded.CHUNK", 3)
+    rows: list[dict[str, object]] = [
+        {"query_id": q, "agent_a": "-x" if q % 2 else "y", "agent_b": "z", "winner": (None, "a", "tie", "b")[q % 4]}
+        for q in range(11)
+    ]
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif name.endswith(".jsonl"):
+        path.write_text("".join(json.dumps({k: v for k, v in row.items() if v is not None}) + "\n" for row in rows))
+    else:
+        lines = [",".join("" if v is None else str(v) for v in row.values()) for row in rows]
+        path.write_text("\n".join(["query_id,agent_a,agent_b,winner", "", *lines[:5], "", "", *lines[5:], ""]))
+    read = read_games(str(path))
+    whole = games_of(game_columns(read_table(str(path))))
+    assert read.agents == whole.agents == ("-x", "y", "z")
+    assert read.queries == whole.queries == tuple(map(str, range(11)))
+    for one in ("a", "b", "query", "score"):
+        assert np.array_equal(getattr(read, one), getattr(whole, one), equal_nan=True)
+    assert read.scored.tolist() == [row["winner"] is not None for row in rows]

@@ -6,13 +6,14 @@ from functools import cached_property
 
 import pandas as pd
 
-from judgec.api.frames import frame_part, named_table
+from judgec.api.frames import frame_part, is_path, named_table
 from judgec.api.options.rank import RankOptions
 from judgec.api.verb import verb
 from judgec.lm.watch import Watch
 from judgec.records.estimate import Estimate
-from judgec.store.games import games_of
+from judgec.store.games import game_columns, games_of
 from judgec.store.rows.columns import named_here
+from judgec.store.tables import name_of
 from judgec.tournament.leaderboard import Leaderboard, make_leaderboard
 from judgec.tournament.leaderboard_columns import leaderboard_columns
 from judgec.tournament.report.costs import COSTS, AgentCost
@@ -91,11 +92,11 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
         >>> judgec.rank(games).agents[0]
         'new'
     """
-    games = named_table(options.games, "games")
-    watch.stage("rate", games.path)
+    source = str(options.games) if is_path(options.games) else named_table(options.games, "games")
+    watch.stage("rate", name_of(source))
+    games = game_columns(source, options.columns)
     votes = None if options.experts is None else named_table(options.experts, "experts")
-    own = options.columns if votes is None else named_here(games, options.columns)
-    played = games_of(games, own)
+    played = games_of(games, options.columns if votes is None else named_here(games.columns, options.columns))
     board = make_leaderboard(
         played,
         source=games.path,

@@ -110,8 +110,8 @@ def fit_calibrator(
 
     Returns:
         The calibrator with its decision rule and cross-validation table. Fewer than two queries or a single grade
-        give the smoothed shares of the grades (``prior``), or the LM's own distribution (``none``) and its raw
-        verdict where there is an LM.
+        give the smoothed shares of the grades (``prior``), or, where a language model gave the verdicts or there is
+        no evidence, its own distribution (``none``) and its raw verdict.
 
     Raises:
         ValueError: When there is neither verdict nor evidence, no labelled row to use, or not one name a feature.

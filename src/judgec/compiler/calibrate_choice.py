@@ -174,14 +174,14 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumben
         seed: Of the folds, which are made of whole queries, and of the cut points' resamples.
         lm_incumbent: False for the embedded evidence engine, whose verdict has no right of the first.
     """
-    has_lm = data.verdicts is not None
+    by_lm = data.verdicts is not None and (lm_incumbent or data.evidence is None)
     fold = _folds(data, seed)
     if fold is None:
-        key: Key = ("lm", "none") if has_lm else ("evidence", "prior")
-        return Chosen(key, DecisionRule(name="raw" if has_lm else "likeliest"))
+        key: Key = ("lm", "none") if by_lm else ("evidence", "prior")
+        return Chosen(key, DecisionRule(name="raw" if by_lm else "likeliest"))
     predicted = _out_of_fold(data, fit, fold)
     losses = {key: _loss(p, data) for key, p in predicted.items()}
-    base = _incumbent_key(losses, data, lm_incumbent=has_lm and (lm_incumbent or data.evidence is None))
+    base = _incumbent_key(losses, data, lm_incumbent=by_lm)
     most = float(losses[base].mean())
     options = [
         one

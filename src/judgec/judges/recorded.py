@@ -24,6 +24,7 @@ from judgec.records.card import ProgramCard
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
 from judgec.records.scale import ACCEPT_SCALE, Scale
+from judgec.store.coded import NO_CELL
 from judgec.store.rows.cells import as_accept, as_grade
 from judgec.store.rows.columns import listed
 from judgec.store.stream.pieces import Piece
@@ -37,7 +38,6 @@ from judgec.store.verdicts import (
     ITEM,
     JUDGE,
     MODEL,
-    NO_CELL,
     ORDER,
     PREFERENCE,
     PROMPT,

@@ -126,7 +126,7 @@ class ClientBackend:
     def complete(self, request: Request) -> Response | Completion:
         """One attempt in this thread."""
         asked, most = self._most(request)
-        with exchanging(most) as call:
+        with exchanging(most, whole_seconds(self._spec)) as call:
             try:
                 return self._sync.complete(self._routed(request))
             except Exception as error:  # noqa: BLE001 - whatever the client stumbles over in a reply
@@ -135,7 +135,7 @@ class ClientBackend:
     async def acomplete(self, request: Request) -> Response | Completion:
         """One attempt on this event loop."""
         asked, most = self._most(request)
-        with exchanging(most) as call:
+        with exchanging(most, whole_seconds(self._spec)) as call:
             try:
                 return await self._acomplete(request)
             except Exception as error:  # noqa: BLE001 - as above
@@ -148,8 +148,10 @@ class ClientBackend:
 
     def _fault(self, error: Exception, call: Exchanged, asked: int) -> Completion:
         """What stands for a reply that holds nothing to read; raises what is no fault of a reply."""
-        if isinstance(error, TooLongError):
+        if isinstance(error, TooLongError) or call.too_long:
             return Completion.faulty(untrusted.TOO_LONG, self._spec.model, asked)
+        if call.late and not isinstance(error, lm15.TimeoutError):
+            raise self._late() from error
         if isinstance(error, lm15.LM15Error) or not call.answered:
             raise error
         return Completion.faulty(untrusted.BAD_SHAPE, self._spec.model)
@@ -161,11 +163,18 @@ class ClientBackend:
             routed = self._route is not None
             client = AsyncLMRouter(self._bounded(BoundedAsyncTransport)) if routed else self._litellm()
             self._async[loop] = client
+        limit = asyncio.timeout(whole_seconds(self._spec))
         try:
-            async with asyncio.timeout(whole_seconds(self._spec)):
+            async with limit:
                 return await client.complete(self._routed(request))
-        except TimeoutError as error:
-            raise lm15.TimeoutError(f"no whole reply in {whole_seconds(self._spec):g} s") from error
+        except Exception as error:
+            if limit.expired():  # LiteLLM makes another error of it
+                raise self._late() from error
+            raise
+
+    def _late(self) -> Exception:
+        raised: Exception = lm15.TimeoutError(f"no whole reply in {whole_seconds(self._spec):g} s")  # DSPy is untyped
+        return raised
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""

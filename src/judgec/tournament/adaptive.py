@@ -261,6 +261,7 @@ def _choose(
     weight = np.where(unsure, np.exp(-0.5 * gap**2 / variance) / np.sqrt(variance), 0.0)
     np.fill_diagonal(weight, 0.0)
     laplacian = np.diag(weight.sum(axis=1)) - weight
+    spread = covariance @ laplacian @ covariance
     by_agent = np.bincount(games.query * n + games.a, minlength=len(left.queries) * n)
     by_agent += np.bincount(games.query * n + games.b, minlength=len(left.queries) * n)
     use, order = QueryUse.of(left, by_agent.reshape(-1, n)), rng.permutation(len(left.queries))
@@ -268,14 +269,18 @@ def _choose(
     remaining = is_open.sum(axis=0)
     chosen: list[Pairing] = []
     while len(chosen) < size and remaining.any():
-        gain = information * _of_differences(covariance @ laplacian @ covariance)
+        gain = information * _of_differences(spread)
         gain /= 1.0 + information * _of_differences(covariance)
         i, j = (int(x) for x in np.unravel_index(np.where(remaining > 0, gain, -1.0).argmax(), (n, n)))
         q = use.take(is_open, i, j, order)
         remaining[i, j] -= 1
         chosen.append(left.pairing(q, i, j, swap=bool(rng.integers(2))))
+        # One game changes both matrices by two columns: n squared steps, where multiplying them anew takes n cubed.
         column = covariance[:, i] - covariance[:, j]
-        covariance = covariance - np.outer(column, column) * (
-            information[i, j] / (1.0 + information[i, j] * (column[i] - column[j]))
-        )
+        share = information[i, j] / (1.0 + information[i, j] * (column[i] - column[j]))
+        weighted = laplacian @ column
+        other = covariance @ weighted - 0.5 * share * float(column @ weighted) * column
+        both = np.outer(column, other)
+        spread -= share * (both + both.T)
+        covariance -= np.outer(share * column, column)
     return tuple(chosen)

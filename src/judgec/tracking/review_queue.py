@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from judgec.errors import InputError, JudgecError, ServiceError
 from judgec.tracking.background import ERRORS, QUIET
 from judgec.tracking.store import TrackingStore
+from judgec.tracking.trace_pages import all_traces
 from judgec.tracking.traces import TAIL, feedback_of
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 ITEM_TAG = "judgec.item_id"
 UNANSWERED = "Answer the questions of the queue with judgec ui, experiment -> Review."
+AT_ONCE = 100  # items added to a queue a request
 MOST_OPTIONS, MOST_INSTRUCTION, MOST_USERS = 10, 1000, 10  # mlflow.genai.label_schemas and review_queues, validation
-PAGE = 100  # traces a request
 Row = dict[str, object]
 
 
@@ -140,8 +141,8 @@ def send(store: TrackingStore, queue: Queue) -> int:
         experiment_id=experiment,
     )
     ids = [sent[item_id] for item_id in queue.items]
-    for start in range(0, len(ids), PAGE):
-        review_queues.add_items_to_review_queue(target.queue_id, item_ids=ids[start : start + PAGE])
+    for start in range(0, len(ids), AT_ONCE):
+        review_queues.add_items_to_review_queue(target.queue_id, item_ids=ids[start : start + AT_ONCE])
     return len(new)
 
 
@@ -164,14 +165,7 @@ def fetch(store: TrackingStore, experiment: str, questions: Sequence[str]) -> li
 
 
 def _traces(client: "MlflowClient", experiment: str) -> "list[Trace]":
-    traces: list[Trace] = []
-    token = None
-    while True:
-        page = client.search_traces(locations=[experiment], max_results=PAGE, page_token=token)
-        traces += [trace for trace in page if ITEM_TAG in trace.info.tags]
-        token = page.token
-        if not token:
-            return traces
+    return [trace for trace in all_traces(client, experiment) if ITEM_TAG in trace.info.tags]
 
 
 def _elsewhere(store: TrackingStore, request: Row, environ: Mapping[str, str]) -> Row:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from judgec.errors import ArtifactError, InputError, JudgecError, ServiceError
 from judgec.tracking.background import ERRORS, QUIET
 from judgec.tracking.store import TrackingStore
+from judgec.tracking.trace_pages import all_traces
 
 if TYPE_CHECKING:
     from mlflow.entities import Assessment, Trace
 
 Row = dict[str, object]
 MLFLOW_PREFIX = "mlflow:"
-PAGE = 100  # traces a request, the most that a server gives
 HUMAN = "HUMAN"
 SESSION = "mlflow.trace.session"
 TAIL = 2000  # bytes of the reader's stderr shown when it dies
@@ -255,15 +255,7 @@ def _traces_of(store: TrackingStore, experiment: str) -> Iterator["Trace"]:
     if found is None:
         names = ", ".join(sorted(each.name for each in client.search_experiments()))
         raise InputError([f"{where}: no such experiment in {store.shown}; there are {names}. Name one of these."])
-    token = None
-    while True:
-        page = client.search_traces(
-            locations=[found.experiment_id], max_results=PAGE, page_token=token, order_by=["timestamp_ms ASC"]
-        )
-        yield from page
-        token = page.token
-        if not token:
-            break
+    yield from all_traces(client, found.experiment_id)
 
 
 def _is_human_feedback(found: "Assessment") -> bool:

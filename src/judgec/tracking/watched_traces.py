@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 from judgec.errors import InputError, JudgecError, ServiceError
 from judgec.tracking.background import ERRORS, QUIET
 from judgec.tracking.store import TrackingStore
+from judgec.tracking.trace_pages import all_traces
 from judgec.tracking.traces import HUMAN, MLFLOW_PREFIX, SESSION, TAIL, span_export
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Assessment, TraceInfo
 
-PAGE = 500  # traces without spans a request
 AT_ONCE = 8  # requests that wait for a server
 BATCH = 100  # traces with spans a request
 LATE_MS = 600_000  # how much later than others of its time a trace may arrive
@@ -210,22 +210,10 @@ def _labels(info: "TraceInfo", assessment: str) -> Iterator[ExpertLabel]:
 
 def _infos(client: "MlflowClient", experiment: str, since_ms: int, more: str = "") -> "Iterator[TraceInfo]":
     """Traces without their spans, in the order in which they began."""
-    token = None
     filters = [f"attributes.timestamp_ms >= {since_ms}"] if since_ms else []
     filters += [more] if more else []
-    while True:
-        page = client.search_traces(
-            locations=[experiment],
-            filter_string=" AND ".join(filters) or None,
-            max_results=PAGE,
-            order_by=["timestamp_ms ASC"],
-            page_token=token,
-            include_spans=False,
-        )
-        yield from (trace.info for trace in page)
-        token = page.token
-        if not token:
-            return
+    named = all_traces(client, experiment, only=" AND ".join(filters) or None, spans=False)
+    yield from (trace.info for trace in named)
 
 
 def _write_spans(client: "MlflowClient", experiment: str, infos: "Sequence[TraceInfo]", look: TraceLook) -> None:

@@ -1,9 +1,10 @@
-"""DSPy's own clients (Anthropic's models, optimizers of all models) are as careful as the pool."""
+"""DSPy's own clients (Anthropic's models, optimizers of all models), and LiteLLM's, are as careful as the pool."""
 
 import asyncio
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from dspy import lm15
@@ -19,7 +20,9 @@ from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, JsonObject, Outcome, Raw
 
 MODELS = ("anthropic/claude-3-haiku-20240307", "openai/gpt-4o-mini")
+LITELLM = "azure/x"  # none of DSPy's own clients serves it
 WAYS = ("thread", "loop")
+pytestmark = pytest.mark.filterwarnings("ignore:coroutine 'Logging:RuntimeWarning")  # LiteLLM's, of a loop that ended
 ASKED = Plain("x", [{"role": "user", "content": "Grade this."}], Config(max_tokens=100))
 
 
@@ -38,17 +41,24 @@ def message() -> JsonObject:
     }
 
 
+@pytest.fixture(autouse=True)
+def _azure(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"AZURE_API_KEY": "sk-3", "AZURE_API_VERSION": "1"}.items():
+        monkeypatch.setenv(name, value)
+
+
 def good(model: str) -> JsonObject:
     return message() if model.startswith("anthropic") else hostile.body()
 
 
-def asked(backend: ClientBackend, way: str) -> Response | Completion:
+def asked(backend: ClientBackend, way: str, model: str) -> Response | Completion:
+    request = replace(ASKED, model=model).request()
     if way == "thread":
-        return backend.complete(ASKED.request())
+        return backend.complete(request)
 
     async def once() -> Response | Completion:
         try:
-            return await backend.acomplete(ASKED.request())
+            return await backend.acomplete(request)
         finally:
             await backend.aclose()
 
@@ -60,11 +70,11 @@ def answered(model: str, way: str, outcome: Callable[[Call], Outcome], timeout: 
     with FakeOpenAI(outcome) as server:
         url = server.base_url.removesuffix("/v1") if model.startswith("anthropic") else server.base_url
         spec = LMSpec.parse(model, api_base=url, timeout=timeout)
-        return Bill(spec).record(ASKED, asked(ClientBackend(spec, {}), way), 0.0)
+        return Bill(spec).record(ASKED, asked(ClientBackend(spec, {}), way, model), 0.0)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS, LITELLM])
 def test_count_of_tokens_that_is_none_counts_as_not_given(model: str, way: str) -> None:
     name = "input_tokens" if model.startswith("anthropic") else "prompt_tokens"
     values: tuple[object, ...] = ("many", "100", True, -5, 1.5, [], {}, [None])
@@ -92,7 +102,7 @@ def test_reply_of_any_shape_is_a_reply_or_an_error_of_its_call(model: str, way: 
         backend, bill = ClientBackend(spec, {}), Bill(spec)
         for _ in shapes:
             try:
-                reply = bill.record(ASKED, asked(backend, way), 0.0)
+                reply = bill.record(ASKED, asked(backend, way, model), 0.0)
             except lm15.LM15Error:
                 continue
             assert reply.finish in {"stop", "length", *untrusted.FAULTS}
@@ -107,7 +117,7 @@ def test_redirect_is_no_reply_and_says_where_it_points(model: str, way: str) -> 
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS, LITELLM])
 def test_reply_longer_than_what_was_asked_for_is_read_no_further(model: str, way: str) -> None:
     bomb = gzip.compress(json.dumps({**good(model), "more": " " * 20_000_000}).encode())
     reply = answered(model, way, lambda _: Raw(bomb, {"Content-Encoding": "gzip"}))
@@ -115,7 +125,7 @@ def test_reply_longer_than_what_was_asked_for_is_read_no_further(model: str, way
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS, LITELLM])
 def test_drip_ends_at_the_deadline_of_the_call(model: str, way: str) -> None:
     seconds = whole_seconds(LMSpec.parse(model, timeout=0.2))
     with pytest.raises(lm15.TimeoutError, match=f"no whole reply in {seconds:g} s"):

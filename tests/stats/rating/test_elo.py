@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from judgec.errors import UserError
 from judgec.records.game import Game, Games
-from judgec.stats.rating.elo import _tournaments, elo
+from judgec.stats.rating.elo import _dealt, _tournaments, elo
 from tests.stats.rating.leagues import any_games, league, mirrored, renamed
 
 
@@ -94,7 +95,7 @@ def test_elo_same_seed_repeats_and_another_seed_differs() -> None:
 def test_elo_lanes_in_several_chunks_give_the_same_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
     games = league(np.array([0.5, 0.0, -0.3]), 20, np.random.default_rng(0))
     whole = elo(games, tournaments=7).rating
-    monkeypatch.setattr("judgec.stats.rating.elo.LANE_BYTES", 300)
+    monkeypatch.setattr("judgec.stats.rating.elo.MOST_LANES", 3)
     monkeypatch.setattr("judgec.stats.rating.elo.BLOCK", 7)
     assert_allclose(elo(games, tournaments=7).rating, whole, atol=1e-9)
 
@@ -129,3 +130,26 @@ def test_elo_of_one_tournament_is_that_of_many_in_the_same_order(*, ragelo_compa
     start = 1000.0 if ragelo_compat else 500.0
     side_by_side = _tournaments(games, 2, 32.0, start, None, truncate=ragelo_compat)
     np.testing.assert_allclose(np.column_stack([alone, alone]), side_by_side, rtol=0, atol=1e-9)
+
+
+def test_games_dealt_in_hands_come_in_every_order_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is done with more games than may be held at once, on four of them, two at a time."""
+    monkeypatch.setattr("judgec.stats.rating.elo.BLOCK", 2)
+    monkeypatch.setattr("judgec.stats.rating.elo.LANE_BYTES", 1)
+    lanes = 24_000
+    dealt = list(_dealt(np.array([0, 0, 1, 2], dtype=np.uint16), lanes, np.random.default_rng(0)))
+    assert [hand.shape for hand in dealt] == [(lanes, 2), (lanes, 2)]
+    orders, counts = np.unique(np.hstack(dealt), axis=0, return_counts=True)
+    assert len(orders) == 12
+    assert stats.chisquare(counts).pvalue > 0.001
+
+
+def test_games_that_do_not_fit_give_the_same_ratings_as_those_that_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    games = league(np.linspace(-1.0, 1.0, 6), 100, np.random.default_rng(3))
+    whole = elo(games, tournaments=1000)
+    monkeypatch.setattr("judgec.stats.rating.elo.LANE_BYTES", 2**20)  # 524 games at a time
+    hands = elo(games, tournaments=1000, seed=1)
+    error = np.sqrt((whole.sd**2 + hands.sd**2) / 1000)
+    assert np.abs((whole.rating - hands.rating) / error).max() < 4
+    assert hands.sd == pytest.approx(whole.sd, rel=0.15)
+    assert hands.rating.sum() == pytest.approx(6 * 500)

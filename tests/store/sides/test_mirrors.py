@@ -31,3 +31,24 @@ def test_pairs_of_other_questions_and_other_tasks_keep_their_queries() -> None:
     assert with_mirrors_together(apart) is apart
     graded = labels(("r1", "?", "x", "y"), ("r2", "?", "y", "x"), task="grade")
     assert with_mirrors_together(graded) is graded
+
+
+def test_same_words_in_other_conversations_are_no_copies() -> None:
+    """ "Which colour?" - "Red." after an order of another chair is another question."""
+    said = ("a red chair", "a blue chair")
+    items = tuple(
+        Item(
+            f"i{k}",
+            f"r{k}",
+            {
+                "query": "?",
+                "answer_a": a,
+                "answer_b": b,
+                "conversation_a": (before,),
+                "conversation_b": (before,),
+            },
+        )
+        for k, (before, a, b) in enumerate([(said[0], "x", "y"), (said[1], "x", "y"), (said[1], "y", "x")])
+    )
+    found = with_mirrors_together(LabelSet("preference", PREFERENCE_SCALE, ("grade",), items, (), False, "digest"))
+    assert queries(found) == ["r0", "r1", "r1"]

@@ -24,19 +24,25 @@ ModelOption = Annotated[str | None, typer.Option("--model", metavar="PROVIDER/NA
 
 @journal.command(cls=PlainCommand)
 def stats(*, json: JsonOption = False, home: HomeOption = Path()) -> None:
-    """Replies, tokens and dollars by model, verdicts and features by judge."""
+    """Replies, tokens and dollars by model, verdicts and features by judge, batches that are not read yet."""
     from dataclasses import asdict
+    from datetime import UTC, datetime
 
     from judgec.cli.output import print_json, print_table
-    from judgec.store.journal.upkeep import fact_stats, model_stats, size
+    from judgec.store.journal.upkeep import fact_stats, model_stats, size, unread_batches
 
     with _opened(home) as kept:
-        models, facts = model_stats(kept), fact_stats(kept)
+        models, facts, batches = model_stats(kept), fact_stats(kept), unread_batches(kept)
     total = size(_path(home))
     if json:
-        known = [asdict(row) for row in facts]
         print_json(
-            {"path": str(_path(home)), "bytes": total, "models": [asdict(row) for row in models], "facts": known}
+            {
+                "path": str(_path(home)),
+                "bytes": total,
+                "models": [asdict(row) for row in models],
+                "facts": [asdict(row) for row in facts],
+                "batches": [asdict(row) for row in batches],
+            }
         )
         return
     print_table(
@@ -55,6 +61,17 @@ def stats(*, json: JsonOption = False, home: HomeOption = Path()) -> None:
     if facts:
         rows = [(f"{f.kind}: {f.name}", str(f.facts), f"{f.bytes / 1e6:.1f}") for f in facts]
         print_table("Known of items", ("what", "items", "MB"), rows)
+    if batches:
+        title = "Batches that are not read yet; the command that sent one reads it when it is run again"
+        since = [f"{datetime.fromtimestamp(one.made, UTC):%F %H:%M}" for one in batches]
+        print_table(
+            title,
+            ("batch", "model", "calls", "since (UTC)"),
+            [
+                (one.batch or "not known yet", one.model, str(one.calls), at)
+                for one, at in zip(batches, since, strict=True)
+            ],
+        )
 
 
 @journal.command(cls=PlainCommand)

@@ -33,25 +33,35 @@ class Exchanged:
 
     Args:
         most: Bytes that its reply may have.
+        whole: Seconds that a reply may take in all.
         answered: A reply has come in whole: what fails behind it is the reply's fault.
+        too_long: It had more bytes.
+        late: It took longer. LiteLLM wraps the errors that say so.
     """
 
     most: int
+    whole: float
     answered: bool = False
+    too_long: bool = False
+    late: bool = False
 
 
 _NOW: ContextVar[Exchanged | None] = ContextVar("exchanged", default=None)
 
 
 @contextmanager
-def exchanging(most: int) -> Iterator[Exchanged]:
-    """Make a call in here whose reply may have ``most`` bytes."""
-    call = Exchanged(most)
+def exchanging(most: int, whole: float) -> Iterator[Exchanged]:
+    """Make a call in here whose reply may have ``most`` bytes and take ``whole`` seconds."""
+    call = Exchanged(most, whole)
     token = _NOW.set(call)
     try:
         yield call
     finally:
         _NOW.reset(token)
+
+
+def _now(whole: float) -> Exchanged:
+    return _NOW.get() or Exchanged(untrusted.MOST_BODY, whole)
 
 
 def redirected(status: int, location: str | None) -> Exception:
@@ -66,11 +76,10 @@ def redirected(status: int, location: str | None) -> Exception:
 class _Parts:
     """The body of a reply as it comes in."""
 
-    def __init__(self, whole: float) -> None:
-        self._call = _NOW.get() or Exchanged(untrusted.MOST_BODY)
-        self._left = self._call.most
-        self._whole = whole
-        self._until = time.monotonic() + whole
+    def __init__(self, call: Exchanged) -> None:
+        self._call = call
+        self._left = call.most
+        self._until = time.monotonic() + call.whole
         self._parts: list[bytes] = []
 
     def check(self, response: Any) -> None:  # DSPy is untyped
@@ -80,15 +89,17 @@ class _Parts:
     def add(self, part: bytes) -> None:
         self._left -= len(part)
         if self._left < 0:
+            self._call.too_long = True
             raise TooLongError
         if time.monotonic() > self._until:
-            raise lm15.TimeoutError(f"no whole reply in {self._whole:g} s")
+            self._call.late = True
+            raise lm15.TimeoutError(f"no whole reply in {self._call.whole:g} s")
         self._parts.append(part)
 
-    def body(self, response: Any) -> bytes:  # DSPy is untyped
+    def body(self, status: int) -> bytes:
         self._call.answered = True
         body = b"".join(self._parts)
-        return body if response.status >= ERRORS else untrusted.counted(body)
+        return body if status >= ERRORS else untrusted.counted(body)
 
 
 class BoundedTransport(StdlibTransport):  # type: ignore[misc]  # DSPy is untyped
@@ -105,12 +116,12 @@ class BoundedTransport(StdlibTransport):  # type: ignore[misc]  # DSPy is untype
 
     def stream(self, request: Any) -> Any:  # DSPy is untyped
         """The reply, read."""
-        parts = _Parts(self._whole)
+        parts = _Parts(_now(self._whole))
         with super().stream(request) as response:
             parts.check(response)
             for part in response:
                 parts.add(part)
-        return TransportResponse(**_about(response), chunks=iter([parts.body(response)]), release=_done)
+        return TransportResponse(**_about(response), chunks=iter([parts.body(response.status)]), release=_done)
 
     def _read_head(self, conn: Any, *, read_timeout: float) -> Any:  # DSPy is untyped
         # Each byte renews the time that a read may take; this is the time of all of them.
@@ -138,12 +149,12 @@ class BoundedAsyncTransport(StdlibAsyncTransport):  # type: ignore[misc]  # DSPy
     @asynccontextmanager
     async def stream(self, request: Any) -> AsyncIterator[Any]:  # DSPy is untyped
         """The reply, read."""
-        parts = _Parts(self._whole)
+        parts = _Parts(_now(self._whole))
         async with super().stream(request) as response:
             parts.check(response)
             async for part in response:
                 parts.add(part)
-        yield AsyncTransportResponse(**_about(response), chunks=_one(parts.body(response)), release=_adone)
+        yield AsyncTransportResponse(**_about(response), chunks=_one(parts.body(response.status)), release=_adone)
 
 
 def _about(response: Any) -> dict[str, Any]:  # DSPy is untyped
@@ -160,3 +171,25 @@ async def _adone(body_consumed: bool) -> None:  # as the client calls it
 
 async def _one(body: bytes) -> AsyncIterator[bytes]:
     yield body
+
+
+def read_within(response: Any) -> None:  # of LiteLLM's HTTP library, which is no dependency of ours
+    """Read the reply to a call of ours, of a client of LiteLLM's that runs in a thread; a hook of such clients."""
+    if (call := _NOW.get()) is not None:
+        parts = _Parts(call)
+        for part in response.iter_bytes():
+            parts.add(part)
+        _keep(response, parts)
+
+
+async def aread_within(response: Any) -> None:  # as above
+    """The same on an event loop."""
+    if (call := _NOW.get()) is not None:
+        parts = _Parts(call)
+        async for part in response.aiter_bytes():
+            parts.add(part)
+        _keep(response, parts)
+
+
+def _keep(response: Any, parts: _Parts) -> None:  # as above
+    response._content = parts.body(response.status_code)  # noqa: SLF001 - where its read() keeps what it has read

@@ -6,6 +6,7 @@ Source: Elo (1978), The Rating of Chessplayers; RAGElo 0.7.0 for ``ragelo_compat
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +23,7 @@ FLOAT_INITIAL = 500.0  # the level that the RAG-Fusion paper's table is read at
 COMPAT_INITIAL = 1000.0  # RAGElo's start, before truncation pulls the mean down
 LANE_BYTES = 2**30  # shuffled games held at once: 500 tournaments of a million games, two bytes each
 MOST_LANES = 1024  # tournaments side by side; more leave the processor's cache
+MOST_KINDS = 2**16  # (who, whom, points) that are dealt out; more take longer than playing fewer tournaments at a time
 BLOCK = 512  # games transposed at a time, so that each step reads one contiguous row
 
 
@@ -103,17 +105,47 @@ def _tournaments(games: Games, lanes: int, k: float, initial: float, seed: int |
     first, second, score = kinds // len(points) // n, kinds // len(points) % n, points[kinds % len(points)]
     ratings = np.full((n, lanes), initial)
     rng = None if seed is None else np.random.default_rng(seed)
-    width = min(MOST_LANES, max(1, LANE_BYTES // max(1, code.nbytes)))
-    for begin in range(0, lanes, width):
+    for begin in range(0, lanes, width := _lanes_at_once(code, len(kinds), lanes)):
         part = ratings[:, begin : begin + width].copy()
-        orders = np.tile(code, (part.shape[1], 1))
-        if rng is not None:
-            rng.permuted(orders, axis=1, out=orders)
-        for block in range(0, len(code), BLOCK):
-            kind = np.ascontiguousarray(orders[:, block : block + BLOCK].T)
-            _play(part, first[kind], second[kind], score[kind], k, truncate=truncate)
+        for orders in _dealt(code, part.shape[1], rng):
+            for block in range(0, orders.shape[1], BLOCK):
+                kind = np.ascontiguousarray(orders[:, block : block + BLOCK].T)
+                _play(part, first[kind], second[kind], score[kind], k, truncate=truncate)
         ratings[:, begin : begin + width] = part
     return ratings
+
+
+def _lanes_at_once(code: NDArray[np.unsignedinteger], kinds: int, lanes: int) -> int:
+    """Tournaments side by side: fewer where all their games would have to be held, and kinds are too many to deal."""
+    return min(MOST_LANES, lanes if kinds <= MOST_KINDS else max(1, LANE_BYTES // max(1, code.nbytes)))
+
+
+def _dealt(
+    code: NDArray[np.unsignedinteger], lanes: int, rng: np.random.Generator | None
+) -> Iterator[NDArray[np.unsignedinteger]]:
+    """The games of every lane in an order of its own, shape (lanes, games); as many at a time as may be held.
+
+    Many games are dealt like cards. How many of each kind are in a hand is multivariate hypergeometric, and the hand is
+    shuffled: all orders are equally likely, as if the games were shuffled as a whole.
+    """
+    hand = max(BLOCK, LANE_BYTES // (lanes * code.itemsize))
+    if len(code) <= hand or rng is None:
+        orders = np.tile(code, (lanes, 1))
+        if rng is not None:
+            rng.permuted(orders, axis=1, out=orders)
+        yield orders
+        return
+    left = np.tile(np.bincount(code), (lanes, 1))
+    kinds = np.arange(left.shape[1], dtype=code.dtype)
+    for begin in range(0, len(code), hand):
+        size = min(hand, len(code) - begin)
+        orders = np.empty((lanes, size), dtype=code.dtype)
+        for lane in range(lanes):
+            drawn = rng.multivariate_hypergeometric(left[lane], size)
+            left[lane] -= drawn
+            orders[lane] = np.repeat(kinds, drawn)
+        rng.permuted(orders, axis=1, out=orders)
+        yield orders
 
 
 def _play(

@@ -48,6 +48,27 @@ class FactStats:
     bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class BatchStats:
+    """A batch of calls whose replies have not been read.
+
+    Args:
+        service: ``openai`` or ``anthropic``.
+        identity: The endpoint, or empty for the provider's own.
+        model: As in the spec.
+        batch: The provider's name of it, or None while it is not known.
+        calls: How many are in it.
+        made: When it was intended, in seconds since the epoch.
+    """
+
+    service: str
+    identity: str
+    model: str
+    batch: str | None
+    calls: int
+    made: float
+
+
 def model_stats(journal: Journal) -> list[ModelStats]:
     """Replies by model, the most first."""
     rows = journal.select(
@@ -65,6 +86,15 @@ def fact_stats(journal: Journal) -> list[FactStats]:
         "LEFT JOIN facts ON facts.owner = owners.id GROUP BY owners.id ORDER BY 4 DESC, name"
     )
     return [FactStats(*row) for row in rows]
+
+
+def unread_batches(journal: Journal) -> list[BatchStats]:
+    """Batches that were, or may have been, handed to a provider and are not read, the oldest first."""
+    rows = journal.select(
+        "SELECT service, identity, model, remote, (SELECT COUNT(*) FROM batch_calls WHERE batch = batches.id), made "
+        "FROM batches WHERE state IN ('intended', 'created') ORDER BY id"
+    )
+    return [BatchStats(*row) for row in rows]
 
 
 def exported(journal: Journal, *, model: str | None = None) -> Iterator[dict[str, object]]:

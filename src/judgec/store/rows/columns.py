@@ -74,9 +74,9 @@ def renamed_row(row: Row, rename: Mapping[str, str]) -> Row:
     return {rename.get(name, name): value for name, value in row.items()} if rename else row
 
 
-def named_here(table: Table, rename: Mapping[str, str]) -> dict[str, str]:
-    """The part of ``rename`` that is about columns of this table, where several files share one ``--map``."""
-    return {theirs: ours for theirs, ours in rename.items() if theirs in table.columns}
+def named_here(columns: Sequence[str], rename: Mapping[str, str]) -> dict[str, str]:
+    """The part of ``rename`` that is about these columns, where several files share one ``--map``."""
+    return {theirs: ours for theirs, ours in rename.items() if theirs in columns}
 
 
 def aspect_columns(columns: Sequence[str], prefix: str = ASPECT_PREFIX) -> tuple[str, ...]:

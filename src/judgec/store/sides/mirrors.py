@@ -30,9 +30,10 @@ def _joint_queries(items: Sequence[Item]) -> dict[str, str]:
             name = parent[name]
         return name
 
-    first: dict[tuple[str, ...], str] = {}
+    first: dict[tuple[object, ...], str] = {}
     for item in items:
-        pair = (item.text("query"), *sorted((item.text("answer_a"), item.text("answer_b"))))
+        sides = ((item.texts(f"conversation_{side}"), item.text(f"answer_{side}")) for side in "ab")
+        pair = (item.text("query"), item.texts("conversation"), *sorted(sides))
         low, high = sorted((root(item.query_id), root(first.setdefault(pair, item.query_id))))
         parent[high] = low
     return {name: root(name) for name in parent}

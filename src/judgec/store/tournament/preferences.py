@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from judgec.errors import InputError
 from judgec.records.game import Games
-from judgec.store.games import games_of
+from judgec.store.games import game_columns, games_of
 from judgec.store.programs import Program
 from judgec.store.rows.cells import as_text, is_missing
 from judgec.store.rows.columns import named_here
@@ -27,7 +27,8 @@ def read_preferences(source: TableSource, rename: Mapping[str, str] | None = Non
     """
     table = opened(source)
     refuse_chosen(table)
-    return games_of(table, named_here(table, rename or {}))
+    own = named_here(table.columns, rename or {})
+    return games_of(game_columns(table, own), own)
 
 
 def refuse_chosen(table: Table) -> None:

@@ -305,7 +305,7 @@ class _Reader:
 
     def _table(self, source: TableSource) -> Table:
         table = opened(source)
-        own = named_here(table, self._rename)
+        own = named_here(table.columns, self._rename)
         self._unused -= set(own)
         table = renamed(table, own)
         theirs = {old: new for old, new in RAGELO.items() if old in table.columns and new not in table.columns}

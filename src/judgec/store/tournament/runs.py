@@ -85,7 +85,7 @@ def _trec_rows(path: str) -> Iterator[tuple[str, str, str, str]]:
 
 def _table_rows(source: TableSource, rename: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
     table, path = opened(source), name_of(source)
-    table = renamed(table, named_here(table, rename))
+    table = renamed(table, named_here(table.columns, rename))
     name = {COLUMNS.get(column, column): column for column in table.columns}
     missing = [column for column in ("query_id", "doc_id", "grade") if column not in name]
     if missing:

@@ -10,7 +10,7 @@ import numpy as np
 from judgec.errors import InputError, UserError
 from judgec.records.game import Game, Games, Winner
 from judgec.records.label import FloatArray
-from judgec.store.games import games_of
+from judgec.store.games import game_columns, games_of
 from judgec.store.rows.cells import as_grade, as_id, is_missing
 from judgec.store.rows.columns import listed, renamed
 from judgec.store.table import Table
@@ -51,7 +51,7 @@ def read_votes(table: Table, judged: Games, rename: Mapping[str, str] | None = N
     named = renamed(table, own)
     refuse_chosen(named)
     if "agent_a" in named.columns:
-        votes = games_of(named)
+        votes = games_of(game_columns(named))
     elif set(GRADED) <= set(named.columns):
         votes = _graded(named)
     else:
