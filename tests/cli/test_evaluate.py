@@ -145,6 +145,45 @@ def test_judge_without_labels_plays_is_marked_unproven_everywhere_and_compiles_o
     assert json.loads(prompt)["task"] == "preference"
 
 
+def test_jury_of_two_models_without_labels_is_unproven_and_keeps_every_vote(tmp_path: Path) -> None:
+    """One model prefers the longer answer, the other says tie; of two votes that differ the likelier word stands."""
+
+    def by_model(call: Call) -> Outcome:
+        given = {name: " ".join(unquote(value)) for name, value in call.prompt.inputs.items()}
+        a, b = (len(given.get(f"answer_{side}", "")) for side in "ab")
+        word = "tie" if "second" in str(call.body.get("model")) else "a" if a > b else "b"
+        return reply(call, {"preference": word})
+
+    rows = [
+        {"query_id": f"q{q}", "query": f"What is {q}?", "agent": agent, "answer": f"It is {q}" + " really" * n}
+        for q in range(6)
+        for agent, n in (("brief", 0), ("long", 3))
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    play = ("evaluate", "--answers", "answers.jsonl", "--judge", "zero-shot", "--out", "out")
+    with FakeOpenAI(by_model) as server:
+        ask = ("--lm", "openai/first,openai/second", "--api-base", server.base_url)
+        done = judgec(tmp_path, *play, *ask, OPENAI_API_KEY="k")
+    members = ["zero-shot (openai/first)", "zero-shot (openai/second)"]
+    assert f"UNPROVEN JUDGE: no label measured this jury ({', '.join(members)})" in done.stderr
+    with (tmp_path / "out" / "games.csv").open(newline="") as file:
+        games = list(csv.DictReader(file))
+    for game in games:
+        assert game[f"vote.{members[0]}"] == ("a" if game["agent_a"] == "long" else "b")
+        assert game[f"vote.{members[1]}"] == "tie"
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["jury"]["members"] == members
+    assert report["jury"]["pairs"][0]["exact"] == 0.0
+    assert report["judge"]["unproven"].startswith("no label measured this jury")
+
+
+def test_jury_refuses_a_model_that_none_of_its_judges_would_ask(home: Path) -> None:
+    done = run(home, "evaluate", *GIVEN, "flags,flags@latest", "--lm", "openai/other", "--out", "none", code=2)
+    assert "--lm openai/other: the judges of a jury ask the models that they were measured with" in done.stderr
+    done = run(home, "evaluate", *GIVEN, "flags,flags@latest", "--out", "none", code=2)
+    assert "flags@1 more than once, which would agree with itself" in done.stderr
+
+
 @pytest.mark.full
 def test_gate_exits_1_with_its_reason_after_writing_everything(home: Path) -> None:
     done = run(home, "evaluate", *GIVEN, "flags", "--out", "gated", "--gate", "bad>=new+v2-30", code=1)
@@ -270,6 +309,22 @@ def test_documents_that_no_grade_can_show_are_said_to_be_hidden(
     options = EvaluateOptions(judge="duel", threshold=threshold)
     hidden = [note for note in notes_of(options, found, qrels=False) if "graded documents are hidden" in note]
     assert bool(hidden) == said
+
+
+def test_peers_are_left_out_of_a_tournament_and_a_note_says_so() -> None:
+    entries = Entries({"q": "?"}, {("q", "x"): "1", ("q", "y"): "2"})
+    assert "peers" not in entries.item("q", "x").inputs
+    board = make_leaderboard(Games.of([Game("q", "x", "y", "a")]), tournaments=1, resamples=0)
+    said = {
+        fields: notes_of(
+            EvaluateOptions(judge="crowd"),
+            Evaluation(entries, make_card(task="grade", fields=fields), board, (Played(Game("q", "x", "y", "a")),)),
+            qrels=False,
+        )
+        for fields in (("answer", "query"), ("answer", "peers", "query"))
+    }
+    notes = [sum("compiled with peers" in note for note in one) for one in said.values()]
+    assert notes == [0, 1]
 
 
 def test_learned_queries_are_known_by_id_and_by_text(home: Path) -> None:

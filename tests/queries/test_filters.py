@@ -19,13 +19,29 @@ from judgec.retrieval.passages import Passage
         "in 1975 .",
         "at 9:30 am",
         "at 5 pm",
+        "in july, 1959",
+        "on august 22",
+        "may 15, 1958",
+        "as early as 1909",
     ],
 )
 def test_has_date_finds_dates_and_times(text: str) -> None:
     assert has_date(text)
 
 
-@pytest.mark.parametrize("text", ["may contain", "1 to 10 bar", "model 2000X", "the march on", "24 V DC", "1,234"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "may contain",
+        "1 to 10 bar",
+        "model 2000X",
+        "the march on",
+        "equation 12 may be",
+        "of march 5",
+        "24 V DC",
+        "1,234",
+    ],
+)
 def test_has_date_leaves_other_figures_alone(text: str) -> None:
     assert not has_date(text)
 

@@ -1,7 +1,13 @@
+import re
 from pathlib import Path
+from typing import cast
 
 import pytest
+from scipy.stats import kendalltau
+from sklearn.metrics import cohen_kappa_score
 
+from judgec.errors import UserError
+from judgec.judges.jury import Seat, SeatedJury
 from judgec.lm.door import open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.spec import LMSpec
@@ -11,7 +17,7 @@ from judgec.store.journal.journal import Journal
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, compares, play_tournament
 from judgec.tournament.schedule import Fixtures
-from tests.judges.engine import ScriptedEngine, asking
+from tests.judges.engine import ScriptedEngine, asking, reply
 from tests.tournament.league import comparer, comparing_engine, grader, grading_engine, league
 
 QUALITIES: dict[str, list[int | None]] = {"best": [5, 4, 5, 4], "mid": [3, 4, 3, 2], "worst": [1, 2, None, 2]}
@@ -19,7 +25,7 @@ QUALITIES: dict[str, list[int | None]] = {"best": [5, 4, 5, 4], "mid": [3, 4, 3,
 
 def test_score_player_judges_each_answer_once_and_the_higher_score_wins() -> None:
     entries, engine = league(QUALITIES), grading_engine()
-    player = ScorePlayer(entries, grader(), asking(engine).run, tie_band=0.0)
+    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(engine).run), tie_band=0.0)
     played, proposal = play_tournament(entries, player, GamePlan())
     assert proposal is None
     assert len(played) == 3 * 3 + 1  # the third query has one game: worst did not answer it
@@ -37,7 +43,7 @@ def test_score_player_judges_each_answer_once_and_the_higher_score_wins() -> Non
 
 def test_score_player_ties_within_the_band_and_on_its_edge() -> None:
     entries = league({"a": [5, 5], "b": [4, 3]})
-    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=1.0)
+    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=1.0)
     games = player.play([Pairing("q0", "a", "b"), Pairing("q1", "b", "a")])
     assert [one.game.winner for one in games] == ["tie", "b"]
     assert (games[1].score_a, games[1].score_b) == (3.0, 5.0)
@@ -45,7 +51,7 @@ def test_score_player_ties_within_the_band_and_on_its_edge() -> None:
 
 def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> None:
     entries = league({"a": [5], "b": [0], "c": [1]})
-    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.0)
+    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.0)
     played, _ = play_tournament(entries, player, GamePlan())
     outcomes = {(one.game.agent_a, one.game.agent_b): one.game for one in played}
     lost = next(game for pair, game in outcomes.items() if set(pair) == {"a", "b"})
@@ -57,7 +63,7 @@ def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> No
 
 def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
     entries, engine = league({"a": [5, 3], "b": [4, 3]}), comparing_engine(biased=True)
-    player = PairPlayer(entries, comparer(), asking(engine).run, lambda *_: ("a passage",))
+    player = PairPlayer(entries, SeatedJury.alone(comparer(), asking(engine).run), lambda *_: ("a passage",))
     played, _ = play_tournament(entries, player, GamePlan())
     assert sum(engine.asked.values()) == 4
     first, second = played
@@ -73,7 +79,7 @@ def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
 @pytest.mark.parametrize("one_order", [False, True])
 def test_pair_player_shows_a_game_the_same_way_whatever_the_schedule(one_order: bool) -> None:
     entries, engine = league({"a": [5, 3, 2, 4] * 3, "b": [4, 3, 5, 5] * 3}), comparing_engine()
-    player = PairPlayer(entries, comparer(), asking(engine).run, lambda *_: (), one_order=one_order)
+    player = PairPlayer(entries, SeatedJury.alone(comparer(), asking(engine).run), lambda *_: (), one_order=one_order)
     games = [Pairing(f"q{k}", "a", "b") for k in range(12)]
     forward = player.play(games)
     asked = dict(engine.asked)
@@ -91,7 +97,9 @@ def test_a_further_agent_in_part_of_the_games_pays_no_game_twice(tmp_path: Path,
         journal = Journal(tmp_path / "journal.db")
         lm = open_lm(LMSpec.parse("embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
         entries = league({name: [(ord(name) + k) % 6 for k in range(15)] for name in agents})
-        played, _ = play_tournament(entries, PairPlayer(entries, comparer(), Executor(lm).run, lambda *_: ()), plan)
+        played, _ = play_tournament(
+            entries, PairPlayer(entries, SeatedJury.alone(comparer(), Executor(lm).run), lambda *_: ()), plan
+        )
         journal.close()
         return {(one.game.query_id, frozenset((one.game.agent_a, one.game.agent_b))) for one in played}
 
@@ -107,7 +115,7 @@ def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
         journal = Journal(tmp_path / "journal.db")
         lm = open_lm(LMSpec.parse("embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
         entries = league(qualities)
-        player = PairPlayer(entries, comparer(), Executor(lm).run, lambda *_: ())
+        player = PairPlayer(entries, SeatedJury.alone(comparer(), Executor(lm).run), lambda *_: ())
         games = len(play_tournament(entries, player, GamePlan())[0])
         journal.close()
         return games
@@ -124,7 +132,7 @@ def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
 
 def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> None:
     entries, engine = league({name: [1, 2, 3, 4] for name in "abcd"}), grading_engine()
-    player = ScorePlayer(entries, grader(), asking(engine).run, tie_band=0.0)
+    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(engine).run), tie_band=0.0)
     played, _ = play_tournament(entries, player, GamePlan("balanced", games=2, seed=1))
     assert len(played) == 2
     assert sum(engine.asked.values()) == 4
@@ -134,7 +142,7 @@ def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> Non
 
 def test_adaptive_plan_stops_when_the_order_is_settled_and_says_so() -> None:
     entries = league({"a": [5] * 60, "b": [3] * 60, "c": [1] * 60})
-    player = ScorePlayer(entries, grader(), asking(grading_engine()).run, tie_band=0.0)
+    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.0)
     played, proposal = play_tournament(entries, player, GamePlan("adaptive"))
     assert proposal is not None
     assert proposal.reason == "settled"
@@ -146,3 +154,55 @@ def test_adaptive_plan_stops_when_the_order_is_settled_and_says_so() -> None:
     assert len(fewer) < 90
     capped, _ = play_tournament(entries, player, GamePlan("adaptive", games=5))
     assert [one.game for one in capped] == [one.game for one in played[:5]]
+
+
+def test_jury_of_graders_pools_their_scores_keeps_each_vote_and_counts_their_agreement() -> None:
+    """The second member is a grade stricter; scipy's and scikit-learn's statistics are the reference."""
+    entries = league({"a": [5, 2, 4, 3], "b": [3, 4, 2, 2]})
+
+    def stricter(prompt: str, _: int) -> str:
+        worth = int(re.findall(r"> good (\d)", prompt)[-1])
+        return reply(str(max(worth - 1, 1)), reason="strict")
+
+    seats = [Seat("mild@1", grader(), asking(grading_engine()).run)]
+    seats += [Seat("strict@1", grader(), asking(ScriptedEngine(stricter)).run)]
+    jury = SeatedJury(tuple(seats))
+    player = ScorePlayer(entries, jury, tie_band=0.0)
+    played, _ = play_tournament(entries, player, GamePlan())
+    assert player.marks["q0", "a"].votes == {"mild@1": 5.0, "strict@1": 4.0}
+    assert player.marks["q0", "a"].score == 4.5
+    assert len(played) == 4
+    mild, strict = zip(*(mark.votes.values() for mark in player.marks.values()), strict=True)
+    found = jury.agreement()
+    assert found is not None
+    assert found["members"] == ["mild@1", "strict@1"]
+    (pair,) = cast("list[dict[str, float]]", found["pairs"])
+    assert pair["exact"] == 0.0
+    assert pair["kappa"] == pytest.approx(cohen_kappa_score(mild, strict))
+    assert pair["tau_b"] == pytest.approx(kendalltau(mild, strict).statistic)
+
+
+def test_jury_of_comparers_takes_the_majority_and_keeps_what_each_said() -> None:
+    entries = league({"a": [5, 3], "b": [4, 3]})
+
+    def contrary(prompt: str, _: int) -> str:
+        first, second = map(int, re.findall(r"\[\[ ## answer_[ab] ## \]\]\n> good (\d)", prompt))
+        return reply("b" if first > second else "a").replace("## grade ##", "## preference ##")
+
+    seats = [Seat(f"right@{n}", comparer(), asking(comparing_engine()).run) for n in (1, 2)]
+    seats.append(Seat("wrong@1", comparer(), asking(ScriptedEngine(contrary)).run))
+    player = PairPlayer(entries, SeatedJury(tuple(seats)), lambda *_: ())
+    (game, other) = player.play([Pairing("q0", "a", "b"), Pairing("q1", "a", "b")])
+    side = "a" if game.game.agent_a == "a" else "b"
+    assert game.game.winner == side
+    assert game.votes == {"right@1": side, "right@2": side, "wrong@1": "ab".replace(side, "")}
+    assert game.flipped is False
+    assert other.flipped is True  # of two equal answers the contrary one always takes the first
+
+
+def test_jury_refuses_judges_of_different_scales_and_one_judge_twice() -> None:
+    ask = asking(grading_engine()).run
+    with pytest.raises(UserError, match="one@1 and two@1 judge different aspects or scales"):
+        SeatedJury((Seat("one@1", grader(), ask), Seat("two@1", comparer(), ask)))
+    with pytest.raises(UserError, match="one@1 more than once"):
+        SeatedJury((Seat("one@1", grader(), ask), Seat("one@1", grader(), ask)))

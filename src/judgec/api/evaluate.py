@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,32 +20,30 @@ from judgec.api.options.answer import AnswerOptions
 from judgec.api.options.evaluate import EvaluateOptions
 from judgec.api.options.option import carried_over
 from judgec.api.tournament import Tournament
+from judgec.api.umpires import Umpire, Umpires, Uncompiled, named_umpires, seated, umpire_of
 from judgec.api.verb import verb
-from judgec.api.zero_shot import NAME as ZERO_SHOT
-from judgec.api.zero_shot import WHY, require_model, zero_shot
 from judgec.errors import UserError
-from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.jury import Seat, SeatedJury
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.patience import Patience
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.game import Games
 from judgec.report.items import item_lines
+from judgec.report.jury import jury_sentence
 from judgec.report.numbers import number
-from judgec.store import programs, seal
+from judgec.store import seal
 from judgec.store.datasheet import Datasheet, read_datasheet
-from judgec.store.programs import Program
 from judgec.store.tables import TableSource, name_of
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.folder import write_folder
 from judgec.store.tournament.graded import GradedAgents, read_graded
-from judgec.store.tournament.preferences import learned_queries, read_preferences
+from judgec.store.tournament.preferences import read_preferences
 from judgec.store.tournament.reading import Sources, read_entries, read_manifest
 from judgec.store.tournament.runs import read_qrels
-from judgec.tasks.registry import require_better_above
 from judgec.tournament.gate import held, parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, Player, ScorePlayer, as_games, compares, play_tournament
@@ -53,7 +51,7 @@ from judgec.tournament.pooling import Relevance, Showing, by_document, judge_poo
 from judgec.tournament.report.aspects import MOST_AGENTS, Grader, Scores, aspect_tests, parse_pools
 from judgec.tournament.report.drill import drilled
 from judgec.tournament.report.effects import main_effects, unpaired
-from judgec.tournament.report.evaluation import Evaluation, why_unproven
+from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.page import page
 from judgec.tournament.report.rates import Corrected, correct, equal_lengths
 from judgec.tournament.report.run import run_of
@@ -62,31 +60,6 @@ from judgec.tournament.retrieval import retrieval_table
 from judgec.tournament.tie_band import half_a_grade
 from judgec.tracking.background import Tracker
 from judgec.tracking.store import tracking_store
-
-
-@dataclass(frozen=True, slots=True)
-class _Umpire:
-    """A judge in a tournament.
-
-    Args:
-        program: What was saved of it.
-        unproven: Why it is not proven, or empty.
-        given: The judge that Python passed, with its own model; None where it was named.
-    """
-
-    program: Program
-    unproven: str
-    given: Judge | None = None
-
-    def spec(self, options: EvaluateOptions) -> LMSpec:
-        """The model that it asks here."""
-        if self.given is not None and options.lm is None and options.api_base is None:
-            return self.given.spec
-        return LMSpec.from_card(self.program.card.lm, model=options.lm, api_base=options.api_base)
-
-    def judge(self) -> CompiledJudge:
-        """Prompt, evidence and calibration."""
-        return load_judge(self.program) if self.given is None else self.given.compiled
 
 
 @verb(EvaluateOptions)
@@ -119,17 +92,15 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     if given is not None and options.home == Path():
         options = replace(options, home=given.home)
     _check(options)
-    untaught = options.judge == ZERO_SHOT and not programs.versions(options.home, ZERO_SHOT)
-    asked = require_model(options.lm) if untaught else ""
-    umpire = None if untaught else _umpire(options, "--judge", options.judge)
+    named = named_umpires(options)
     caps = _caps(options, given)  # of agents, relevance and games together
     sources = _sources(options, caps, watch)
     preferences = _tables(options.preferences, "preferences")
     labels = None if options.labels is None else named_table(options.labels, "labels")
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
-    if umpire is None:
-        umpire = _Umpire(zero_shot(entries, asked, options.api_base), WHY)
-        options = replace(options, lm=None)  # the card has it
+    umpires = seated(named, entries, options)
+    if any(isinstance(one, Uncompiled) for one in named):
+        options = replace(options, lm=None)  # the cards have it
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
     pools = parse_pools(options.pool, entries.agents) if options.pool else {}
     sheet = read_datasheet(str(options.labels)) if is_path(options.labels) else Datasheet()
@@ -140,7 +111,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     out = options.out
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with Tracker(store, os.environ, seal.notes) as tracker:
-        found = _evaluated(options, umpire, entries, sources, next(iter(preferences), None), caps, watch)
+        found = _evaluated(options, umpires, entries, sources, next(iter(preferences), None), caps, watch)
         found = replace(found, **_tested(found, pools, graded))
         if gate is not None:
             found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
@@ -208,21 +179,6 @@ def _caps(options: EvaluateOptions, judge: Judge | None) -> Budget:
     return Budget(calls=calls, usd=usd)
 
 
-def _umpire(options: EvaluateOptions, option: str, judge: Judge | str) -> _Umpire:
-    """The judge, and why it is not proven; where there is no champion the newest, which is not."""
-    given = judge if isinstance(judge, Judge) else None
-    reference, home = (judge, options.home) if isinstance(judge, str) else (judge.name, judge.home)
-    name, _, wanted = reference.partition("@")
-    if not wanted and programs.CHAMPION not in programs.aliases(home, name) and programs.versions(home, name):
-        wanted = programs.LATEST
-    program = programs.load(home, f"{name}@{wanted}" if wanted else name)
-    require_better_above(program.card.task, f"{option} {reference}")
-    unproven = why_unproven(program.card)
-    if unproven and not options.unproven:
-        raise UserError(f"{option} {reference}: {unproven}. Compile a better one, or pass --unproven.")
-    return _Umpire(program, unproven, given)
-
-
 def _sources(options: EvaluateOptions, caps: Budget, watch: Watch) -> Sources:
     """The tables of the tournament; what the options name goes before what the tournament file does.
 
@@ -272,19 +228,19 @@ def _plan(options: EvaluateOptions) -> GamePlan:
 
 def _evaluated(
     options: EvaluateOptions,
-    umpire: _Umpire,
+    umpires: Umpires,
     entries: Entries,
     sources: Sources,
     preferences: TableSource | None,
     caps: Budget,
     watch: Watch,
 ) -> Evaluation:
-    card, plan = umpire.program.card, _plan(options)
-    seen = learned_queries(umpire.program, entries.queries)
+    card, plan = umpires.card, _plan(options)
+    seen = umpires.learned(entries)
     labelled = None if preferences is None else _labelled(preferences, seen, sources.rename)
     with ExitStack() as stack:
 
-        def opened(judging: _Umpire) -> tuple[CompiledJudge, Session]:
+        def opened(judging: Umpire) -> tuple[CompiledJudge, Session]:
             """A judge and its way to the LM."""
             session = stack.enter_context(
                 Session(
@@ -302,10 +258,11 @@ def _evaluated(
             return judge, session
 
         relevance = _relevance(options, entries, sources, watch, opened)
-        judge, session = opened(umpire)
-        player = _player(options, card, judge, session, entries, relevance)
-        watch.stage("play", f"{plan.kind} games, judged by {card.name}@{card.version}")
+        jury = _jury(options, umpires, opened)
+        player = _player(options, card, jury, entries, relevance)
+        watch.stage("play", f"{plan.kind} games, judged by {_names(umpires)}")
         played, proposal = play_tournament(entries, player, plan)
+        agreement = jury.agreement()
     watch.stage("rate", f"{len(played)} games")
     marks = player.marks if isinstance(player, ScorePlayer) else {}
     games, seed = as_games(played, entries), options.seed
@@ -314,7 +271,7 @@ def _evaluated(
         card=card,
         board=make_leaderboard(games, source="evaluate", seed=seed),
         played=played,
-        unproven=umpire.unproven,
+        unproven=umpires.unproven,
         marks=marks,
         tie_band=_tie_band(card) if marks else "",
         retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),
@@ -324,10 +281,12 @@ def _evaluated(
         if labelled is None or preferences is None
         else _corrected(options, games, labelled, name_of(preferences), seen),
         learned=seen,
+        agreement=agreement,
     )
-    model = umpire.spec(options).model
+    model = ", ".join(dict.fromkeys(one.spec(options).model for one in umpires.members))
     asked = replace(options, lm=options.lm or (None if model == card.lm.get("model") else model))
     notes = (*notes_of(asked, found, qrels=sources.qrels is not None), *seen_note(seen, entries))
+    notes += () if agreement is None else (jury_sentence(agreement),)
     if options.length_control:
         lengths, why_not = equal_lengths(games, entries)
         found, notes = replace(found, lengths=lengths), (*notes, *why_not)
@@ -374,13 +333,13 @@ def _relevance(
     entries: Entries,
     sources: Sources,
     watch: Watch,
-    opened: Callable[[_Umpire], tuple[CompiledJudge, Session]],
+    opened: Callable[[Umpire], tuple[CompiledJudge, Session]],
 ) -> Relevance | None:
     if sources.qrels is not None:
         return by_document(read_qrels(sources.qrels, sources.rename), entries, name_of(sources.qrels))
     if options.relevance_judge is None:
         return None
-    umpire = _umpire(options, "--relevance-judge", options.relevance_judge)
+    umpire = umpire_of(options, "--relevance-judge", options.relevance_judge)
     card = umpire.program.card
     if card.task != "relevance":
         raise UserError(
@@ -392,18 +351,35 @@ def _relevance(
     return judge_pool(entries, judge, session.ask)
 
 
+def _names(umpires: Umpires) -> str:
+    card = umpires.card
+    return (
+        f"{card.name}@{card.version}" if len(umpires.members) == 1 else ", ".join(one.name for one in umpires.members)
+    )
+
+
+def _jury(
+    options: EvaluateOptions, umpires: Umpires, opened: Callable[[Umpire], tuple[CompiledJudge, Session]]
+) -> SeatedJury:
+    """The judges with their ways to their models; those that compare weigh what the options say."""
+    seats = []
+    for one in umpires.members:
+        judge, session = opened(one)
+        if compares(judge) and (options.factors or options.has_citations):
+            module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
+            judge = replace(judge, module=module)
+        seats.append(Seat(one.name, judge, session.ask))
+    return SeatedJury(tuple(seats))
+
+
 def _player(
     options: EvaluateOptions,
     card: ProgramCard,
-    judge: CompiledJudge,
-    session: Session,
+    jury: SeatedJury,
     entries: Entries,
     relevance: Relevance | None,
 ) -> Player:
-    if compares(judge):
-        if options.factors or options.has_citations:
-            module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
-            judge = replace(judge, module=module)
+    if compares(jury.judge):
         showing = Showing(
             entries,
             relevance,
@@ -411,14 +387,14 @@ def _player(
             raw=options.raw_documents,
             annotations=options.annotations,
         )
-        return PairPlayer(entries, judge, session.ask, showing, one_order=options.one_order)
+        return PairPlayer(entries, jury, showing, one_order=options.one_order)
     if "answer" not in card.fields or card.scale.level == "nominal":
         raise UserError(
             f"--judge {card.name}@{card.version}: a judge of {card.task}; one of answer, grade or preference can judge "
             "answers. Name another."
         )
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
-    return ScorePlayer(entries, judge, session.ask, band)
+    return ScorePlayer(entries, jury, band)
 
 
 def _tie_band(card: ProgramCard) -> str:

@@ -43,6 +43,7 @@ from judgec.queries.scenarios.drafts import QuestionWriter
 from judgec.queries.scenarios.prompted import PromptedWriter, unread
 from judgec.records.scenario.outcome import Probed, SystemReply
 from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario, metric_of
+from judgec.report.jury import jury_sentence
 from judgec.stats.intervals.gate import GateVerdict
 from judgec.store import seal
 from judgec.store.scenarios.reading import files_in, questions_of, read_scenarios
@@ -231,6 +232,8 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         if options.try_fix and not any(isinstance(one, Agent) for subjects in systems for one in subjects):
             notes.append("--try-fix: none of these systems is judgec's own (rag-bm25, ...): nothing was changed")
         notes += _warnings(options, session)
+        agreement = judge.agreement()
+        notes += [f"{what}: {jury_sentence(found)}" for what, found in agreement.items()]
         writer = "a file" if given else options.lm
         shipped = {one.id: one for one in scenarios}
         summary = summarize(probed, shipped, judge=judge.name, writer=writer, notes=notes, tried=tried, repeats=repeats)
@@ -242,6 +245,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
     broken = tuple(breaches(summary, limits, asked))
     gate = {"gate": list(broken), "gate_verdict": verdict}
     report = {**summary.to_json(), "out": str(options.out), **gate, "mlflow_run_id": logged.run_id}
+    report |= {"jury": agreement} if agreement else {}
     text = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     write_probe(options.out, {"report.json": f"{text}\n"})
     return ProbeReport(options, summary, tuple(probed), report, verdict, broken)

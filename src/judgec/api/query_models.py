@@ -3,12 +3,14 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from judgec.api.zero_shot import NAME as ZERO_SHOT
 from judgec.errors import UserError
 from judgec.judges.judge import load_judge
+from judgec.judges.jury import Seat, SeatedJury
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.probes.judging.panel import FIELDS, ReplyPanel, Seat, uncompiled
+from judgec.probes.judging.panel import FIELDS, ReplyPanel, uncompiled
 from judgec.queries.reliability import Reliability, ReliabilityJudge, Rules
 from judgec.records.card import ProgramCard
 from judgec.records.scenario.schema import BY_JUDGE, CRITERIA
@@ -68,18 +70,32 @@ def open_panel(
         UserError: When a judge is of another task, lacks a criterion, or is not proven, or nobody judges a metric.
     """
     panel = ReplyPanel() if session.spec.embedded else uncompiled(lm, session.ask)
-    one = panel.criteria if criteria is None else _seat(criteria, "--judge", "answer", home, session, unproven)
-    other = (
-        panel.rejection
-        if rejection is None
-        else _seat(rejection, "--rejection-judge", "rejection", home, session, unproven)
-    )
+    one, other = panel.criteria, panel.rejection
+    if criteria is not None:
+        one = _jury(criteria, one, "--judge", "answer", home, session, unproven)
+    if rejection is not None:
+        other = _jury(rejection, other, "--rejection-judge", "rejection", home, session, unproven)
     named = [metric for metric in metrics if metric.startswith(BY_JUDGE)]
-    own = {name: _grader(name, home, session, unproven) for name in named}
+    own = {name: SeatedJury((_grader(name, home, session, unproven),)) for name in named}
     further = {**panel.further, **own}
     if BIAS in metrics and BIAS not in further:
         raise UserError(f"metric {BIAS}: no rule sees it; a model or a judge is needed. Give --lm, or {BY_JUDGE}NAME.")
-    return ReplyPanel(one, other, {name: seat for name, seat in further.items() if name in metrics})
+    return ReplyPanel(one, other, {name: jury for name, jury in further.items() if name in metrics})
+
+
+def _jury(
+    names: str, uncompiled_one: SeatedJury | None, option: str, task: str, home: Path, session: Session, unproven: bool
+) -> SeatedJury:
+    """The judge of a name, or with commas a jury, in which ``zero-shot`` is the prompt that nobody compiled."""
+    seats: list[Seat] = []
+    for name in [one.strip() for one in names.split(",") if one.strip()] or [names]:
+        if name != ZERO_SHOT or programs.versions(home, ZERO_SHOT):
+            seats.append(_seat(name, option, task, home, session, unproven))
+        elif uncompiled_one is None:
+            raise UserError(f"{option} {ZERO_SHOT}: it has no model of its own; --lm MODEL is needed. Add the model.")
+        else:
+            seats += uncompiled_one.seats
+    return SeatedJury(tuple(seats))
 
 
 def _grader(metric: str, home: Path, session: Session, unproven: bool) -> Seat:

@@ -76,6 +76,7 @@ def _verdict(
         "component": component,
         "why": why,
         "reason": judged.unscored or judged.reason,
+        "votes": judged.votes,
     }
     return place.model_copy(update=update)
 

@@ -10,6 +10,10 @@ _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
     r"Nov(?:ember)?|Dec(?:ember)?)\.?"
 )
+_SMALL = (  # in texts without capitals; "may" and "march" are words too, and are months before a year only
+    r"(?:jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|"
+    r"dec(?:ember)?)\.?"
+)
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _YEAR = r"(?:1[0-9]\d\d|20\d\d)"
 DATE = re.compile(
@@ -17,9 +21,13 @@ DATE = re.compile(
     rf"|\b\d{{4}}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\b|\b(?:0?[1-9]|[12]\d|3[01])[./]\d\d?[./]{_YEAR}\b"
     rf"|(?<=\b[io]n ){_YEAR}\b(?![\d.%-])|(?<=\b(?:from|till) ){_YEAR}\b(?![\d.%-])"
     rf"|(?<=\b(?:since|until|after) ){_YEAR}\b(?![\d.%-])|(?<=\bbefore ){_YEAR}\b(?![\d.%-])"
+    rf"|(?<=\bearly as ){_YEAR}\b(?![\d.%-])|(?<=\bearly ){_YEAR}\b(?![\d.%-])|(?<=\blate ){_YEAR}\b(?![\d.%-])"
+    rf"|\b{_DAY} {_SMALL}(?:,? {_YEAR})?\b|\b{_SMALL} {_DAY}\b(?: ?, ?{_YEAR})?|\b{_SMALL},? {_YEAR}\b"
+    rf"|\b{_DAY} (?:may|march),? {_YEAR}\b|\b(?:may|march)(?: {_DAY})?,? {_YEAR}\b"
     r"|\b(?:[01]?\d|2[0-3])[:.][0-5]\d ?(?:[ap]\.?m\.?\b|o'clock|h\b|UTC\b)|\b(?:1[0-2]|[1-9]) ?[ap]\.?m\b"
 )
-"""A date, a month of a year, a year after a preposition, or a time of day, as English texts write them."""
+"""A date, a month of a year, a year after a preposition, or a time of day, as English texts write them, with or without
+capitals."""
 
 NUMBER = re.compile(r"(?<![\w.,/-])[±+<>≤≥~]?-?\d+(?:[ ,]\d{3})*(?:\.\d+)?(?![\w/]|[.,-]\d)")
 """A figure that stands by itself: not inside a word, a part number, a fraction or a date with slashes."""

@@ -1,8 +1,10 @@
 """Retrieves passages: by words, by vectors, by both; re-ranked if asked; others by entry point."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import entry_points
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeAlias
 
 from judgec.errors import UserError
 from judgec.retrieval.fusion import RRF_K, reciprocal_rank_fusion
@@ -38,16 +40,32 @@ class Reranker(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """An index's passages, ranked for one query.
+
+    Args:
+        rows: Row ids with their scores, best first.
+        places: Of rankings that were fused, by name the rank of each row, from 1.
+    """
+
+    rows: Ranking
+    places: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+
+_Rank: TypeAlias = Callable[[Index, Sequence[str], int], list[Ranked]]
+
+
 class IndexRetriever:
     """A way of ranking an index's passages.
 
     Args:
-        name: ``bm25`` or ``knn``.
+        name: ``bm25``, ``knn`` or ``hybrid``.
         index: Where the passages are.
-        rank: Rankings of row ids for queries.
+        rank: Ranks rows of the index for queries, at least as many as asked for where there are so many.
     """
 
-    def __init__(self, name: str, index: Index, rank: Callable[[Index, Sequence[str], int], list[Ranking]]) -> None:
+    def __init__(self, name: str, index: Index, rank: _Rank) -> None:
         self.name = name
         self._index = index
         self._rank = rank
@@ -61,12 +79,18 @@ class IndexRetriever:
         return self.search_many([query], k)[0]
 
     def search_many(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """As ``search`` for each query, together."""
+        """As ``search`` for each query, together; each hit with its ranks in the rankings that were fused."""
         if k < 1:
             raise ValueError(f"k: {k}; at least 1 is valid")
-        rankings = [ranking[:k] for ranking in self._rank(self._index, queries, k)]
-        found = self._index.fetch(list(dict.fromkeys(row for ranking in rankings for row, _ in ranking)))
-        return [[Hit(found[row], score) for row, score in ranking] for ranking in rankings]
+        best = [(ranked.rows[:k], ranked.places) for ranked in self._rank(self._index, queries, k)]
+        found = self._index.fetch(list(dict.fromkeys(row for rows, _ in best for row, _ in rows)))
+        return [
+            [
+                Hit(found[row], score, {name: rank[row] for name, rank in places.items() if row in rank})
+                for row, score in rows
+            ]
+            for rows, places in best
+        ]
 
 
 class Reranked:
@@ -98,62 +122,28 @@ class Reranked:
         return [self._reranker(query, hits)[:k] for query, hits in zip(queries, pools, strict=True)]
 
 
-def _bm25(index: Index, queries: Sequence[str], k: int) -> list[Ranking]:
-    return index.by_text(queries, k)
+def _bm25(index: Index, queries: Sequence[str], k: int) -> list[Ranked]:
+    return list(map(Ranked, index.by_text(queries, k)))
 
 
-def _knn(index: Index, queries: Sequence[str], k: int) -> list[Ranking]:
-    return index.by_vector(queries, k)
+def _knn(index: Index, queries: Sequence[str], k: int) -> list[Ranked]:
+    return list(map(Ranked, index.by_vector(queries, k)))
 
 
-class HybridRetriever:
-    """Ranks an index's passages by words and by vectors, and fuses both by reciprocal rank.
-
-    Args:
-        index: Where the passages are.
-        rrf_k: The constant of the fusion.
-    """
-
-    def __init__(self, index: Index, rrf_k: int = RRF_K) -> None:
-        self.name = HYBRID
-        self._index = index
-        self._rrf_k = rrf_k
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        """Modules are copied with their retriever; the index stays the same one."""
-        return self
-
-    def search(self, query: str, k: int) -> list[Hit]:
-        """At most ``k`` passages, best first."""
-        return self.search_many([query], k)[0]
-
-    def search_many(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """As ``search`` for each query, together; each hit with its ranks in both rankings."""
-        if k < 1:
-            raise ValueError(f"k: {k}; at least 1 is valid")
-        depth = max(k, POOL)
-        words, vectors = self._index.by_text(queries, depth), self._index.by_vector(queries, depth)
-        both = [
-            {"bm25": [row for row, _ in one], "knn": [row for row, _ in other]}
-            for one, other in zip(words, vectors, strict=True)
-        ]
-        rankings = [reciprocal_rank_fusion(pair.values(), self._rrf_k)[:k] for pair in both]
-        places = [
-            {name: {row: rank for rank, row in enumerate(rows, 1)} for name, rows in pair.items()} for pair in both
-        ]
-        found = self._index.fetch(list(dict.fromkeys(row for ranking in rankings for row, _ in ranking)))
-        return [
-            [
-                Hit(found[row], score, {name: rank[row] for name, rank in place.items() if row in rank})
-                for row, score in ranking
-            ]
-            for ranking, place in zip(rankings, places, strict=True)
-        ]
+def _hybrid(index: Index, queries: Sequence[str], k: int, rrf_k: int) -> list[Ranked]:
+    """By words and by vectors, both fused by reciprocal rank."""
+    depth = max(k, POOL)
+    both = zip(index.by_text(queries, depth), index.by_vector(queries, depth), strict=True)
+    return [_fused({"bm25": words, "knn": vectors}, rrf_k) for words, vectors in both]
 
 
-_RANKINGS: Mapping[str, Callable[[Index, Sequence[str], int], list[Ranking]]] = {"bm25": _bm25, "knn": _knn}
-HYBRID = "hybrid"
-RETRIEVERS = (*_RANKINGS, HYBRID)  # of the package; plugins bring more
+def _fused(rankings: Mapping[str, Ranking], rrf_k: int) -> Ranked:
+    rows = {name: [row for row, _ in ranking] for name, ranking in rankings.items()}
+    places = {name: {row: rank for rank, row in enumerate(ranking, 1)} for name, ranking in rows.items()}
+    return Ranked(reciprocal_rank_fusion(rows.values(), rrf_k), places)
+
+
+RETRIEVERS = ("bm25", "knn", "hybrid")  # of the package; plugins bring more
 
 
 def retriever_names() -> tuple[str, ...]:
@@ -172,10 +162,9 @@ def open_retriever(name: str, index: Index, rrf_k: int = RRF_K) -> Retriever:
     Raises:
         UserError: When there is none.
     """
-    if name == HYBRID:
-        return HybridRetriever(index, rrf_k)
-    if name in _RANKINGS:
-        return IndexRetriever(name, index, _RANKINGS[name])
+    ways: list[_Rank] = [_bm25, _knn, partial(_hybrid, rrf_k=rrf_k)]
+    if name in RETRIEVERS:
+        return IndexRetriever(name, index, ways[RETRIEVERS.index(name)])
     for point in entry_points(group=ENTRY_POINTS):
         if point.name == name:
             made: Retriever = point.load()(index)  # what a plugin returns is its author's promise

@@ -18,6 +18,8 @@ from judgec.store.rows.conversations import require_labelled_turns, with_turns
 from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.store.rows.items import Collected, collect_items, digest, item_digest
 from judgec.store.rows.modes import with_modes
+from judgec.store.rows.question_sets import TASK as QUESTION_SET
+from judgec.store.rows.question_sets import as_pairs, is_question_set, with_verdicts
 from judgec.store.rows.ragelo import is_ragelo, joined
 from judgec.store.rows.raters import unpivot
 from judgec.store.table import Table
@@ -192,7 +194,10 @@ def _shaped(
         require_labelled_turns(table)
     if is_ragelo(table):
         table = joined(table)
+    if generated := is_question_set(table, known):
+        table, known = as_pairs(table), QUESTION_SET
     table = unpivot(table, annotators, task=known, has_scale=sheet.scale is not None)
+    table = with_verdicts(table) if generated else table
     notes = [*table.notes, *sheet.notes]
     if known is None:
         known, note = infer_task(table)

@@ -9,6 +9,7 @@ QUESTIONS = {
     "answer_in_passage": "does the passage state the answer, all of it",
     "self_contained": "can the question be understood by somebody who does not see the passage",
 }
+RELIABLE = "reliable"  # the single verdict of people who were not asked aspect by aspect
 
 TASK = TaskSpec(
     name="reliability",
@@ -17,7 +18,8 @@ TASK = TaskSpec(
     scale=RELIABILITY_SCALE,
     settled=True,
     meanings=("no", "yes"),
-    aspects=QUESTIONS,
+    aspects={**QUESTIONS, RELIABLE: "may a system be tested with this question and answer"},
+    usual_aspects=tuple(QUESTIONS),
     other_aspects="",
     signature="judgec.judges.tasks.reliability:CheckPair",
     told_by=("passage", "answer"),

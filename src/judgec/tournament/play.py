@@ -1,17 +1,18 @@
 """Games between answers: by the scores of a judge of single answers, or by a judge that compares two."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
 
 from judgec.judges.judge import CompiledJudge
-from judgec.judges.pairwise import is_pairwise, verdicts
-from judgec.lm.executor import Ask
+from judgec.judges.jury import SeatedJury
+from judgec.judges.pairwise import is_pairwise
 from judgec.records.game import Game, Games, Pairing, Winner
-from judgec.records.label import Item, Text
+from judgec.records.judgment import Judgments
+from judgec.records.label import FloatArray, Item, Text
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.adaptive import Proposal, Until, propose
 from judgec.tournament.schedule import Fixtures
@@ -29,6 +30,7 @@ class Played:
         score_b: The same of agent_b's.
         reason: In the words of a judge that compares answers; empty otherwise (``Marks`` has the reasons).
         flipped: Whether the verdict changed with the order of the answers; None when only one was asked.
+        votes: Of a jury that compares answers, what each member said, by its name; None where it said nothing.
     """
 
     game: Game
@@ -36,6 +38,7 @@ class Played:
     score_b: float | None = None
     reason: str = ""
     flipped: bool | None = None
+    votes: Mapping[str, Winner | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Mark:
         accept: Accepted or not; None when unknown.
         reason: In the judge's words.
         unscored: Why there is no score, or empty.
+        votes: Of a jury, each member's score, by its name; None where it gave none.
     """
 
     score: float | None
@@ -55,6 +59,7 @@ class Mark:
     accept: bool | None
     reason: str
     unscored: str
+    votes: Mapping[str, float | None] = field(default_factory=dict)
 
 
 class Player(Protocol):
@@ -73,15 +78,13 @@ class ScorePlayer:
 
     Args:
         entries: The answers.
-        judge: Of task grade, answer or another with one answer an item.
-        ask: Sends requests.
+        jury: Of task grade, answer or another with one answer an item: one judge, or several.
         tie_band: In scale units.
         marks: What was judged so far, by query and agent.
     """
 
     entries: Entries
-    judge: CompiledJudge
-    ask: Ask
+    jury: SeatedJury
     tie_band: float
     marks: dict[Cell, Mark] = field(default_factory=dict)
 
@@ -94,7 +97,7 @@ class ScorePlayer:
     def _judge(self, cells: Sequence[Cell]) -> None:
         if not cells:
             return
-        judged = self.judge.judge([self.entries.item(*cell) for cell in cells], self.ask)
+        judged, said = self.jury.judged([self.entries.item(*cell) for cell in cells])
         for i, cell in enumerate(cells):
             scores = judged.score[i]
             missing = judged.unscored[i] or ("no score of an aspect" if np.isnan(scores).any() else "")
@@ -105,6 +108,7 @@ class ScorePlayer:
                 accept=None if missing or (accepts < 0).any() else bool((accepts == 1).all()),
                 reason=judged.rationale[i],
                 unscored=missing,
+                votes={name: _mean(one.score[i]) for name, one in said.items()},
             )
 
     def _game(self, pairing: Pairing) -> Played:
@@ -119,21 +123,24 @@ class ScorePlayer:
         return Played(game, a.score, b.score)
 
 
+def _mean(scores: FloatArray) -> float | None:
+    """Of the aspects; None where one has no score."""
+    return None if np.isnan(scores).any() else float(scores.mean())
+
+
 @dataclass(slots=True)
 class PairPlayer:
     """A judge that compares two answers, in both orders unless ``one_order``; a flip is a tie.
 
     Args:
         entries: The answers.
-        judge: Of task preference.
-        ask: Sends requests.
+        jury: Of task preference: one judge, or several.
         contexts: The documents to show for a query and two agents, as texts.
         one_order: Ask one order only; which one follows from a hash of query and agents.
     """
 
     entries: Entries
-    judge: CompiledJudge
-    ask: Ask
+    jury: SeatedJury
     contexts: Callable[[str, str, str], tuple[str, ...]]
     one_order: bool = False
 
@@ -143,19 +150,9 @@ class PairPlayer:
             return ()
         shown = [_settled(pairing) for pairing in pairings]
         items = [self._item(pairing) for pairing in shown]
-        judge = self.judge
-        raw = None
-        if judge.asks_lm:
-            raw = verdicts(
-                judge.module,
-                items,
-                ask=self.ask,
-                scale=judge.scale,
-                aspects=judge.aspects,
-                one_order=self.one_order,
-            )
-        judged = judge.calibrate(items, raw)
-        words: dict[int, Winner] = {judge.scale.position(word): word for word in ("a", "b", "tie")}
+        judged, said = self.jury.judged(items, one_order=self.one_order)
+        scale = self.jury.judge.scale
+        words: dict[int, Winner] = {scale.position(word): word for word in ("a", "b", "tie")}
         return tuple(
             Played(
                 Game(
@@ -166,7 +163,8 @@ class PairPlayer:
                     judged.unscored[i] or "",
                 ),
                 reason=judged.rationale[i],
-                flipped=None if judged.flipped is None or judged.unscored[i] else bool(judged.flipped[i]),
+                flipped=None if judged.unscored[i] else _flipped(judged, said, i),
+                votes={name: words.get(int(one.grade[i, 0])) for name, one in said.items()},
             )
             for i, pairing in enumerate(shown)
         )
@@ -183,6 +181,12 @@ class PairPlayer:
         if query in self.entries.references:
             inputs["reference"] = self.entries.references[query]
         return Item(f"{query}/{a}/{b}", query, inputs)
+
+
+def _flipped(judged: Judgments, said: Mapping[str, Judgments], row: int) -> bool | None:
+    """Whether the verdict on an item changed with the order; of a jury, whether a member's did."""
+    known = [bool(one.flipped[row]) for one in (said.values() or (judged,)) if one.flipped is not None]
+    return any(known) if known else None
 
 
 def compares(judge: CompiledJudge) -> bool:

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Mapping
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from judgec.judges.jury import SeatedJury
 from judgec.lm.embedded.prompt import Prompt, unquote
 from judgec.probes.judging.panel import ReplyPanel, uncompiled
 from judgec.probes.judging.rules import RuleJudge, faithful
@@ -168,3 +169,28 @@ def test_rule_of_faithfulness_agrees_with_annotators_of_clapnq() -> None:
     rules = [faithful(rows[0]["answer"], rows[0]["query"], passages(rows[0]["contexts"]))[0] for rows in items]
     assert len(items) == 380
     assert cohen_kappa_score(experts, rules) > 0.6
+
+
+def test_panel_of_two_judges_keeps_what_each_said_and_counts_their_agreement() -> None:
+    """The second passes everything; a criterion that one of two passes stands as the pool says."""
+
+    def kind(system: str, prompt: Prompt) -> Mapping[str, str] | str:
+        found = model(system, prompt)
+        return found if isinstance(found, str) or "outcome" in found else {**found, **dict.fromkeys(GRADES, "1")}
+
+    one, other = uncompiled("strict", Asked(model)), uncompiled("kind", Asked(kind))
+    assert one.criteria is not None
+    assert other.criteria is not None
+    panel = ReplyPanel(SeatedJury((*one.criteria.seats, *other.criteria.seats)), one.rejection)
+    asked = [question(1, metrics=CRITERIA), question(2, metrics=CRITERIA)]
+    replies = [
+        SystemReply(query_id=q.query_id, system="s", answer=a) for q, a in zip(asked, ("5 m", "9 m"), strict=True)
+    ]
+    found = verdicts(asked, replies, panel, data_set="d", terms=None)
+    assert [set(one.verdict.votes) for one in found] == [{"strict (uncompiled)", "kind (uncompiled)"}] * 2
+    assert found[0].verdict.outcome == "pass"
+    assert found[1].verdict.votes["strict (uncompiled)"] == dict.fromkeys(CRITERIA, False)
+    assert found[1].verdict.votes["kind (uncompiled)"] == dict.fromkeys(CRITERIA, True)
+    assert panel.name == "a jury of strict (uncompiled), kind (uncompiled) (unproven) and strict (uncompiled)"
+    (pair,) = cast("list[dict[str, float]]", panel.agreement()["criteria"]["pairs"])
+    assert (pair["n"], pair["exact"]) == (8, 0.5)

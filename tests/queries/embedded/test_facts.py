@@ -68,3 +68,33 @@ def test_noisy_changes_words_and_never_figures_or_names() -> None:
     assert all(one != question for one in found)
     assert all("Fenn 25" in one and one.startswith("What is the ") for one in found)
     assert noisy("Fenn 25?", 3) == "Fenn 25?"
+
+
+SMALL = (
+    "flow over cones at a mach number of 5.8 . the cones were tested in air at mach numbers of 3.12 and 3.81 . "
+    "they were heated to 400 deg . figure 7 shows the rates of all the models that were tested . "
+    "the work was extended by several authors in zurich (amr 10 (1957), rev. 2601) soon after . "
+    "the tests were made in a wind tunnel at langley in october, 1951 . "
+)
+
+
+def test_facts_of_a_text_without_capitals_are_its_figures_and_dates_not_its_labels_and_sources() -> None:
+    found = facts(SMALL, "flow over cones at a mach number of 5.8 .")
+    assert [(kind, value) for kind, value, _ in found] == [
+        ("number", "3.12"),
+        ("number", "3.81"),
+        ("date", "october, 1951"),
+    ]
+    assert found[0][2] == (
+        "Which number completes this statement about flow over cones at a mach number of 5.8: "
+        '"the cones were tested in air at mach numbers of ____ and 3.81."?'
+    )
+
+
+def test_facts_of_a_text_without_capitals_ends_no_sentence_at_an_abbreviation() -> None:
+    text = "the models of wood, brass, etc. were tested at fig. 3 speeds of 250 ft in the tunnel. all of it went well."
+    assert [value for _, value, _ in facts(text, "")] == ["250 ft"]
+
+
+def test_facts_leave_out_what_the_title_gives_away() -> None:
+    assert facts("The nozzle was designed for a pressure of 25 bar at most.", "The 25 bar nozzle") == []

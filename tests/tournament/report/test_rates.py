@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import UserError
+from judgec.judges.jury import SeatedJury
 from judgec.records.game import Games
 from judgec.stats.rating.expert_sample import sample_order
 from judgec.tournament.play import GamePlan, ScorePlayer, as_games, play_tournament
@@ -59,7 +60,9 @@ def test_equal_lengths_takes_out_what_length_alone_won() -> None:
         key: text + "!" * (50 * (key[1] == "long" and "good 4" in text)) for key, text in entries.answers.items()
     }
     padded = type(entries)(queries=entries.queries, answers=answers)
-    played, _ = play_tournament(padded, ScorePlayer(padded, grader(), asking(grading_engine()).run, 0.5), GamePlan())
+    played, _ = play_tournament(
+        padded, ScorePlayer(padded, SeatedJury.alone(grader(), asking(grading_engine()).run), 0.5), GamePlan()
+    )
     found, _ = equal_lengths(as_games(played, padded), padded)
     assert found is not None
     assert found.length_effect.value is not None
@@ -71,7 +74,9 @@ def test_equal_lengths_takes_out_what_length_alone_won() -> None:
 
 def test_equal_lengths_of_equally_long_answers_say_why_there_are_none() -> None:
     entries = league({"x": [1, 2], "y": [2, 1]})
-    played, _ = play_tournament(entries, ScorePlayer(entries, grader(), asking(grading_engine()).run, 0.5), GamePlan())
+    played, _ = play_tournament(
+        entries, ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), 0.5), GamePlan()
+    )
     found, notes = equal_lengths(as_games(played, entries), entries)
     assert found is None
     assert notes[0].startswith("No length-controlled ratings: length control: all length differences are equal")

@@ -12,7 +12,6 @@ from judgec.api.options.shared import (
     Factors,
     HasCitations,
     IndexName,
-    OtherLm,
     Places,
     QueriesTable,
     Seed,
@@ -40,8 +39,8 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     judge: Annotated[
         "Judge | str",
         Option(
-            "A compiled judge: @champion, @latest or a number; zero-shot is one without labels.",
-            metavar="NAME[@VERSION]",
+            "A compiled judge: @champion, @latest or a number; zero-shot is one without labels. With commas a jury.",
+            metavar="NAME[@VERSION],...",
             panel="What",
             project="name",
         ),
@@ -96,7 +95,9 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     random_sample: Annotated[
         bool, Option("My word that --preferences were drawn at random, though not by --sample.")
     ] = False
-    lm: OtherLm = None
+    lm: Annotated[
+        str | None, Option("Another model than the judge was compiled for; of zero-shot one or more.", panel="Model")
+    ] = None
     index: Annotated[str | None, IndexName] = None
     agents: Annotated[
         tuple[str, ...],

@@ -58,8 +58,10 @@ class ProbeOptions(Spending, Places):
     reliability: Annotated[str, Option("A reliability judge that filters, or none.")] = "none"
     k: Annotated[int, Option("Passages of judgec's agents.", least=1)] = 5
     agent_lm: Annotated[str | None, Option("Another model for judgec's agents.", panel="Model")] = None
-    judge: Annotated[str | None, Option("A judge of the four criteria.", metavar="NAME", panel="What")] = None
-    rejection_judge: Annotated[str | None, Option("A judge of refusals.", metavar="NAME")] = None
+    judge: Annotated[
+        str | None, Option("A judge of the four criteria; with commas a jury.", metavar="A,B", panel="What")
+    ] = None
+    rejection_judge: Annotated[str | None, Option("A judge of refusals; with commas a jury.", metavar="A,B")] = None
     metric: Annotated[
         tuple[str, ...],
         Option("Answers must pass these too: faithfulness, bias, judge:NAME.", metavar="NAME", commas=True),

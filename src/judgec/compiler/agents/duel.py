@@ -10,6 +10,7 @@ from judgec.compiler.agents.compile import CompiledAgent
 from judgec.compiler.agents.metric import entries_of
 from judgec.compiler.pipeline import COMPILED
 from judgec.judges.judge import CompiledJudge
+from judgec.judges.jury import SeatedJury
 from judgec.lm.executor import Ask
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
@@ -117,9 +118,9 @@ def duel(
 def _player(entries: Entries, judge: CompiledJudge, card: ProgramCard, ask: Ask) -> Player:
     if compares(judge):
         showing = Showing(entries, None, VERY_RELEVANT, raw=True, annotations=False)
-        return PairPlayer(entries, judge, ask, showing)
+        return PairPlayer(entries, SeatedJury.alone(judge, ask), showing)
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
-    return ScorePlayer(entries, judge, ask, band)
+    return ScorePlayer(entries, SeatedJury.alone(judge, ask), band)
 
 
 def _result(one: Played) -> float | None:

@@ -14,11 +14,11 @@ Source: Stone (1961), The opinion pool, Annals of Mathematical Statistics 32(4).
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 
 from judgec.errors import InputError, UserError
+from judgec.judges.ballots import Ballots
 from judgec.judges.decision import nearest_grade
 from judgec.judges.judge import EVEN_ODDS, AnyInterview, CompiledJudge, acceptability
 from judgec.judges.pairwise import is_pairwise, most_probable
@@ -58,17 +58,11 @@ class Jury:
     """
 
     jurors: Sequence[Juror]
-    _grades: list[IntArray] = field(default_factory=list, init=False)
+    _ballots: Ballots = field(init=False)
 
     def __post_init__(self) -> None:
-        first = self.jurors[0]
-        for other in self.jurors[1:]:
-            same = (other.judge.scale.grades, other.judge.aspects) == (first.judge.scale.grades, first.judge.aspects)
-            if not same or other.judge.scale.accept_at != first.judge.scale.accept_at:
-                raise UserError(
-                    f"--jury: {first.name} and {other.name} judge different aspects or scales; jurors of one task and "
-                    "scale are valid. Leave one of them out."
-                )
+        require_alike([(juror.name, juror.judge) for juror in self.jurors], "--jury")
+        self._ballots = Ballots(self.jurors[0].judge.scale)
 
     def judge(self, pieces: Callable[[], Iterator[Piece]]) -> Iterator[Judgments]:
         """Judge items piece by piece; jurors work side by side, each in a thread of its own.
@@ -91,45 +85,41 @@ class Jury:
                 yield self._combined(said)
 
     def agreement(self) -> dict[str, object] | None:
-        """How far the jurors agreed on the items judged so far, or None when there was only one reply an item.
-
-        Grades of all aspects together: tau-b and kappa of each pair, Fleiss' kappa of all; null where undefined.
-        """
-        if not self._grades or len(self._grades[0]) < 2:
-            return None
-        from judgec.stats.agreement.kappa import (
-            kappa_table,
-        )  # SciPy's statistics take longer to load than a page of items
-        from judgec.stats.agreement.rank_correlation import tau_b_table
-        from judgec.stats.agreement.raters import fleiss_kappa, rating_counts
-        from judgec.stats.agreement.tables import contingency
-
-        ratings: IntArray = np.concatenate(self._grades, axis=1)
-        scale = self.jurors[0].judge.scale
-        pairs = []
-        for a, b in combinations(range(len(ratings)), 2):
-            both = (ratings[a] != UNSCORED) & (ratings[b] != UNSCORED)
-            table = contingency(ratings[a][both].astype(np.int64), ratings[b][both].astype(np.int64), len(scale.grades))
-            values = {"kappa": kappa_table(table)}
-            if scale.level == "ordinal":
-                values["tau_b"] = tau_b_table(table)
-            numbers = {name: None if np.isnan(value) else float(value) for name, value in values.items()}
-            names = self._voters()
-            pairs.append({"a": names[a], "b": names[b], "n": int(both.sum()), **numbers})
-        return {"pairs": pairs, "fleiss_kappa": fleiss_kappa(rating_counts(ratings, len(scale.grades)))}
+        """How far the jurors agreed on the items judged so far, or None when there was only one reply an item."""
+        return self._ballots.agreement(self._voters())
 
     def _voters(self) -> list[str]:
         """Jurors where there are several, else the replies of the only one."""
         if len(self.jurors) > 1:
             return [juror.name for juror in self.jurors]
-        return [f"{self.jurors[0].name} #{number + 1}" for number in range(len(self._grades[0]))]
+        return [f"{self.jurors[0].name} #{number + 1}" for number in range(self._ballots.count)]
 
     def _combined(self, said: Sequence[Sequence[Judgments]]) -> Judgments:
         panel = [pool(samples, [juror.judge] * len(samples)) for samples, juror in zip(said, self.jurors, strict=True)]
         ballots = said[0] if len(panel) == 1 else panel
         if len(ballots) > 1:
-            self._grades.append(np.array([ballot.grade.astype(np.int8).ravel() for ballot in ballots]))
+            self._ballots.add(ballots)
         return pool(panel, [juror.judge for juror in self.jurors])
+
+
+def require_alike(jurors: Sequence[tuple[str, CompiledJudge]], option: str) -> None:
+    """Judges whose grades can be pooled.
+
+    Args:
+        jurors: Names and judges.
+        option: That named them.
+
+    Raises:
+        UserError: When their scales or aspects differ.
+    """
+    (name, first), *others = jurors
+    for other_name, other in others:
+        same = (other.scale.grades, other.aspects) == (first.scale.grades, first.aspects)
+        if not same or other.scale.accept_at != first.scale.accept_at:
+            raise UserError(
+                f"{option}: {name} and {other_name} judge different aspects or scales; jurors of one task and "
+                "scale are valid. Leave one of them out."
+            )
 
 
 def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgments:

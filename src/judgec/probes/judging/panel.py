@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from judgec.judges.judge import CompiledJudge
+from judgec.judges.jury import Seat, SeatedJury
 from judgec.judges.registry import judge_module
 from judgec.lm.executor import Ask
 from judgec.probes.judging.rules import JudgedReply, RuleJudge
@@ -34,27 +35,6 @@ class ReplyJudge(Protocol):
 
 
 @dataclass(frozen=True)
-class Seat:
-    """One judge that reads, and the way to its model.
-
-    Args:
-        name: For reports.
-        judge: Compiled or not.
-        ask: Sends requests.
-    """
-
-    name: str
-    judge: CompiledJudge
-    ask: Ask
-
-    @property
-    def reads_contexts(self) -> bool:
-        """Whether it was made to see passages."""
-        ((_, predictor),) = self.judge.module.named_predictors()
-        return "contexts" in predictor.signature.input_fields
-
-
-@dataclass(frozen=True)
 class ReplyPanel:
     """A judge of the four criteria, a judge of refusals and judges of further metrics; where one is missing, rules.
 
@@ -64,24 +44,29 @@ class ReplyPanel:
         further: By metric, a judge of answers; it reads what the system retrieved.
     """
 
-    criteria: Seat | None = None
-    rejection: Seat | None = None
-    further: Mapping[Metric, Seat] = field(default_factory=dict)
+    criteria: SeatedJury | None = None
+    rejection: SeatedJury | None = None
+    further: Mapping[Metric, SeatedJury] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The names of all, each once."""
-        names = [seat.name if seat else RuleJudge.name for seat in (self.criteria, self.rejection)]
-        return " and ".join(dict.fromkeys([*names, *(seat.name for seat in self.further.values())]))
+        two = [_named(jury) if jury else RuleJudge.name for jury in (self.criteria, self.rejection)]
+        return " and ".join(dict.fromkeys([*two, *map(_named, self.further.values())]))
+
+    def agreement(self) -> dict[str, dict[str, object]]:
+        """How far the members of each jury agreed on what was judged so far, by what it judges."""
+        juries = {"criteria": self.criteria, REJECTION: self.rejection}
+        return {what: found for what, jury in juries.items() if jury and (found := jury.agreement()) is not None}
 
     def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         """What became of each reply, in order."""
         refusals = [row for row, (question, _) in enumerate(pairs) if question.must_refuse]
         others = [row for row, (question, _) in enumerate(pairs) if not question.must_refuse]
         judged: dict[int, JudgedReply] = {}
-        for rows, seat, judge in ((refusals, self.rejection, _rejections), (others, self.criteria, _criteria)):
+        for rows, jury, judge in ((refusals, self.rejection, _rejections), (others, self.criteria, _criteria)):
             some = [_asked_of(pairs[row], (*CRITERIA, REJECTION)) for row in rows]
-            found = RuleJudge().judge(some) if seat is None else judge(seat, some)
+            found = RuleJudge().judge(some) if jury is None else judge(jury, some)
             judged |= dict(zip(rows, found, strict=True))
         for metric in dict.fromkeys(name for row in others for name in pairs[row][0].metrics if name not in CRITERIA):
             rows = [row for row in others if metric in pairs[row][0].metrics]
@@ -90,6 +75,10 @@ class ReplyPanel:
             more = RuleJudge().judge(some) if own is None else _graded(own, metric, some)
             judged |= {row: _both(judged[row], one) for row, one in zip(rows, more, strict=True)}
         return [judged[row] for row in range(len(pairs))]
+
+
+def _named(jury: SeatedJury) -> str:
+    return jury.names[0] if len(jury.names) == 1 else f"a jury of {', '.join(jury.names)} (unproven)"
 
 
 def _asked_of(pair: tuple[Question, SystemReply], metrics: Sequence[Metric]) -> tuple[Question, SystemReply]:
@@ -111,16 +100,16 @@ def _both(one: JudgedReply, other: JudgedReply) -> JudgedReply:
     )
 
 
-def _graded(seat: Seat, metric: Metric, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+def _graded(jury: SeatedJury, metric: Metric, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     """One metric by a judge of answers: every aspect of it must be accepted, on what the system retrieved."""
-    told = [row for row, (_, reply) in enumerate(pairs) if reply.contexts is not None or not seat.reads_contexts]
+    told = [row for row, (_, reply) in enumerate(pairs) if reply.contexts is not None or not jury.reads_contexts]
     items = [_item(str(row), *pairs[row], retrieved=True) for row in told]
-    found = seat.judge.judge(items, seat.ask)
+    found, _ = jury.judged(items)
     results = [
         JudgedReply({metric: None}, unscored=f"{metric}: the system does not say what it retrieved") for _ in pairs
     ]
     for at, row in enumerate(told):
-        passed = [_passed(found, at, column, seat.judge.scale) for column in range(len(found.aspects))]
+        passed = [_passed(found, at, column, jury.judge.scale) for column in range(len(found.aspects))]
         verdict = False if False in passed else None if None in passed else True
         why = "" if verdict is not None else f"{metric}: {found.unscored[at] or 'no grade'}"
         reason = f"{metric}: {found.rationale[at]}" if verdict is False else ""
@@ -134,34 +123,40 @@ def uncompiled(name: str, ask: Ask) -> ReplyPanel:
     further = {"faithfulness": ("query", "answer", "contexts"), "bias": ("query", "answer")}
     rejection = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
     shown = f"{name} (uncompiled)"
+
+    def seat(judge: CompiledJudge) -> SeatedJury:
+        return SeatedJury((Seat(shown, judge, ask),))
+
     return ReplyPanel(
-        Seat(shown, CompiledJudge(criteria, PASS_FAIL, CRITERIA), ask),
-        Seat(shown, CompiledJudge(rejection, OUTCOME_SCALE, ("grade",)), ask),
+        seat(CompiledJudge(criteria, PASS_FAIL, CRITERIA)),
+        seat(CompiledJudge(rejection, OUTCOME_SCALE, ("grade",))),
         {
-            metric: Seat(
-                shown, CompiledJudge(judge_module("answer", PASS_FAIL, (metric,), fields), PASS_FAIL, (metric,)), ask
-            )
+            metric: seat(CompiledJudge(judge_module("answer", PASS_FAIL, (metric,), fields), PASS_FAIL, (metric,)))
             for metric, fields in further.items()
         },
     )
 
 
-def _rejections(seat: Seat, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+def _rejections(jury: SeatedJury, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     items = [_item(str(row), question, reply) for row, (question, reply) in enumerate(pairs)]
-    found = seat.judge.judge(items, seat.ask)
+    found, said = jury.judged(items)
+    grades = jury.judge.scale.grades
     results = []
     for row in range(len(pairs)):
+        votes: dict[str, dict[str, bool | str | None]] = {
+            name: {REJECTION: str(grades[int(one.grade[row, 0])]) if one.unscored[row] is None else None}
+            for name, one in said.items()
+        }
         if found.unscored[row] is not None:
-            results.append(JudgedReply({"rejection": None}, unscored=str(found.unscored[row])))
+            results.append(JudgedReply({REJECTION: None}, unscored=str(found.unscored[row]), votes=votes))
             continue
-        outcome = str(seat.judge.scale.grades[int(found.grade[row, 0])])
-        results.append(
-            JudgedReply({"rejection": outcome in REJECTION_PASSES}, rejection=outcome, reason=found.rationale[row])
-        )
+        outcome, reason = str(grades[int(found.grade[row, 0])]), found.rationale[row]
+        passed = {REJECTION: outcome in REJECTION_PASSES}
+        results.append(JudgedReply(passed, rejection=outcome, reason=reason, votes=votes))
     return results
 
 
-def _criteria(seat: Seat, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+def _criteria(jury: SeatedJury, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     """Every reply as a whole, and every part of a message that asks several things by itself."""
     if not any(question.metrics for question, _ in pairs):
         return [JudgedReply({}) for _ in pairs]
@@ -170,15 +165,24 @@ def _criteria(seat: Seat, pairs: Sequence[tuple[Question, SystemReply]]) -> list
     for row, k in places:
         question, reply = pairs[row]
         items.append(_item(f"{row}.{k}", question, reply, k))
-    found = seat.judge.judge(items, seat.ask)
+    found, said = jury.judged(items)
+    scale = jury.judge.scale
     complete = found.aspects.index("completeness")
     parts: dict[int, list[bool | None]] = {}
     for number, (row, _) in enumerate(places, len(pairs)):
-        parts.setdefault(row, []).append(_passed(found, number, complete, seat.judge.scale))
+        parts.setdefault(row, []).append(_passed(found, number, complete, scale))
     return [
-        _judged(found, row, question, tuple(parts.get(row, ())), seat.judge.scale)
+        replace(
+            _judged(found, row, question, tuple(parts.get(row, ())), scale),
+            votes={name: _votes(one, row, question, scale) for name, one in said.items()},
+        )
         for row, (question, _) in enumerate(pairs)
     ]
+
+
+def _votes(said: Judgments, row: int, question: Question, scale: Scale) -> dict[str, bool | str | None]:
+    """What one member of a jury says of a reply as a whole."""
+    return {metric: _passed(said, row, said.aspects.index(metric), scale) for metric in question.metrics}
 
 
 def _judged(

@@ -6,7 +6,7 @@ without any of these, and they cannot read an argument.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from judgec.evidence.numerals import is_number
 from judgec.probes.judging.facts import key_stems, neighbours, quotes, read, states, support
@@ -32,6 +32,7 @@ class JudgedReply:
         rejection: What the system did, where a refusal was right.
         reason: Why.
         unscored: Why nothing could be judged, or empty.
+        votes: Of a jury, what each member said, by its name.
     """
 
     criteria: Mapping[Metric, bool | None]
@@ -39,6 +40,7 @@ class JudgedReply:
     rejection: str | None = None
     reason: str = ""
     unscored: str = ""
+    votes: Mapping[str, Mapping[str, bool | str | None]] = field(default_factory=dict)
 
 
 class RuleJudge:

@@ -1,4 +1,8 @@
-"""Facts that rules can find in a passage: cells of tables, and sentences with a date, a figure or a name."""
+"""Facts that rules can find in a passage: cells of tables, and sentences with a date, a figure or a name.
+
+In a text without any capital letter, as old abstracts are, a sentence ends at a full stop that stands by itself, or
+after no abbreviation; it has figures and dates to ask about, and no names.
+"""
 
 import re
 from collections.abc import Iterator
@@ -14,6 +18,18 @@ BLANK = "____"
 FEWEST_WORDS, MOST_WORDS = 6, 45  # of a sentence that is asked about
 LEAST_AROUND = 25  # characters of the sentence beside the blank
 _SENTENCE = re.compile(r"(?<=[a-z0-9)%\"'°CVA][.!?]) +(?=[A-Z\"'`(])|\n\s*\n| (?<=\s[.!?] )(?=[A-Z`\"'(])")
+_SMALL_STOP = re.compile(r"(?<=\s[.!?])\s+|\n\s*\n")  # a text in small letters whose full stops stand by themselves
+_SMALL_SENTENCE = re.compile(r"(?<=[a-z0-9)%][a-z0-9)%][.!?]) +(?=[a-z])|\n\s*\n")
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:[\w.]*\.\w|al|approx|ca|cf|ed|eds|eq|eqs|et|etc|fig|figs|i\.e|e\.g|inc|jour|journ|ltd|no|nos|pp|proc|"
+    r"prof|ref|refs|rev|ser|soc|st|vol|vs|dr|mr|mrs|dept|univ|jan|feb|mar|apr|aug|sept?|oct|nov|dec)\.$"
+)
+_LABEL = re.compile(  # what has a number as its name: "figure 2"
+    r"(?:abstracts?|appendix|cases?|chapters?|eqs?|equations?|figs?|figures?|grade|models?|naca|nasa|notes?|pages?|parts?|"
+    r"phase|refs?|references?|reports?|rm|runs?|sections?|series|stages?|stations?|steps?|tables?|tn|tests?|theorems?|"
+    r"types?|versions?|volumes?|tr|[a-z]|\S*\d|\S*\.)"
+)
+_TORN = re.compile(r" ?\(|\)| \d| x 10\b")  # after a volume, a list's "(1)", and what is left of a formula
 _DANGLING = re.compile(
     r"(?:it|its|he|him|his|she|her|they|their|them|this|these|those|that|such|here|there|then|both|each|another|"
     r"however|but|and|or|so|thus|therefore|also|moreover|instead|otherwise|we|you|i|our|your|see|note|as|where|which|"
@@ -27,6 +43,7 @@ _POINTING = re.compile(
 _UNIT = re.compile(
     r" ?(?:%|‰|°C?|K|[kMGTmµn]?(?:Hz|Pa|V|A|W|g|m|s|l|N|J|bar|VDC|bit|B)\b[²³]?(?:/(?:h|s|min))?|ppm|ms|min(?:utes?)?|"
     r"hours?|days?|weeks?|months?|years?|per ?cent|percent|million|billion|thousand|kilomet(?:re|er)s?|met(?:re|er)s?|"
+    r"ft|deg|lb|psi|sec(?:onds?)?|"
     r"miles?|feet|inch(?:es)?|pounds?|dollars?|euros?|people|times|degrees?|N?m\b|V DC|mm|cm|km|kg|mA|dB)(?!\w)"
 )
 NAME = re.compile(r"\b[A-Z][\w'-]+(?: (?:of |the |de |van |von )?[A-Z0-9][\w'-]*){1,3}")
@@ -122,21 +139,50 @@ def _row(chunk: Passage, head: list[str], cells: list[str]) -> Iterator[Fact]:
 
 def _sentences(chunk: Passage) -> Iterator[Fact]:
     prose = "\n".join("" if line.lstrip()[:1] in {"|", "#", "-", "*"} else line for line in chunk.text.splitlines())
-    for raw in _SENTENCE.split(prose):
-        sentence = " ".join((raw or "").split())
-        count = sentence.count(" ") + 1
-        whole = FEWEST_WORDS <= count <= MOST_WORDS and sentence[:1].isupper() and sentence[-1:] in ".!"
-        if not whole or _DANGLING.match(sentence) or _POINTING.search(sentence):
+    small, title = prose.islower(), titled(chunk)
+    for sentence in _small_sentences(prose) if small else _capital_sentences(prose):
+        fits = FEWEST_WORDS <= sentence.count(" ") + 1 <= MOST_WORDS
+        if not fits or _DANGLING.match(sentence) or _POINTING.search(sentence):
             continue
-        for kind, begin, end in _spans(sentence):
+        for kind, begin, end in _spans(sentence, small=small):
             value = sentence[begin:end].strip(" .")
-            if sentence.count(value) > 1 or len(sentence) - len(value) < LEAST_AROUND:
+            if sentence.count(value) > 1 or len(sentence) - len(value) < LEAST_AROUND or _names(title, value):
                 continue
             cloze = f"{sentence[:begin]}{BLANK}{sentence[end:]}"
-            yield Fact(kind, value, chunk.title, "", _ask(cloze, kind, chunk.title), cloze, sentence, chunk)
+            yield Fact(kind, value, title, "", _ask(cloze, kind, title), cloze, sentence, chunk)
 
 
-def _spans(sentence: str) -> Iterator[tuple[Kind, int, int]]:
+def titled(chunk: Passage) -> str:
+    """The title of a chunk's document as a question names it, without a full stop."""
+    return chunk.title.rstrip(" .")
+
+
+def _names(title: str, value: str) -> bool:
+    """Whether the title, which the question names, gives the answer away."""
+    return re.search(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", title) is not None
+
+
+def _capital_sentences(prose: str) -> Iterator[str]:
+    for raw in _SENTENCE.split(prose):
+        sentence = " ".join((raw or "").split())
+        if sentence[:1].isupper() and sentence[-1:] in ".!":
+            yield sentence
+
+
+def _small_sentences(prose: str) -> Iterator[str]:
+    """Sentences of a text without capitals, each with its full stop at its last word."""
+    apart = re.search(r"\s\.(?:\s|$)", prose) is not None
+    held = ""
+    for raw in (_SMALL_STOP if apart else _SMALL_SENTENCE).split(prose):
+        held = " ".join(f"{held} {raw}".split())
+        if not apart and _ABBREVIATED.search(held):
+            continue
+        sentence, held = re.sub(r"\s+(?=[.!?]$)", "", held), ""
+        if sentence[:1].isalpha() and sentence[-1:] in ".!" and not _ABBREVIATED.search(sentence):
+            yield sentence
+
+
+def _spans(sentence: str, *, small: bool) -> Iterator[tuple[Kind, int, int]]:
     dates = [match.span() for match in DATE.finditer(sentence)]
     for begin, end in dates:
         yield "date", begin, end
@@ -145,6 +191,8 @@ def _spans(sentence: str) -> Iterator[tuple[Kind, int, int]]:
         inside = any(low <= begin < high for low, high in dates)
         before = sentence[:begin].rsplit(None, 1)
         named = bool(before) and before[-1][:1].isupper() and begin > 0  # "Fenn 25", "Table 2"
+        if small:  # "figure 2", "rev. 2601"
+            named = bool(before and _LABEL.fullmatch(before[-1])) or _TORN.match(sentence, end) is not None
         if inside or named or _YEAR.fullmatch(match.group()):
             continue
         unit = _UNIT.match(sentence, end)

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from judgec.evidence.text import FUNCTION_STEMS, stem
-from judgec.queries.embedded.facts import NAME, Fact
+from judgec.queries.embedded.facts import NAME, Fact, titled
 from judgec.queries.filters import DATE
 from judgec.queries.sampling import Draw, seeded
 from judgec.queries.scenarios.drafts import Draft
@@ -95,11 +95,12 @@ def unanswerable(draw: Draw, facts: Sequence[Fact], years: Sequence[int]) -> Dra
     """
     chunk, rng = draw.chunks[0], seeded(draw.seed, "absent")
     name = f"{rng.choice(_FIRST)} {rng.choice(_LAST)}"
-    about = chunk.title or rng.choice(names(chunk.text) or [topic(chunk.text)])
+    title = titled(chunk)
+    about = title or rng.choice(names(chunk.text) or [topic(chunk.text)])
     ways: list[Draft] = []
-    if chunk.title:
+    if title:
         focus = rng.choice(ABSENT)
-        ways.append(Draft(f"What is the {focus} of the {chunk.title}?", "", focus=focus, subject=chunk.title))
+        ways.append(Draft(f"What is the {focus} of the {title}?", "", focus=focus, subject=title))
     if about and (near := _near(chunk.text, years)):
         year = str(rng.choice(near))
         ways.append(Draft(rng.choice(_EVENTS).format(about=about, year=year), "", focus=year))

@@ -36,6 +36,8 @@ class Built:
         """Why there are fewer questions than were asked for; empty when there are not."""
         if len(self.questions) >= self.wanted:
             return ""
+        if not self.drafts:
+            return f"0 of {self.wanted} questions: no passage holds what the scenario asks about, as the writer sees it"
         reasons = "; ".join(f"{count} {reason}" for reason, count in self.dropped.items())
         return (
             f"{len(self.questions)} of {self.wanted} questions: the documents gave {self.drafts} drafts"

@@ -62,6 +62,7 @@ class ReplyVerdict(Record):
         component: Which part of the system failed; empty where nothing did.
         why: The evidence for ``component``.
         reason: The judge's, or the error.
+        votes: Of a jury, what each member said of the criteria or of the refusal, by its name.
     """
 
     query_id: str
@@ -76,6 +77,7 @@ class ReplyVerdict(Record):
     component: Where = ""
     why: str = ""
     reason: str = ""
+    votes: Mapping[str, Mapping[str, bool | str | None]] = {}
 
 
 class Probed(Record):

@@ -59,6 +59,9 @@ def _answer(found: Evaluation, query: str, agent: str) -> CaseSide:
         aspects = ", ".join(f"{name} {number(value)}" for name, value in mark.aspects.items())
         parts = f" ({aspects})" if len(mark.aspects) > 1 else ""
         grade = f"unscored, {mark.unscored}" if mark.score is None else f"{number(mark.score)}{parts}"
+        if mark.votes:
+            votes = {name: NO_NUMBER if one is None else number(one) for name, one in mark.votes.items()}
+            grade = f"{grade}; {', '.join(map(' '.join, votes.items()))}"
         reason = mark.reason
     documents = entries.retrieved.get((query, agent), entries.shared.get(query, ()))
     contexts = tuple(entries.documents[name] for name in documents if name in entries.documents)[:MOST_CONTEXTS]
@@ -94,4 +97,6 @@ def _game(one: Played) -> CaseNote:
     result = results.get(game.winner or "", f"unscored: {game.unscored}")
     turned = ". The verdict changed with the order." if one.flipped else ""
     scores = "" if one.score_a is None or one.score_b is None else f" ({number(one.score_a)} : {number(one.score_b)})"
-    return CaseNote(f"{game.agent_a} – {game.agent_b}", f"{result}{scores}{turned}", one.reason)
+    said = ", ".join(f"{name} {results.get(vote or '', NO_NUMBER)}" for name, vote in one.votes.items())
+    votes = f". The jury: {said}" if said else ""
+    return CaseNote(f"{game.agent_a} – {game.agent_b}", f"{result}{scores}{votes}{turned}", one.reason)

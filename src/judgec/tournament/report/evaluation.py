@@ -6,6 +6,7 @@ from math import isfinite
 
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
+from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.rating.length_control import LengthControlled
 from judgec.store.tournament.entries import Entries
@@ -47,6 +48,7 @@ class Evaluation:
         learned: Queries that the judge has learned from.
         notes: What the reader has to know, one sentence each.
         gate: What became of ``--gate``, or None where none was asked for.
+        agreement: Of a jury, its members and how far they agreed; None of one judge.
     """
 
     entries: Entries
@@ -67,6 +69,13 @@ class Evaluation:
     learned: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     gate: Held | None = None
+    agreement: Mapping[str, object] | None = None
+
+    @property
+    def jury(self) -> tuple[str, ...]:
+        """The names of a jury's members; empty of one judge."""
+        members = (self.agreement or {}).get("members", ())
+        return tuple(map(str, members)) if isinstance(members, list) else ()
 
     @property
     def skipped(self) -> int:
@@ -100,6 +109,8 @@ class Evaluation:
             "tie_band": self.tie_band or None,
             "audit": None if self.card.audit is None else self.card.audit.to_json(),
         }
+        if self.agreement is not None:
+            report["jury"] = dict(self.agreement)
         report["costs"] = costs_json(self.entries)
         report["skipped"] = self.skipped
         report["missing_answers"] = self.entries.missing
@@ -172,5 +183,5 @@ def why_unproven(card: ProgramCard) -> str:
             continue
         least = found.value if found.low is None else found.low
         if least is None or least <= 0:
-            return f"{name}: the test interval of {statistic} touches 0, so it may agree with nobody"
+            return f"{name}: the test interval of {statistic_name(statistic)} touches 0, so it may agree with nobody"
     return ""

@@ -107,24 +107,27 @@ def _relevance(found: Relevance) -> Rows:
 
 def _games(found: Evaluation) -> Rows:
     header: list[object] = ["query_id", "agent_a", "agent_b", "winner", "score_a", "score_b", "flipped", "reason"]
-    rows: Rows = [[*header, "unscored"]]
+    voters = [] if found.marks else found.jury  # what members said of single answers is in answers.csv
+    rows: Rows = [[*header, "unscored", *(f"vote.{name}" for name in voters)]]
     for one in found.played:
         game = one.game
         flipped = "" if one.flipped is None else str(one.flipped).lower()
         scores = [_cell(one.score_a), _cell(one.score_b), flipped]
-        rows.append([game.query_id, game.agent_a, game.agent_b, game.winner or "", *scores, one.reason, game.unscored])
+        votes = [one.votes.get(name) or "" for name in voters]
+        result = [game.winner or "", *scores, one.reason, game.unscored, *votes]
+        rows.append([game.query_id, game.agent_a, game.agent_b, *result])
     return rows
 
 
 def _answers(found: Evaluation) -> Rows:
     aspects = list(dict.fromkeys(name for mark in found.marks.values() for name in mark.aspects))
-    rows: Rows = [
-        ["query_id", "agent", "score", *(f"score.{name}" for name in aspects), "accept", "reason", "unscored"]
-    ]
+    head: list[object] = ["query_id", "agent", "score", *(f"score.{name}" for name in aspects)]
+    rows: Rows = [[*head, "accept", "reason", "unscored", *(f"vote.{name}" for name in found.jury)]]
     for (query, agent), mark in found.marks.items():
         accept = "" if mark.accept is None else str(mark.accept).lower()
         scores = [_cell(mark.score), *(_cell(mark.aspects.get(name)) for name in aspects)]
-        rows.append([query, agent, *scores, accept, mark.reason, mark.unscored])
+        votes = [_cell(mark.votes.get(name)) for name in found.jury]
+        rows.append([query, agent, *scores, accept, mark.reason, mark.unscored, *votes])
     return rows
 
 

@@ -1,0 +1,116 @@
+"""Judges with their models, ready to judge: one alone, or several with a vote each.
+
+Nobody compiled such a jury, so nobody measured it: what its members say is pooled as ``judge --jury`` pools it, and
+each member's own judgment is kept beside the joint one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from judgec.errors import UserError
+from judgec.judges.ballots import Ballots
+from judgec.judges.judge import CompiledJudge
+from judgec.judges.pairwise import is_pairwise, verdicts
+from judgec.judges.stream.jury import pool, require_alike
+from judgec.lm.executor import Ask
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One judge, and the way to its model.
+
+    Args:
+        name: For reports.
+        judge: Compiled or not.
+        ask: Sends requests.
+    """
+
+    name: str
+    judge: CompiledJudge
+    ask: Ask
+
+    @property
+    def reads_contexts(self) -> bool:
+        """Whether it was made to see passages."""
+        ((_, predictor),) = self.judge.module.named_predictors()
+        return "contexts" in predictor.signature.input_fields
+
+    def judged(self, items: Sequence[Item], *, one_order: bool = False) -> Judgments:
+        """Its judgments.
+
+        Args:
+            items: Any number.
+            one_order: Of a judge that compares two answers: ask one order only.
+        """
+        if not one_order or not self.judge.asks_lm or not is_pairwise(self.judge.module):
+            return self.judge.judge(items, self.ask)
+        one = self.judge
+        raw = verdicts(one.module, items, ask=self.ask, scale=one.scale, aspects=one.aspects, one_order=True)
+        return one.calibrate(items, raw)
+
+
+@dataclass(frozen=True)
+class SeatedJury:
+    """The judges of a run.
+
+    Args:
+        seats: One at least; several are of one task, with the same aspects and scale.
+
+    Raises:
+        UserError: When they are not, or one sits there twice.
+    """
+
+    seats: tuple[Seat, ...]
+    ballots: Ballots = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = [seat.name for seat in self.seats]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UserError(
+                f"--judge: {', '.join(twice)} more than once, which would agree with itself; different judges are "
+                "valid. Name each once."
+            )
+        require_alike([(seat.name, seat.judge) for seat in self.seats], "--judge")
+        object.__setattr__(self, "ballots", Ballots(self.judge.scale))
+
+    @classmethod
+    def alone(cls, judge: CompiledJudge, ask: Ask) -> Self:
+        """One judge, whose name nobody asks for."""
+        return cls((Seat("", judge, ask),))
+
+    @property
+    def judge(self) -> CompiledJudge:
+        """The first of them: task, scale and aspects are those of all."""
+        return self.seats[0].judge
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the judges, in order."""
+        return tuple(seat.name for seat in self.seats)
+
+    @property
+    def reads_contexts(self) -> bool:
+        """Whether one of them was made to see passages."""
+        return any(seat.reads_contexts for seat in self.seats)
+
+    def judged(self, items: Sequence[Item], *, one_order: bool = False) -> tuple[Judgments, dict[str, Judgments]]:
+        """The joint judgments, and by name those of each; the second is empty of a judge alone.
+
+        Args:
+            items: Any number.
+            one_order: As for ``Seat.judged``.
+        """
+        said = {seat.name: seat.judged(items, one_order=one_order) for seat in self.seats}
+        ballots = list(said.values())
+        if len(ballots) == 1:
+            return ballots[0], {}
+        self.ballots.add(ballots)
+        return pool(ballots, [seat.judge for seat in self.seats]), said
+
+    def agreement(self) -> dict[str, object] | None:
+        """How far they agreed on what was judged so far; None of a judge alone."""
+        found = self.ballots.agreement(self.names)
+        return None if found is None else {"members": list(self.names), **found}

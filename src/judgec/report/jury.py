@@ -1,0 +1,22 @@
+"""What a jury says of itself: how far its members agreed."""
+
+from collections.abc import Mapping
+
+from judgec.report.numbers import number, percent
+
+
+def jury_sentence(found: Mapping[str, object]) -> str:
+    """How far the members of a jury agreed, in a sentence.
+
+    Args:
+        found: From ``SeatedJury.agreement``.
+    """
+    pairs = found["pairs"]
+    assert isinstance(pairs, list)  # as it was made
+    said = [
+        f"{pair['a']} and {pair['b']} gave the same grade to {percent(pair['exact'])} of {pair['n']} "
+        f"(kappa {'undefined' if pair['kappa'] is None else number(pair['kappa'])})"
+        for pair in pairs
+        if pair["exact"] is not None
+    ]
+    return f"The jury, a vote each: {'; '.join(said) or 'no two of them judged the same'}."
