@@ -290,6 +290,14 @@ def test_prompts_are_kept_as_they_were_written() -> None:
         "tone": (("user", "t"),),
         "accuracy": (("user", "a"),),
     }
+    assert messages_of({"system": "s", "user": {"tone": "t", "accuracy": "a"}}) == {
+        "tone": (("system", "s"), ("user", "t")),
+        "accuracy": (("system", "s"), ("user", "a")),
+    }
+    assert messages_of({"system": None, "user": {"tone": "t"}}) == {"tone": (("user", "t"),)}
+    assert messages_of({"system": {"tone": "s"}, "user": {"tone": "t", "odd": "u"}}) == {
+        "tone": (("system", "s"), ("user", "t"))
+    }
     assert messages_of(None) == {}
 
 

@@ -199,6 +199,13 @@ def test_notes_and_faults_are_of_the_judges_that_were_selected() -> None:
         recorded(rows, judges="two")
 
 
+def test_a_column_that_nobody_filled_is_not_called_missing() -> None:
+    with pytest.raises(InputError, match=r"verdicts.csv:1: no row has a grade; fill in what judges said"):
+        recorded([said("x", None), said("y", None)])
+    with pytest.raises(InputError, match=r"verdicts.csv:3: .* with a column order or run that tells them apart"):
+        recorded([prefers("x", "a", None), prefers("x", "b", None)], PAIRS)
+
+
 def test_narrowed_keeps_how_often_each_judge_was_asked() -> None:
     rows = [said("x", 0, "a", run=1), said("x", 1, "b", run=1), said("x", 1, "b", run=2), said("y", 2, "b", run=1)]
     found = recorded(rows)

@@ -10,10 +10,12 @@ from judgec.api.options.judge import Asking
 from judgec.api.recorded import recorded_for
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge, load_judge
+from judgec.judges.live import LiveInterview
 from judgec.judges.pairwise import is_pairwise
 from judgec.judges.recorded import RecordedInterview, judge_of
 from judgec.judges.stream.ahead import Processes, count_of
 from judgec.judges.stream.interview import AHEAD, FAR_AHEAD
+from judgec.judges.stream.jurors import JuryInterview
 from judgec.judges.stream.jury import Juror, Jury
 from judgec.judges.stream.recall import Recall
 from judgec.lm.door import door_of
@@ -122,67 +124,95 @@ def open_jury(
         UserError: Several samples of a model that says the same every time.
         ServiceError: A model cannot be reached.
     """
-    reached: list[Executor] = []
-    ahead = FAR_AHEAD if asking.batch else AHEAD
-
     if asking.live and asking.samples > 1:
         raise UserError(
             "--samples and --live: a recorded prompt is asked once an item; one is valid. Drop one of them."
         )
-
-    def reach(spec: LMSpec) -> Executor:
-        executor = session.executor(spec)
-        if executor not in reached:
-            executor.preflight()
-            reached.append(executor)
-        return executor
-
     judges = [load_judge(program) for program in loaded]
     alone = [judge.evidence for judge in judges if judge.evidence is not None and not judge.asks_lm]
     count_processes = count_of(workers, items, asks_lm=len(alone) < len(judges))
     processes = session.opened.enter_context(Processes(count_processes, alone)) if count_processes else None
+    door = _Door(items, asking, session, count, file, columns, processes)
+    return Jury(list(map(door.juror, loaded, judges)))
 
-    def juror(program: Program, judge: CompiledJudge) -> Juror:
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """What the judges of a run share while they are opened, one after the other."""
+
+    items: int
+    asking: Asking
+    session: Session
+    count: VerdictCount
+    file: TableSource
+    columns: Mapping[str, str] | None
+    processes: Processes | None
+    reached: list[Executor] = field(default_factory=list)
+
+    @property
+    def ahead(self) -> int:
+        """How many pieces may wait for a slow call."""
+        return FAR_AHEAD if self.asking.batch else AHEAD
+
+    def reach(self, spec: LMSpec) -> Executor:
+        """What makes the calls to a model; the first time it is looked whether it answers."""
+        executor = self.session.executor(spec)
+        if executor not in self.reached:
+            executor.preflight()
+            self.reached.append(executor)
+        return executor
+
+    def juror(self, program: Program, judge: CompiledJudge) -> Juror:
+        """One judge, with whoever gives its verdicts."""
         name = f"{program.card.name}@{program.card.version}"
         if not judge.asks_lm:
-            return Juror(name, judge, None, Recall(session.journal, None, name, processes))
-        pairs = is_pairwise(judge.module)
-        if asking.live:
-            specs = live_specs(program.card, judge, asking.lm, asking.api_base, asking.temperature)
-            count.total += items * len(specs) * (1 + pairs)
-            live = live_interview(judge, specs, reach, count.add)
-            return Juror(name, judge, live, Recall(session.journal, None, name))
-        spec = _spec(program.card, asking)
+            return Juror(name, judge, None, Recall(self.session.journal, None, name, self.processes))
+        if self.asking.live:
+            return Juror(name, judge, self._live(program.card, judge), self._features(name))
+        spec = _spec(program.card, self.asking)
         if judge.jurors:
-            count.total += items * len(judge.jurors) * (1 + pairs)
-            board = Switchboard({name: reach(spec.members[name]) for name in judge.jurors})
-            asked_jury = judge.jury(
-                board.run,
-                lambda juror: Recall(session.journal, door_of(board.members[juror].lm), juror),
-                structured=asking.structured,
-                ahead=ahead,
-                on_verdict=count.add,
-            )
-            return Juror(name, judge, asked_jury, Recall(session.journal, None, name))
+            return Juror(name, judge, self._jurors(judge, spec), self._features(name))
         if spec.recorded is not None:
-            count.total += items
-            recorded = recorded_for(program.card, spec, file, columns, judge.joint)
-            interview = RecordedInterview(recorded, judge_of(program.card), pairs=pairs, on_verdict=count.add)
-            return Juror(name, judge, interview, Recall(session.journal, None, name))
-        count.total += items * asking.samples * (1 + pairs)
-        executor = reach(spec)
-        recall = Recall(session.journal, door_of(executor.lm), name)
+            return Juror(name, judge, self._recorded(program.card, judge, spec), self._features(name))
+        self.count.total += self.items * self.asking.samples * (1 + is_pairwise(judge.module))
+        executor = self.reach(spec)
+        recall = Recall(self.session.journal, door_of(executor.lm), name)
         asked = judge.interview(
             executor.run,
-            samples=asking.samples,
-            structured=asking.structured,
+            samples=self.asking.samples,
+            structured=self.asking.structured,
             recall=recall,
-            ahead=ahead,
-            on_verdict=count.add,
+            ahead=self.ahead,
+            on_verdict=self.count.add,
         )
         return Juror(name, judge, asked, recall)
 
-    return Jury(list(map(juror, loaded, judges)))
+    def _features(self, name: str) -> Recall:
+        """Where features alone are looked up: the verdicts come from several models, or from none."""
+        return Recall(self.session.journal, None, name)
+
+    def _live(self, card: ProgramCard, judge: CompiledJudge) -> LiveInterview:
+        asking = self.asking
+        specs = live_specs(card, judge, asking.lm, asking.api_base, asking.temperature)
+        self.count.total += self.items * len(specs) * (1 + is_pairwise(judge.module))
+        return live_interview(judge, specs, self.reach, self.count.add)
+
+    def _jurors(self, judge: CompiledJudge, spec: LMSpec) -> JuryInterview:
+        self.count.total += self.items * len(judge.jurors) * (1 + is_pairwise(judge.module))
+        board = Switchboard({name: self.reach(spec.members[name]) for name in judge.jurors})
+        return judge.jury(
+            board.run,
+            lambda juror: Recall(self.session.journal, door_of(board.members[juror].lm), juror),
+            structured=self.asking.structured,
+            ahead=self.ahead,
+            on_verdict=self.count.add,
+        )
+
+    def _recorded(self, card: ProgramCard, judge: CompiledJudge, spec: LMSpec) -> RecordedInterview:
+        self.count.total += self.items
+        recorded = recorded_for(card, spec, self.file, self.columns, judge.joint)
+        pairs = is_pairwise(judge.module)
+        return RecordedInterview(recorded, judge_of(card), pairs=pairs, on_verdict=self.count.add)
 
 
 def _spec(card: ProgramCard, asking: Asking) -> LMSpec:

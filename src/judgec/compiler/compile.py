@@ -179,6 +179,14 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     cascade = _cascade(parts, rounds, settings, objective)
     if cascade is not None and cascade.shipped:
         rounds = [one.with_cascade() for one in rounds]
+    return _measured(labels, parts, rounds, cascade, compiling)
+
+
+def _measured(
+    labels: LabelSet, parts: Parts, rounds: list[Round], cascade: CascadeFound | None, compiling: Compiling
+) -> Compiled:
+    """What was compiled, measured on the test items of all rounds, with the decision about it."""
+    settings, objective, dataset = compiling.settings, compiling.objective, parts.pooled
     last, tested = rounds[-1], rounds[: len(parts.tested)]
     choice, chosen, judge = last.choice, last.choice.chosen, last.judge
     judged, uncompiled_calibrated = pooled_judgments(parts, tested)
@@ -188,14 +196,12 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     bare = ratings_of(dataset, dataset.test, uncompiled_calibrated)
     gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
     refusal = _refusal(labels, settings, judge, verification)
-    moved = None
-    if settings.retarget is not None:
-        moved = retargeted(settings.retarget, settings, judge.module, dataset.test.items)
+    moved = _moved(settings, judge, dataset)
     contest = Contest(
         dataset,
         verification,
         settings,
-        session,
+        compiling.session,
         refusal,
         evidence_alone=not judge.asks_lm,
         margin=None if moved is None else moved.allowed,
@@ -236,6 +242,13 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
         cascade=cascade,
         retargeted=moved,
     )
+
+
+def _moved(settings: CompileSettings, judge: CompiledJudge, dataset: Dataset) -> Retargeted | None:
+    """The champion that this judge is to take the place of with another model; None where nobody asked for it."""
+    if settings.retarget is None:
+        return None
+    return retargeted(settings.retarget, settings, judge.module, dataset.test.items)
 
 
 def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch) -> None:

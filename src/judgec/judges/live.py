@@ -27,9 +27,9 @@ from judgec.records.label import Item
 from judgec.records.record import FiniteRecord
 from judgec.records.scale import Scale
 from judgec.store.stream.pieces import Piece
+from judgec.store.verdicts import EVERY
 from judgec.tasks.registry import TASKS
 
-EVERY = ""  # the aspect of a prompt that is for all
 BETWEEN = "\n\n"  # texts of a list, in the place of one
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 COMPARED = ("answer", "conversation")  # of which a prompt shows two

@@ -304,7 +304,7 @@ def read_recorded(source: TableSource, about: OnWhat, judges: str | None = None)
     judge = np.array([rank[name] for name in names], dtype=np.int64)[judge]
     cell = (judge * len(item_ids) + item) * len(about.aspects) + aspect
     order = _orders(columns, about, notes)
-    _require_distinct(columns, kept, cell, order)
+    _require_distinct(columns, kept, cell, order, pairs=compares(about.task))
     spread, stated, fault = _verdicts(columns, verdict, about, notes)
     merged = _merge(cell[kept], order[kept], spread[kept], stated[kept], fault[kept], about)
     cost = columns.numbers.get(COST, np.full(columns.n_rows, np.nan))
@@ -404,7 +404,7 @@ def _orders(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> IntArra
     return codes + 1
 
 
-def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, order: IntArray) -> None:
+def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, order: IntArray, *, pairs: bool) -> None:
     """Refuse two verdicts of one judge on one item, aspect and order, unless a column ``run`` tells them apart."""
     run = columns.coded.get(RUN)
     runs = np.zeros(columns.n_rows, dtype=np.int64) if run is None else run.codes + 1
@@ -416,12 +416,13 @@ def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, o
         later = np.sort(kept[by_key[twice + 1]])
         first = kept[by_key[twice[np.argmin(by_key[twice + 1])]]]
         item, judge = (columns.coded[name] for name in (ITEM, JUDGE))
+        apart = f"{ORDER} or {RUN}" if pairs else RUN
         raise InputError(
             [
                 f"{columns.where(int(row))}: a second verdict of judge {judge.values[judge.codes[row]]} on item "
                 f"{item.values[item.codes[row]]}"
                 f"{f', the first is at {columns.where(int(first))}' if row == later[0] else ''}; one is valid, or "
-                f"several with a column {RUN} that tells them apart. Delete one, or add the column."
+                f"several with a column {apart} that tells them apart. Delete one, or add the column."
                 for row in later
             ]
         )

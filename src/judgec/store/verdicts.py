@@ -20,6 +20,7 @@ from judgec.tasks.registry import TASKS
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
 ASPECT, ORDER, RUN, REPLY, COST, SECONDS = "aspect", "order", "run", "reply", "cost_usd", "seconds"
 MODEL, PROMPT = "model", "prompt"
+EVERY = ""  # the aspect of a prompt that is for all
 ROLES = frozenset({"system", "user", "assistant", "developer"})
 CODED = (ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT, ASPECT, ORDER, RUN, REPLY, MODEL, PROMPT)
 NUMBERS = (COST, SECONDS)
@@ -65,7 +66,12 @@ class VerdictColumns(CodedTable):
         Raises:
             InputError: Naming what is missing and what there is.
         """
-        if missing := [name for name in columns if name not in self.coded]:
+        missing = [name for name in columns if name not in self.coded]
+        if empty := [name for name in missing if name in self.columns]:
+            raise InputError(
+                [f"{self.path}:1: no row has a {listed(empty)}; fill in what judges said, or name another file."]
+            )
+        if missing:
             raise InputError(
                 [
                     (
@@ -202,10 +208,22 @@ def _prompt(value: object) -> str | None:
 
 
 def messages_of(prompt: object) -> dict[str, tuple[tuple[str, str], ...]]:
-    """A prompt as it was sent: one text, turns by role, or either of these by aspect; nothing where there is none."""
-    if isinstance(prompt, dict):
-        known = {str(name): one for name, one in prompt.items() if not is_missing(one)}
-        if known and known.keys() <= ROLES and all(isinstance(one, str) for one in known.values()):
-            return {"": tuple((role, str(known[role])) for role in known)}
-        return {name: found[""] for name, one in known.items() if "" in (found := messages_of(one))}
-    return {} if is_missing(prompt) else {"": (("user", as_text(prompt)),)}
+    """A prompt as it was sent: one text, turns by role, or either of these by aspect; nothing where there is none.
+
+    A turn may be one text for all aspects, or one for each: ``{"system": TEXT, "user": {ASPECT: TEXT}}``.
+    """
+    if not isinstance(prompt, dict):
+        return {} if is_missing(prompt) else {EVERY: (("user", as_text(prompt)),)}
+    known = {str(name): one for name, one in prompt.items() if not is_missing(one)}
+    if not known or not known.keys() <= ROLES:
+        return {name: found[EVERY] for name, one in known.items() if EVERY in (found := messages_of(one))}
+    texts = {role: one if isinstance(one, dict) else {EVERY: one} for role, one in known.items()}
+    aspects = dict.fromkeys(str(name) for own in texts.values() for name in own)
+    if len(aspects) > 1:
+        aspects.pop(EVERY, None)
+    turns = {
+        aspect: tuple((role, as_text(own.get(aspect, own.get(EVERY)))) for role, own in texts.items())
+        for aspect in aspects
+        if all(not is_missing(own.get(aspect, own.get(EVERY))) for own in texts.values())
+    }
+    return {aspect: one for aspect, one in turns.items() if one}
