@@ -33,6 +33,8 @@ CLIPPED = """[...document.querySelectorAll('svg text')].filter(text => {
 # What paper would cut off.
 CUT_OFF = """[...document.querySelectorAll('main *')].filter(one => one.getBoundingClientRect().right > innerWidth + 1)
   .map(one => one.outerHTML.slice(0, 80))"""
+TO_THE_END = """[...document.querySelectorAll('*')].filter(one => one.scrollHeight > one.clientHeight + 20)
+  .forEach(one => { one.scrollTop = one.scrollHeight })"""  # tables draw the rows in view alone
 PAPER = 703  # pixels of an A4 page within margins of 12 mm
 # The verdict, then the first table of numbers, then what to do next.
 ORDER = """(() => { const place = one => one ? one.getBoundingClientRect().top + scrollY : -1;
@@ -198,8 +200,10 @@ def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(ho
         url = compare_url(server.url)
         assert url is not None
         browser.open(url)
-        browser.until("['test.tau_b', 'test.qwk'].every(one => document.body?.innerText.includes(one))")
+        browser.until("['elo.rag-bm25', 'rating.rag-knn'].every(one => document.body?.innerText.includes(one))")
         text = browser.run("document.body.innerText")
+        browser.until(f"({TO_THE_END}, ['test.tau_b', 'test.qwk'].every(one => document.body.innerText.includes(one)))")
+        text += browser.run("document.body.innerText")
         for said in ("one 0001", "two 0001", "elo.rag-bm25", "rating.rag-knn", "test.accept_agreement"):
             assert said in text
         assert "undefined" not in text
