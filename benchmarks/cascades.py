@@ -3,9 +3,10 @@
     python -m benchmarks.cascades --data ../shared/data/recorded [--only STEM ...] [--write]
 
 Recorded verdicts, five folds by query, every step as in ``compile-judge --cascade``: of several prompts of a model the
-one that is best on the training folds, as it is; both judges with calibrator and decision rule; saving and threshold
-out of fold; 95 % intervals over queries on the test folds, all pooled. *evidence*: features of the texts beside the
-verdicts.
+one that is best on the training folds, as it is, on the items that all of them were asked about; both judges with
+calibrator and decision rule; saving and threshold out of fold; 95 % intervals over queries on the test folds, all
+pooled. *items*: those that both judges were asked about, which all numbers of a row are of. *evidence*: features of the
+texts beside the verdicts.
 """
 
 import argparse
@@ -15,6 +16,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from benchmarks.agreement import cell, write
 from benchmarks.choosing_prompts import table
@@ -42,7 +45,7 @@ from judgec.store.sides.memory import read_memory
 FOLDS, SEED = 5, 0
 START, END = "<!-- cascades: start -->", "<!-- cascades: end -->"
 HEAD = (
-    "set", "objective", "cheap > dear", "evidence", "cheap", "dear", "cascade", "dear calls", "cascade - dear",
+    "set", "objective", "cheap > dear", "evidence", "items", "cheap", "dear", "cascade", "dear calls", "cascade - dear",
     "cascade - random", "ships",
 )  # fmt: skip
 
@@ -108,6 +111,7 @@ def run(tried: Tried, labels: LabelSet, recorded: RecordedVerdicts) -> tuple[str
         tried.objective,
         f"{tried.cheap} > {tried.dear.rstrip('/')}",
         "yes" if tried.evidence else "",
+        f"{int(pairs.both.sum()):,}",
         *values,
         percent(found.share),
         cell(found.minus_dear, signed=True),
@@ -130,18 +134,21 @@ def _made(
 
 
 def _best(bench: Bench, start: str) -> str:
-    """Of the judges whose names begin so the one with the highest objective on train and dev, as it is."""
+    """Of the judges whose names begin so the one with the highest objective on train and dev, as it is.
+
+    All of them are measured on the items that each was asked about: one that has further items may have easier ones.
+    """
     part, recorded, objective = learned_part(bench), bench.recorded, bench.objective
     assert recorded is not None
     assert objective is not None
     ids, accept_only = [item.item_id for item in part.items], bench.dataset.labels.accept_only
-    names = [name for name in recorded.judges if name.startswith(start)]
-    said = {name: recorded.judgments(name, ids) for name in names}
-    worth = {
-        name: objective.value(pair(part.experts, one, bench.scale, accept_only=accept_only))
-        for name, one in said.items()
+    rated = {
+        name: pair(part.experts, recorded.judgments(name, ids), bench.scale, accept_only=accept_only)
+        for name in recorded.judges
+        if name.startswith(start)
     }
-    return max(worth, key=lambda name: worth[name])
+    of_all = np.logical_and.reduce([one.labelled for one in rated.values()])
+    return max(rated, key=lambda name: objective.value(rated[name].masked(of_all)))
 
 
 def rows(folder: Path, only: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -29,7 +29,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs
-from judgec.report.numbers import statistic_name
+from judgec.report.numbers import objective_name, statistic_name
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
@@ -115,7 +115,7 @@ def section(case: Case, labels: LabelSet) -> str:
     ratings, what = judged(labels, objective), Resampling()
     names = ("kappa", "exact", "tau_b_score") if labels.accept_only else ("tau_b_score", "tau_b", "qwk")
     size = f"{len(labels.items)} items of {len({item.query_id for item in labels.items})} queries"
-    lines = [f"### {case.title}", "", f"{size}; fitted for {objective}.", ""]
+    lines = [f"### {case.title}", "", f"{size}; fitted for {objective_name(objective)}.", ""]
     lines += ["| statistic | judge | value | minus today |", "|---|---|---|---|"]
     measured = {name: measure(one, what).estimates for name, one in ratings.items()}
     gains = {name: differences(ratings[name], ratings[TODAY], what) for name in (BESIDE, INSTEAD)}

@@ -35,7 +35,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs
-from judgec.report.numbers import statistic_name
+from judgec.report.numbers import objective_name, statistic_name
 from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
@@ -173,7 +173,7 @@ def section(found: Judged) -> str:
     nominal = labels.scale.level == "nominal"
     names = ("kappa", "exact") if nominal else ("qwk", "tau_b", "tau_b_score")
     size = f"{len(labels.items)} items of {len({item.query_id for item in labels.items})} dialogues"
-    lines = [f"### {found.case.title}", "", f"{size}; fitted for {found.objective}."]
+    lines = [f"### {found.case.title}", "", f"{size}; fitted for {objective_name(found.objective)}."]
     measured = {(judge, aspect): _measured(found, judge, aspect) for judge in found.judges for aspect in labels.aspects}
     for name in names:
         header = f"| {statistic_name(name)} | aspect | {WITHOUT} | {WITH} | difference |"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from judgec.judges.live import grade_text
+from judgec.judges.free_reply import grade_text
 from judgec.judges.reading import UnreadableReplyError
 from judgec.store.datasheet import read_datasheet
 

@@ -42,6 +42,7 @@ from judgec.errors import JudgecError
 from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs, on_both
+from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
@@ -293,9 +294,10 @@ def section(rows: Sequence[Row], labels: LabelSet, what: Resampling) -> str:
         if not shown:
             lines += ["", f"No {statistic}: its labels say nothing of it."]
             continue
+        gain = f"shipped - raw: {statistic_name(statistic)}"
         lines += [
             "",
-            f"| model (prompts) | aspect | {' | '.join(columns)} | ceiling | shipped - raw: {statistic} |",
+            f"| model (prompts) | aspect | {' | '.join(columns)} | ceiling | {gain} |",
             f"|---|---|{'---|' * (len(columns) + 2)}",
             *shown,
         ]
@@ -370,7 +372,11 @@ def between(rows: Sequence[Row], what: Resampling) -> str:
         if len(models) < 2 or len({tuple(row.aspect for row in part) for part in parts.values()}) > 1:
             continue
         for statistic in parts[models[0]][0].statistics[:2]:
-            lines += [f"{group}, {statistic}:", "", f"| shipped | {' | '.join(f'- raw {name}' for name in models)} |"]
+            lines += [
+                f"{group}, {statistic_name(statistic)}:",
+                "",
+                f"| shipped | {' | '.join(f'- raw {name}' for name in models)} |",
+            ]
             lines.append(f"|---|{'---|' * len(models)}")
             for one in models:
                 cells = (_beside(parts[one], parts[other], statistic, what) for other in models)

@@ -30,6 +30,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, IntArray, LabelSet
 from judgec.records.scale import Scale
+from judgec.report.numbers import objective_name, statistic_name
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.intervals.bootstrap import difference_interval
@@ -180,7 +181,7 @@ def section(found: Sequence[Compared], objective: str) -> str:
     halves = sum(int(between_grades(one.judge.verdicts).sum()) for one in found)
     sizes = [len(one.judge.expert) for one in found]
     about = (
-        f"{len(found)} judges, {min(sizes)} to {max(sizes)} items each; compiled for {goal}; "
+        f"{len(found)} judges, {min(sizes)} to {max(sizes)} items each; compiled for {objective_name(goal)}; "
         f"{halves} verdicts between two grades."
     )
     lines = [
@@ -188,7 +189,7 @@ def section(found: Sequence[Compared], objective: str) -> str:
         "",
         about,
         "",
-        f"| | {' | '.join(names)} |",
+        f"| | {' | '.join(map(statistic_name, names))} |",
         f"|---|{'---|' * len(names)}",
     ]
     for label, of in (("mean, raw", "raw"), ("mean, compiled", "compiled")):

@@ -100,7 +100,7 @@ def test_gate_on_another_judge_stays_shut_where_few_labels_show_nothing(home: Pa
     assert unsure.difference.value == 0.0
     assert unsure.difference.low == pytest.approx(-2.5706 * 2 / 10, rel=1e-4)  # t(5) at .975, 2 / (6 + 4)
     assert unsure.verdict == "not shown"
-    assert unsure.reasons[0].startswith("GATE NOT SHOWN: tau_b, e@1 minus e@2: +.000 [-.514, +.514]")
+    assert unsure.reasons[0].startswith("GATE NOT SHOWN: tau-b, e@1 minus e@2: +.000 [-.514, +.514]")
     wide = check(gate(home, **demanded, margin=0.6))
     assert wide.passed, wide.sentence
     assert wide.sentence.startswith("GATE PASSED: tau_b, e@1 minus e@2: ")

@@ -70,7 +70,7 @@ def test_json_is_one_object_of_the_contract_and_nothing_else_is_said(shared: Sha
 def test_judge_that_is_better_is_promoted_and_its_split_is_to_quotas(shared: Shared) -> None:
     report, family = shared.report, shared.home / "programs" / "world"
     assert report["promoted"] is True
-    assert report["reason"].startswith("better: tau_b +")
+    assert report["reason"].startswith("better: tau-b +")
     rows = [json.loads(line) for line in shared.labels.read_text().splitlines()]
     saved = json.loads((family / "0001" / "split.json").read_text())
     queries = list(saved["queries"].values())
@@ -94,7 +94,7 @@ def test_rerun_costs_nothing_is_saved_as_challenger_and_the_gate_exits_one(share
     assert (again["version"], again["promoted"], again["difference"]["to"]) == (2, False, "champion")
     assert again["difference"]["tau_b"]["value"] == 0
     assert again["test"] == shared.report["test"]
-    assert shared.again["stderr"].startswith("error: world@2: not promoted; not shown to be better: tau_b .00")
+    assert shared.again["stderr"].startswith("error: world@2: not promoted; not shown to be better: tau-b .00")
     assert (shared.home / "programs" / "world" / "0002" / "card.json").is_file()
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from judgec.api.options.audit import AuditOptions
+from judgec.api.options.judge import JudgeFileOptions
 from judgec.cli.judge.compiled import judge_and_out
+from judgec.cli.project import completed
 from judgec.store.labels import read_label_file
 from tests.cli.process import CANARY, ROOT, judgec, judgec_here
 from tests.records.test_card import make_card
@@ -53,7 +56,28 @@ def test_next_command_leaves_out_the_judge_that_judgec_toml_names(
     (tmp_path / "judgec.toml").write_text(f'name = "{proven.name}"\n')
     assert judge_and_out(proven) == ()
     unproven = proven.model_copy(update={"promoted": False})
-    assert judge_and_out(unproven)[1] == f"{proven.name}@latest"  # which nobody takes unasked
+    assert judge_and_out(unproven) == ()  # there is no other
+    family = tmp_path / "programs" / proven.name
+    family.mkdir(parents=True)
+    (family / "aliases.json").write_text('{"champion": 1}')
+    assert judge_and_out(unproven)[1] == f"{proven.name}@latest"  # which nobody takes unasked where there is a champion
+
+
+def test_judge_takes_the_version_that_was_not_promoted_only_where_the_family_has_no_champion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judgec.toml").write_text('name = "faith"\ntask = "grade"\n')
+    (tmp_path / "new.csv").write_text("query,answer,reference\na,b,c\n")
+    assert completed(JudgeFileOptions, {"file": "new.csv"})["judge"] == "faith"  # nothing is compiled yet
+    (tmp_path / "programs" / "faith" / "0001").mkdir(parents=True)
+    capsys.readouterr()
+    assert completed(JudgeFileOptions, {"file": "new.csv"})["judge"] == "faith@latest"
+    assert "judgec.toml: judge faith@latest, since no version of it was promoted" in capsys.readouterr().err
+    assert completed(AuditOptions, {"labels": "new.csv"})["judge"] == "faith"  # other commands need it to be named
+    assert completed(JudgeFileOptions, {"file": "new.csv", "judge": "other"})["judge"] == "other"
+    (tmp_path / "programs" / "faith" / "aliases.json").write_text('{"champion": 1, "challenger": 2}')
+    assert completed(JudgeFileOptions, {"file": "new.csv"})["judge"] == "faith"
 
 
 def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path) -> None:
@@ -73,9 +97,12 @@ def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path
     assert report["narrower"]["sentence"].startswith("about ")
     text = (tmp_path / "judgec.toml").read_text(encoding="utf-8")
     assert judgec(tmp_path, "labels").stderr.endswith("Next: judgec compile-judge\n")
-    judged = judgec(tmp_path, "judge", "neu.ods", "--judge", "Bewertung@latest")
+    judged = judgec(tmp_path, "judge", "neu.ods")
     assert "columns Frage=query" in judged.stderr
     assert len((tmp_path / "neu.judged.jsonl").read_text(encoding="utf-8").splitlines()) == 9
+    if not report["promoted"]:  # the only version is used, and said to be unproven
+        assert "judge Bewertung@latest, since no version of it was promoted" in judged.stderr
+        assert "note: Bewertung@1 was not promoted: " in judged.stderr
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     other = judgec(tmp_path, "labels", "other.csv", code=2)
     assert (

@@ -209,7 +209,7 @@ def test_people_see_counts_reasons_notes_and_the_next_command(answers: Path, sha
     assert "61 items: " in said
     assert "unscored 1" in said
     assert "note: 1 rows have no answer; they are judged as empty answers." in said
-    assert "note: this version was not shown to be better than its baselines" in said
+    assert "note: world@2 was not promoted: this version was not shown to be better than its baselines" in said
     assert "Next: judgec labels 'i t.jsonl' --judge world@2 --export 'o ut.to-grade.csv'" in said
     command = ["judge", items.name, "--judge", "aspects", "--home", answers, "--out", "o.jsonl"]
     assert "aspects@latest" in judgec(tmp_path, *command, code=2).stderr

@@ -30,6 +30,10 @@ CLIPPED = """[...document.querySelectorAll('svg text')].filter(text => {
   const box = one.getBoundingClientRect();
   return box.width && box.right > innerWidth + 1 && !one.closest('.wide');
 }).map(one => one.outerHTML.slice(0, 80)))"""
+# What paper would cut off.
+CUT_OFF = """[...document.querySelectorAll('main *')].filter(one => one.getBoundingClientRect().right > innerWidth + 1)
+  .map(one => one.outerHTML.slice(0, 80))"""
+PAPER = 703  # pixels of an A4 page within margins of 12 mm
 # The verdict, then the first table of numbers, then what to do next.
 ORDER = """(() => { const place = one => one ? one.getBoundingClientRect().top + scrollY : -1;
   return [document.querySelector('.verdict'), document.querySelector('table'),
@@ -127,6 +131,10 @@ def test_page_says_verdict_table_and_next_step_fits_three_widths_and_is_worked_b
         browser.colours(scheme)
         shades.append(browser.run("getComputedStyle(document.body).backgroundColor"))
     assert shades[0] != shades[1]
+    browser.resize(PAPER, 900)
+    browser.print_media()
+    assert browser.run(CUT_OFF) == []
+    browser.print_media("screen")
     if browser.run("!!document.getElementById('items-data')"):
         work_through(browser)
 

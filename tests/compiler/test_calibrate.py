@@ -6,14 +6,15 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from judgec.compiler.calibrate import fit_calibrator, forest_arrays
-from judgec.compiler.calibrate_choice import fit_accept_threshold
+from judgec.compiler.calibrate import _fit_source, fit_calibrator, forest_arrays
+from judgec.compiler.calibrate_choice import Data, fit_accept_threshold
 from judgec.judges.calibrator import Calibrator
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from tests.pace import assert_within, cpu_seconds
 
 FOUR = Scale(grades=(1, 2, 3, 4))
+PAIRS = Scale(grades=("a", "b", "tie"), level="nominal")
 CHOICE = Scale(grades=("a", "tie", "b"), level="nominal")
 
 
@@ -82,6 +83,33 @@ def test_fit_calibrator_signal_is_found_on_new_queries() -> None:
         "mix",
     }
     assert sum(choice.chosen for choice in graded().choices) == 1
+
+
+def test_pairs_are_also_fitted_in_both_orders() -> None:
+    """Experts like the first place here; what is said of a pair turned round is the mirror image all the same."""
+    evidence, _, cluster = world(240, 3, 6)
+    noise = np.random.default_rng(1).normal(size=240)
+    gap = 1.5 * evidence[:, 0] + noise + 0.3
+    target = np.where(gap > 0.5, 0, np.where(gap < -0.5, 1, 2)).astype(np.int64)  # a, b, tie
+    calibrator = fit(evidence, None, target, cluster, PAIRS)
+    assert {"mirrored", "mirrored_mix"} <= {choice.family for choice in calibrator.choices}
+    names = tuple(f"f{i}" for i in range(10))
+    data = Data(None, evidence, target, cluster, PAIRS, np.full(240, -1))
+    fitted = dict(_fit_source(data, "evidence", 0, 8, ("mirrored", "mirrored_mix")))
+    mirrored = fitted["evidence", "mirrored"].model_copy(update={"feature_names": names})
+    there, back = mirrored.apply(None, evidence), mirrored.apply(None, -evidence)
+    np.testing.assert_allclose(there, back[:, [1, 0, 2]], atol=1e-3)
+    assert np.mean(there.argmax(axis=1) == target) > 0.6
+    again = Calibrator.model_validate_json(mirrored.model_dump_json())
+    np.testing.assert_array_equal(again.apply(None, evidence), there)
+    assert fitted["evidence", "mirrored_mix"].forest is not None
+
+
+def test_classes_that_are_no_pairs_have_no_other_order() -> None:
+    evidence, target, cluster = world(120, 3, 8)
+    scale = Scale(grades=("x", "y", "z"), level="nominal")
+    families = {choice.family for choice in fit(evidence, None, target, cluster, scale).choices}
+    assert families == {"prior", "multinomial", "trees", "mix"}
 
 
 def test_forest_arrays_equal_scikit_learn() -> None:

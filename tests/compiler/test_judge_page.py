@@ -175,15 +175,15 @@ FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
 @pytest.mark.parametrize(
     ("decided", "stamp", "sentence"),
     [
-        ({"promoted": True, "reason": "better: tau_b +.2"}, "", "small@1 "),
+        ({"promoted": True, "reason": "better: tau-b +.2"}, "", "small@1 "),
         (
-            {"reason": "not shown to be better: tau_b +.01"},
+            {"reason": "not shown to be better: tau-b +.01"},
             "NOT PROMOTED. This version was not shown to be better than what there was.",
             "small@1 ",
         ),
         (
-            {"reason": "never promoted: 9 test queries, 10 are needed (tau_b +.3)"},
-            "NOT PROMOTED. Never promoted: 9 test queries, 10 are needed (tau_b +.3).",
+            {"reason": "never promoted: 9 test queries, 10 are needed (tau-b +.3)"},
+            "NOT PROMOTED. Never promoted: 9 test queries, 10 are needed (tau-b +.3).",
             "small@1 ",
         ),
         (
@@ -192,9 +192,9 @@ FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
             "less often than their most frequent grade does: exact .76 against .83, difference -.07 [-.11, -.03].",
         ),
         (
-            {"promoted": True, "reason": "tau_b +.2 against champion", "above": {"uncompiled": (0.52, 0.5)}},
+            {"promoted": True, "reason": "tau-b +.2 against champion", "above": {"uncompiled": (0.52, 0.5)}},
             "",
-            "; uncompiled .52 stands above its .50 (tau_b).",
+            "; uncompiled .52 stands above its .50 (tau-b).",
         ),
     ],
     ids=["promoted", "not shown", "refused", "below the majority", "below another row"],

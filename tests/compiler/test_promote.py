@@ -50,7 +50,7 @@ def test_clearly_better_judge_is_promoted_against_the_best_rival_by_the_plain_di
     assert decision.rival == "uncompiled"
     assert decision.difference.value == pytest.approx(taus[0] - taus[1])
     assert decision.difference.level == pytest.approx(0.975)
-    assert decision.reason.startswith("better: tau_b +")
+    assert decision.reason.startswith("better: tau-b +")
     assert decision.by_statistic["tau_b"].value == pytest.approx(decision.difference.value)
 
 
@@ -79,7 +79,7 @@ def test_under_ten_test_queries_nothing_is_promoted(n_queries: int, promoted: bo
 def test_refusal_keeps_the_measurement_beside_its_reason() -> None:
     decision = contest({"compiled": 0.0, "uncompiled": 0.9}, refusal="never promoted: it learns length")
     assert not decision.promoted
-    assert decision.reason.startswith("never promoted: it learns length (tau_b +")
+    assert decision.reason.startswith("never promoted: it learns length (tau-b +")
 
 
 def test_later_looks_ask_for_more_and_all_looks_together_spend_five_percent() -> None:
@@ -98,7 +98,7 @@ def test_judge_that_is_not_better_than_the_majority_is_called_so_whoever_its_riv
     noise, better = judge(expert, cluster, 1.0, 3), judge(expert, cluster, 0.3, 4)
     useless = decide(noise, {"majority": majority, "uncompiled": better}, TAU_B, HOW, look=1, majority=majority)
     assert useless.rival == "uncompiled"
-    assert "no better than the majority grade (tau_b" in useless.reason
+    assert "no better than the majority grade (tau-b" in useless.reason
     fair = decide(better, {"champion": judge(expert, cluster, 0.1, 5)}, TAU_B, HOW, look=2, majority=majority)
     assert not fair.promoted
     assert "majority" not in fair.reason

@@ -33,10 +33,10 @@ RECORDED = Path("../shared/data/recorded")
 Row = Mapping[str, object]
 
 
-def recorded(rows: Sequence[Row], about: OnWhat = GRADES) -> RecordedVerdicts:
+def recorded(rows: Sequence[Row], about: OnWhat = GRADES, judges: str | None = None) -> RecordedVerdicts:
     names = tuple(dict.fromkeys(name for row in rows for name in row))
     table = Table("verdicts.csv", names, tuple(map(dict, rows)), tuple(range(2, len(rows) + 2)))
-    return read_recorded(table, about)
+    return read_recorded(table, about, judges)
 
 
 def said(item: object, grade: object, judge: str = "j", **more: object) -> Row:
@@ -174,6 +174,29 @@ def test_narrowed_keeps_matching_judges_and_what_they_said() -> None:
         kept.judgments("llama/a", ["x"])
     with pytest.raises(UserError, match=r"--judges mistral\*: matches none of the judges"):
         found.narrowed("mistral*")
+
+
+def test_notes_and_faults_are_of_the_judges_that_were_selected() -> None:
+    rows = [
+        said("x", None, "other", cost_usd="much"),
+        said("y", 9, "other", cost_usd=None),
+        said("z", 0, "other", cost_usd=-1),
+        said("z", 0, "other", cost_usd=1),
+        said("x", 1, "one", cost_usd=1),
+        said("y", None, "one", cost_usd=1),
+        said("z", 2, "one", cost_usd="?"),
+    ]
+    found = recorded(rows, judges="on*")
+    notes = " ".join(found.notes)
+    assert "verdicts.csv:7: 1 rows without a grade: asked and failed, unscored" in notes
+    assert "verdicts.csv:8: 1 of 3 rows without a cost_usd, 1 of them negative" in notes
+    assert "off the scale" not in notes
+    assert list(found.judges) == ["one"]
+    assert found.judgments("one", ["x", "y", "z"]).grade.ravel().tolist() == [1, -1, 2]
+    with pytest.raises(InputError, match="a second verdict of judge other on item z"):
+        recorded(rows)
+    with pytest.raises(UserError, match=r"--judges two: matches none of the judges in verdicts.csv, one, other"):
+        recorded(rows, judges="two")
 
 
 def test_narrowed_keeps_how_often_each_judge_was_asked() -> None:

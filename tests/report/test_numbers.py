@@ -11,6 +11,7 @@ from judgec.report.numbers import (
     count,
     dollars,
     number,
+    objective_name,
     p_value,
     percent,
     points,
@@ -57,3 +58,8 @@ def test_other_numbers() -> None:
     assert [short(0.5), short(2.0), short(-0.2), short(0.25, sign=True)] == [".5", "2", "-.2", "+.25"]
     assert [count(12345), dollars(0.0125), dollars(None)] == ["12,345", "$0.0125", "price unknown"]
     assert [statistic_name(key) for key in ("exact", "tau_b", "my_own")] == ["exact", "tau-b", "my own"]
+
+
+def test_objectives_are_written_as_their_statistics_are() -> None:
+    assert objective_name("0.7*tau_b+0.3*accept") == "0.7*tau-b+0.3*accept"
+    assert objective_name("balanced_accuracy") == "balanced accuracy"

@@ -105,8 +105,8 @@ class Browser:
         """``light`` or ``dark``, as a person's system asks for."""
         self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def print_media(self) -> None:
-        self._call("Emulation.setEmulatedMedia", media="print")
+    def print_media(self, media: str = "print") -> None:
+        self._call("Emulation.setEmulatedMedia", media=media)
 
     def screenshot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))

@@ -3,6 +3,7 @@
 from judgec.api.options.evaluate import EvaluateOptions
 from judgec.store.tournament.entries import Entries
 from judgec.tasks.registry import compares
+from judgec.tasks.spec import PEERS
 from judgec.tournament.adaptive import Proposal
 from judgec.tournament.report.evaluation import Evaluation, audit_note
 
@@ -32,6 +33,8 @@ def notes_of(options: EvaluateOptions, found: Evaluation, *, qrels: bool) -> tup
             f"The judge was compiled with {' and '.join(lacks)}, which these answers lack: its known agreement says "
             "little about them."
         )
+    if PEERS in card.fields:
+        notes.append("The judge was compiled with peers, which are left out here: they would reward what most say.")
     if has["contexts"] and "contexts" not in card.fields:
         notes.append("The judge was compiled without contexts: it does not see the documents.")
     notes += filter(None, [audit_note(card)])

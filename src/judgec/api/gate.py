@@ -17,7 +17,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.ratings import pair
-from judgec.report.numbers import percent, short, show
+from judgec.report.numbers import percent, short, show, statistic_name
 from judgec.stats.agreement.compare import compare
 from judgec.stats.agreement.measure import measure
 from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with_unseen, worst
@@ -206,7 +206,7 @@ def _difference(
         shown = with_unseen(difference)
         note = f" ({shown.note})" if shown.note else ""
         verdict = verdict_of(shown, -gate.margin)
-    said = f"{name}, {gate.judge} minus {gate.not_worse_than}: {_shown(shown)}{note}"
+    said = f"{statistic_name(name)}, {gate.judge} minus {gate.not_worse_than}: {_shown(shown)}{note}"
     return shown, Demand(verdict, f"{said}; its lower bound has to be at least {short(-gate.margin)}")
 
 

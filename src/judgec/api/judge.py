@@ -251,8 +251,9 @@ class Judge:
         if self.live:
             caps = {"budget": budget, "max_cost": max_cost, "on_done": watch.progress}
             with self.workspace.session(**caps) as session:  # type: ignore[arg-type]  # each as its parameter
-                asked = live_interview(self.compiled, dict(self.live), session.executor)
-                return self.compiled.calibrate(items, asked.judgments(items, tuple(item.item_id for item in items)))
+                asked = live_interview(self.compiled, self.live, session.executor)
+                (only, *_) = self.live
+                return self.compiled.judge_by(items, lambda name, some: asked.said(name or only, some))
         if self.spec.recorded is not None and self.compiled.asks_lm:
             return self.compiled.calibrate(items, self._looked_up(table, items))
         if not self.compiled.asks_lm:

@@ -223,6 +223,7 @@ def judged_by(
             raise
     half_way = sum(juror.interview.half_way for juror in jury.jurors if juror.interview is not None)
     notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
+    notes += _unproven(cards)
     if tally.escalated is not None:
         notes.append(f"cascade: the dear judge was needed on {tally.escalated:,} of {tally.items:,} items")
     notes += [f"{half_way} verdicts of {HALF_WAY}"] if half_way else []
@@ -421,6 +422,16 @@ def _raters(program: Program) -> tuple[str, ...]:
     source = program.report.get("source")
     names = source.get("annotators") if isinstance(source, dict) else None
     return tuple(map(str, names or ()))
+
+
+def _unproven(cards: Sequence[ProgramCard]) -> list[str]:
+    """Why judges were not promoted."""
+    notes = []
+    for card in (card for card in cards if not card.promoted):
+        known = card.reason.startswith("not shown")
+        reason = "this version was not shown to be better than its baselines" if known else card.reason
+        notes.append(f"{card.name}@{card.version} was not promoted: {reason}")
+    return notes
 
 
 def _lacking(cards: Sequence[ProgramCard], items: ItemStream) -> list[str]:

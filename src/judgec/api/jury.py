@@ -148,8 +148,8 @@ def open_jury(
             return Juror(name, judge, None, Recall(session.journal, None, name, processes))
         pairs = is_pairwise(judge.module)
         if asking.live:
-            count.total += items
             specs = live_specs(program.card, judge, asking.lm, asking.api_base, asking.temperature)
+            count.total += items * len(specs) * (1 + pairs)
             live = live_interview(judge, specs, reach, count.add)
             return Juror(name, judge, live, Recall(session.journal, None, name))
         spec = _spec(program.card, asking)

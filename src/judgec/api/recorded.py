@@ -34,7 +34,7 @@ class FoundVerdicts:
     Args:
         model: How ``--lm`` names them.
         judges: Those that ``--judges`` leaves, as far as they share enough items with the labels.
-        every: All that were read.
+        every: All of the file, where a champion from ``--from`` may be one of them; else as ``judges``.
     """
 
     model: str
@@ -73,19 +73,20 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts |
     if file is not None:
         if options.verdicts:
             raise UserError("--lm recorded:FILE and --verdicts: both give verdicts; one is valid. Drop one.")
-        found, model = read_recorded(file, about), options.lm
+        source: TableSource = file
+        model = options.lm
     elif all(isinstance(name, str) for name in options.verdicts):
         names = [str(name) for name in options.verdicts]
         table = renamed(_label_table(options, labels), options.columns)
-        found = read_recorded(from_columns(table, names, about.task, about.aspects), about)
-        model = f"{RECORDED}{COLUMNS}"
+        source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
     else:
-        found = read_recorded(named_table(_frame(options.verdicts), NAMES), about)
-        model = f"{RECORDED}{IN_MEMORY}"
-    judges = check_against(found.narrowed(options.judges), labels.label_set)
+        source, model = named_table(_frame(options.verdicts), NAMES), f"{RECORDED}{IN_MEMORY}"
+    found = read_recorded(source, about, options.judges)
+    judges = check_against(found, labels.label_set)
     if options.baseline is not None:
         judges.require(options.baseline)
-    return FoundVerdicts(model, judges, found)
+    every = read_recorded(source, about) if options.judges is not None and options.start is not None else found
+    return FoundVerdicts(model, judges, every)
 
 
 def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:

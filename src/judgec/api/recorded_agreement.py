@@ -72,7 +72,7 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
         home=options.home,
     ).label_set
     source = str(options.file) if is_path(options.file) else named_table(options.file, NAMES)
-    recorded = check_against(read_recorded(source, OnWhat.of(labels)).narrowed(options.judges), labels)
+    recorded = check_against(read_recorded(source, OnWhat.of(labels), options.judges), labels)
     experts, item_ids = experts_of(labels), [item.item_id for item in labels.items]
     said = {name: recorded.judgments(name, item_ids) for name in recorded.judges}
     tests = {name: _alt_test(labels, experts, one, options.epsilon) for name, one in said.items()}

@@ -1,10 +1,12 @@
 """Completes what was typed by what ``judgec.toml`` says, and says so."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from judgec.api.options.option import Declared, declared
 from judgec.cli.output import say
 from judgec.errors import UserError
+from judgec.store import programs
 from judgec.store.arrow import HUB_PREFIX
 from judgec.store.project import NAME, Project, columns_in, find_project
 from judgec.store.rows.raters import columns_of
@@ -48,10 +50,12 @@ def _filled(
         return dict(typed)
     wanted = {"labels": path} if "labels" in keyed else {}
     wanted |= {key: _value(project, key, columns) for key in (*OF_A_JUDGE, *(OF_A_FILE if path else ()))}
+    if "judge" in keyed and not typed.get("jury"):
+        wanted["judge"] = _judge(Path(str(typed.get("home") or ".")), project.name)
     found, used = dict(typed), list[str]()
     for key, value in wanted.items():
         one = keyed.get(key)
-        if one is None or not value or (key == "name" and typed.get("jury")):
+        if one is None or not value:
             continue
         given = typed.get(one.name)
         if isinstance(value, dict) and isinstance(given, dict) and key == "columns":
@@ -86,6 +90,13 @@ def _own_columns(project: Project, typed: Mapping[str, object], path: object) ->
     return columns
 
 
+def _judge(home: Path, name: str | None) -> str | None:
+    """The family; where none of its versions was promoted, the newest: there is no other that could be meant."""
+    if not name or programs.CHAMPION in programs.aliases(home, name) or not programs.versions(home, name):
+        return name
+    return f"{name}@{programs.LATEST}"
+
+
 def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
     """What the project says, as far as the file has it."""
     if key == "columns":
@@ -108,4 +119,6 @@ def _shown(key: str, project: Project, value: object) -> str:
     if key == "scale" and project.scale is not None:
         at = project.scale.accept_at
         return f"scale {' '.join(map(str, project.scale.grades))}" + (f", accepted from {at}" if at is not None else "")
+    if key == "judge" and str(value).endswith(f"@{programs.LATEST}"):
+        return f"judge {value}, since no version of it was promoted"
     return f"{key} {value}"

@@ -42,6 +42,7 @@ VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is
 CONSTANT = 1e-12  # spread below which a column is taken to be constant
 SHARE_UNITS = 840  # leaves count shares in these: whole numbers for up to eight annotators
 PSEUDO_LABELS = 0.5  # added to each grade (Krichevsky-Trofimov): one without examples keeps some mass
+MIRRORED: tuple[Family, ...] = ("mirrored", "mirrored_mix")  # compete where two answers are compared
 VERSIONS = {"scikit-learn": sklearn.__version__, "numpy": np.__version__}
 
 
@@ -228,7 +229,8 @@ def _families(source: Source, data: Data) -> tuple[Family, ...]:
         linear = ("ordinal",)  # with one cut the two are the same model
     if source == "lm":
         return ("prior", "none", *linear) if data.nominal else ("prior", "none", "isotonic", *linear)
-    return (*(("prior",) if data.verdicts is None else ()), *linear, "trees", "mix")
+    mirrored = MIRRORED if data.pairs and source == "evidence" else ()
+    return (*(("prior",) if data.verdicts is None else ()), *linear, "trees", "mix", *mirrored)
 
 
 def _fit_once(
@@ -274,7 +276,7 @@ def _fit_source(
     mixed: Family = "multinomial" if data.nominal else "ordinal"
     one_grade = len(np.unique(lessons.grade)) < 2
     forest = None
-    if not one_grade and not {"trees", "mix"}.isdisjoint(families):
+    if not one_grade and not {"trees", "mix", "mirrored_mix"}.isdisjoint(families):
         forest = _forest(columns[lessons.row], lessons, k, trees, seed)
     for family in families:
         parts: dict[str, object] = {}
@@ -287,7 +289,9 @@ def _fit_source(
             ordinal = (mixed if family == "mix" else family) == "ordinal"
             linear = _logistic(scaled[lessons.row], lessons, source, n_verdict, ordinal=ordinal, c=c)
             parts = {"linear": linear, "ordinal": ordinal, **fixed}
-        if family in {"trees", "mix"}:
+        if family in {"mirrored", "mirrored_mix"}:
+            parts = _mirrored(columns, lessons, data.scale)
+        if family in {"trees", "mix", "mirrored_mix"}:
             parts["forest"] = forest
         yield (source, family), blank.model_copy(update={"family": family, **parts})
 
@@ -320,6 +324,27 @@ def _logistic(
         intercepts=tuple(map(float, intercepts)),
         classes=tuple(map(int, classes)),
     )
+
+
+def _mirrored(columns: FloatArray, lessons: Lessons, scale: Scale) -> dict[str, object]:
+    """A logistic regression of pairs that changes sides when the answers do: fitted to each pair in both orders.
+
+    Features of a pair are those of one answer less those of the other; what a side has by itself is not learned, since
+    a judge of pairs says the same of both orders.
+    """
+    spread = np.sqrt((columns**2).mean(axis=0))
+    spread[spread < CONSTANT] = 0.0
+    center = np.zeros(len(spread))
+    scaled = standardize(columns, center, spread, 0)[lessons.row]
+    turned = np.arange(len(scale.grades))
+    turned[[scale.position("a"), scale.position("b")]] = scale.position("b"), scale.position("a")
+    both = Lessons(
+        row=np.concatenate([lessons.row, lessons.row]),
+        grade=np.concatenate([lessons.grade, turned[lessons.grade]]),
+        weight=None if lessons.weight is None else np.concatenate([lessons.weight, lessons.weight]),
+    )
+    linear = _logistic(np.concatenate([scaled, -scaled]), both, "evidence", 0, ordinal=False)
+    return {"linear": linear, "center": tuple(map(float, center)), "spread": tuple(map(float, spread))}
 
 
 def _isotonic(verdicts: FloatArray, lessons: Lessons, n_grades: int) -> tuple[Steps, ...]:

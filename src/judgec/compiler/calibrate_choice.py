@@ -18,6 +18,7 @@ from judgec.stats.agreement.objective import Objective
 from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
+from judgec.tasks.spec import PAIR_GRADES
 
 FOLDS = 5
 MAY_FALL = 0.02  # of kappa and QWK below the incumbent's: further down no gain of the objective counts
@@ -69,6 +70,11 @@ class Data:
     def nominal(self) -> bool:
         """True for classes without an order."""
         return self.scale.level == "nominal"
+
+    @property
+    def pairs(self) -> bool:
+        """True where two answers are compared."""
+        return self.nominal and set(self.scale.grades) == set(PAIR_GRADES)
 
     @property
     def accept_index(self) -> int | None:

@@ -31,7 +31,7 @@ from judgec.records.judgment import NOT_ASKED, Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
-from judgec.report.numbers import number, percent, show
+from judgec.report.numbers import number, objective_name, percent, show
 from judgec.stats.agreement.objective import OBJECTIVES, Objective
 from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval
@@ -193,7 +193,7 @@ def make_cascade(
     """
     assert settings.cascade is not None
     cheap, dear = settings.cascade
-    watch.stage("cascade", f"{cheap}, then {dear}, by {objective.name}")
+    watch.stage("cascade", f"{cheap}, then {dear}, by {objective_name(objective.name)}")
     if bench.recorded is not None:
         candidate, part = with_prompt(candidate_of(bench.recorded, dear, module), bench.recorded), learned_part(bench)
         raws = [None if cheap == EVIDENCE else bench.raw(Candidate(cheap, module), part), bench.raw(candidate, part)]

@@ -16,6 +16,7 @@ from judgec.lm.watch import Noting, Watch
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.ratings import GradePairs
+from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
 
 SINGLE = "single"  # the kind of a panel that was not better than the best single judge
@@ -128,7 +129,7 @@ def choose_prompt(
     """
     watch.stage("baselines", "the uncompiled judge on train")
     verdicts = bench.raw(uncompiled, bench.dataset.train)
-    watch.stage("search", f"{settings.optimizer}, on dev, by {objective.name}")
+    watch.stage("search", f"{settings.optimizer}, on dev, by {objective_name(objective.name)}")
     notes = Noting(watch)
     standings: dict[str, tuple[Candidate, RaceStanding]] = {}
     task = Task(

@@ -45,7 +45,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
 from judgec.records.language import language_notes, languages_of
-from judgec.report.numbers import number
+from judgec.report.numbers import number, objective_name
 from judgec.stats.agreement.ceiling import adjudicator_notes
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
@@ -481,8 +481,8 @@ def _notes(
         alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])
         if alone >= whole:
             notes.append(
-                f"evidence alone is as good ({objective.name} {number(alone)} against {number(whole)}) and costs "
-                "nothing per judgment: compile with --lm embedded"
+                f"evidence alone is as good ({objective_name(objective.name)} {number(alone)} against {number(whole)}) "
+                "and costs nothing per judgment: compile with --lm embedded"
             )
     return tuple(notes)
 

@@ -21,7 +21,7 @@ from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
 from judgec.report.items import BrowsedItem
-from judgec.report.numbers import count, dollars, number, show, statistic_name
+from judgec.report.numbers import count, dollars, number, objective_name, show, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
 from judgec.report.page.confusion import CONFIDENCE, CONFUSION, confidence_counts, confusion_counts, count_table
@@ -262,7 +262,7 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
         "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
         "sampling": ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
-        "objective": card.objective,
+        "objective": objective_name(card.objective),
         "optimizer": f"{card.optimizer}: {card.settings.get('prompt', '')}; {_candidates(compiled)}",
         "recorded judges": _recorded(compiled),
         "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),

@@ -28,6 +28,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
+from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.paired_gain import PairedGain
 from judgec.store.programs import dump_module, load_module
@@ -117,7 +118,7 @@ def choose_panel(
     table = _table(bench, [one.candidate.name for one in choice.scored], objective)
     incumbent = choice.chosen
     most = "" if settings.panel == ALL else f"at most {settings.panel} "
-    watch.stage("panel", f"{most}of {len(table.said)} judges, by {objective.name}")
+    watch.stage("panel", f"{most}of {len(table.said)} judges, by {objective_name(objective.name)}")
     members = list(table.said) if settings.panel == ALL else _selected(table, incumbent.name, int(settings.panel or 0))
     found = _each_kind(table, members, incumbent)
     said = table.said[incumbent.name]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.ratings import GradePairs, on_both
-from judgec.report.numbers import NAMES, number, percent, show
+from judgec.report.numbers import NAMES, number, objective_name, percent, show
 from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
@@ -208,11 +208,11 @@ def shortfalls(below: Mapping[str, Shortfall]) -> str:
 
 
 def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> str:
-    """``evidence only stands above it (tau_b .52 against .50)``."""
+    """``evidence only stands above it (tau-b .52 against .50)``."""
     rows = [f"{_plain(name)} {number(other)}" for name, (other, _) in above.items()]
     own = next(iter(above.values()))[1]
     stand = "stands" if len(rows) == 1 else "stand"
-    return f"{' and '.join(rows)} {stand} above its {number(own)} ({objective})"
+    return f"{' and '.join(rows)} {stand} above its {number(own)} ({objective_name(objective)})"
 
 
 def _above(
@@ -241,7 +241,7 @@ def _measured(
     compiled: GradePairs, objective: Objective, difference: Estimate, rival: str, level: float, look: int
 ) -> str:
     measured = (
-        f"{objective.name} {_signed(difference)} against {_plain(rival)} "
+        f"{objective_name(objective.name)} {_signed(difference)} against {_plain(rival)} "
         f"({percent(level, 1)} interval, look {look} at this test split)"
     )
     lost = (compiled.judge == UNSCORED) & (compiled.judge_accept == UNSCORED) & compiled.labelled
@@ -278,7 +278,7 @@ def _no_better_than(
     compiled: GradePairs, majority: GradePairs, objective: Objective, how: Resampling, look: int
 ) -> str:
     over = _gain(compiled, majority, objective, how, look)
-    measured = f"{objective.name} {_signed(over.interval.estimate(0))}"
+    measured = f"{objective_name(objective.name)} {_signed(over.interval.estimate(0))}"
     return "" if over.better else f"; no better than the majority grade ({measured})"
 
 

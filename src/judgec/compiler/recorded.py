@@ -25,6 +25,7 @@ from judgec.lm.watch import Watch
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.ratings import GradePairs, on_both
+from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.bootstrap import interval
 
@@ -70,7 +71,9 @@ def choose_recorded(
     recorded = bench.recorded
     assert recorded is not None  # the caller has looked
     part = learned_part(bench)
-    watch.stage("search", f"{len(recorded.judges)} recorded judges, on train and dev, by {objective.name}")
+    watch.stage(
+        "search", f"{len(recorded.judges)} recorded judges, on train and dev, by {objective_name(objective.name)}"
+    )
     rated = {name: _rated(bench, name, part, objective) for name in recorded.judges}
     usable = {name: one for name, one in rated.items() if one.n >= LEAST and _grades(one.ratings) > 1}
     notes = []

@@ -7,7 +7,7 @@ from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.compile import Compiled, PanelFound
 from judgec.compiler.learning_curve import LearningCurve
 from judgec.report.cost_table import COLUMNS, TITLE
-from judgec.report.numbers import dollars, number, percent, show, span, statistic_name
+from judgec.report.numbers import dollars, number, objective_name, percent, show, span, statistic_name
 from judgec.report.screen import TextTable
 
 
@@ -90,4 +90,4 @@ def _curve_table(curve: LearningCurve) -> TextTable:
         (str(point.labels), number(point.mean), span(point.values) if len(point.values) > 1 else "-")
         for point in curve.points
     ]
-    return TextTable("Learning curve, on test", ("train labels", curve.objective, "range"), rows)
+    return TextTable("Learning curve, on test", ("train labels", objective_name(curve.objective), "range"), rows)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log1p
 
@@ -21,9 +21,11 @@ from judgec.evidence.conversation_features import (
     earlier,
 )
 from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
+from judgec.evidence.peer_features import PEER_NAMES, peer_features
 from judgec.evidence.reasons.check_phrases import check_phrases
 from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
+from judgec.evidence.reasons.peer_phrases import peer_phrases
 from judgec.evidence.reasons.phrases import Phrases, turn_phrases
 from judgec.evidence.reasons.retold import Retold
 from judgec.evidence.reasons.step_phrases import step_phrases
@@ -37,7 +39,7 @@ from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages
 from judgec.records.trajectory import STEPS, as_step
 from judgec.tasks.built_in import BUILT_IN
 from judgec.tasks.registry import TASKS
-from judgec.tasks.spec import CHECKS, FAMILIES, PAIR
+from judgec.tasks.spec import CHECKS, FAMILIES, PAIR, PEERS
 
 Reads = Mapping[str, tuple[str, ...]]
 Checked = CheckedAnswer | CheckedCitations
@@ -53,6 +55,7 @@ _NAMES = {
     "contexts": CONTEXT_NAMES,
     "conversation": CONVERSATION_NAMES,
     STEPS: STEP_NAMES,
+    PEERS: PEER_NAMES,
     "claims": CLAIM_NAMES,
     "citations": CITATION_NAMES,
     "told": TOLD_NAMES,
@@ -103,6 +106,8 @@ class EvidenceModel:
         reads: The input fields that each family reads, the first that an item has.
         languages: Whose stemmers and function words are used; of several each item's own, the first where it cannot
             be told.
+        peer_means: Means of the features of peers in training, which are taken from them, so that 0 is what they
+            usually are: an item without peers is judged by the rest.
     """
 
     idf: Idf
@@ -112,6 +117,7 @@ class EvidenceModel:
     version: int = VERSION
     reads: Reads = field(default_factory=lambda: USUAL_READS)
     languages: tuple[str, ...] = (ENGLISH,)
+    peer_means: tuple[float, ...] = ()
 
     @classmethod
     def fit(
@@ -128,7 +134,7 @@ class EvidenceModel:
         libraries = _libraries(languages, VERSION)
         own = None if task is None or task in _USUAL else TASKS[task]
         reads, names = (USUAL_READS, _USUAL_TEXTS) if own is None else (own.reads, own.reading)
-        filled = {name for item in items for name in names if item.text(name).strip()}
+        filled = {name for item in items for name in (*names, PEERS) if item.text(name).strip()}
         present = {family for family, fields in reads.items() if filled.intersection(fields)}
         texts = dict.fromkeys(
             (text, language)
@@ -147,7 +153,7 @@ class EvidenceModel:
             for item in items
             if (text := _text(item, reads, "document")).strip()
         ]
-        return cls(
+        model = cls(
             idf=Idf.fit(libraries[language].read(text).vocabulary for text, language in texts),
             families=tuple(families),
             pairs=pairs,
@@ -155,6 +161,14 @@ class EvidenceModel:
             reads=reads,
             languages=languages,
         )
+        return model.centered(items) if PEERS in families else model
+
+    def centered(self, items: Sequence[Item]) -> "EvidenceModel":
+        """The model whose features of peers are 0 where they are what they are on average in training."""
+        alone = replace(self, families=(PEERS,))
+        rows = alone.transform([item for item in items if item.texts(PEERS)])
+        means = rows[rows[:, -1] == 0.0, :-1].mean(axis=0) if (rows[:, -1] == 0.0).any() else np.zeros(len(PEER_NAMES))
+        return replace(self, peer_means=tuple(round(float(mean), _DIGITS) for mean in means))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -264,6 +278,8 @@ class EvidenceModel:
                 found_before = earlier(turns, answers[0].passage, library, whole=isinstance(said, tuple))
                 said_before = turn_phrases(*found_before)
                 phrases |= said_before if retold is None else retold.turns(said_before, *found_before)
+        if PEERS in self.families:
+            phrases |= peer_phrases(answers[0].passage, question, self._peers(item), library, telling)
         if STEPS in self.families:
             phrases |= step_phrases(self._run(item, question, answers[0], library), telling)
         return phrases
@@ -284,6 +300,8 @@ class EvidenceModel:
             elif family == STEPS:
                 run = self._run(item, question, answer, library)
                 values = step_features(run, self.idf.__getitem__) if run.steps else ()
+            elif family == PEERS:
+                values = self._beside_peers(item, question, answer, library)
             elif family == "told":
                 values = ()  # filled in where a model is asked: see ``telling``
             elif family in CHECKS:
@@ -327,6 +345,22 @@ class EvidenceModel:
             return ()
         return conversation_features(answer, question, tuple(map(as_turn, before)), library, self.idf.__getitem__)
 
+    def _peers(self, item: Item) -> tuple[str, ...]:
+        return next((texts for name in self.reads.get(PEERS, ()) if (texts := item.texts(name))), ())
+
+    def _beside_peers(
+        self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library
+    ) -> tuple[float, ...]:
+        """The features of the answers that other systems gave, less their means; an empty tuple without any."""
+        peers = self._peers(item)
+        if not peers or not answer.passage.stems:
+            return ()
+        read = map(library.read, alternatives(_text(item, self.reads, "reference")))
+        references = [passage for passage in read if passage.stems]
+        found = peer_features(answer.passage, question, peers, references, library, self.idf.__getitem__)
+        means = self.peer_means or (0.0,) * len(found)
+        return tuple(value - mean for value, mean in zip(found, means, strict=False))
+
     def _run(self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library) -> Run:
         texts = next((texts for name in self.reads.get(STEPS, ()) if (texts := item.texts(name))), ())
         return Run(tuple(map(as_step, texts)), question, answer, library)
@@ -355,6 +389,8 @@ class EvidenceModel:
             state["reads"] = self.reads
         if self.languages != (ENGLISH,):
             state["languages"] = self.languages
+        if self.peer_means:
+            state["peer_means"] = self.peer_means
         return json.dumps(state, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -374,7 +410,9 @@ class EvidenceModel:
             sound = set(families) <= set(_NAMES) and all(0 < weight <= 1 for weight in idf.values())
             sound = sound and bool(languages) and set(languages) <= LANGUAGES.keys()
             pairs, mean_length = bool(state["pairs"]), float(state["mean_length"])
-            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS, languages)
+            means = tuple(map(float, state.get("peer_means", ())))
+            sound = sound and len(means) in {0, len(PEER_NAMES)}
+            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS, languages, means)
         except (ValueError, KeyError, TypeError, AttributeError) as fault:
             raise ArtifactError(
                 f"evidence model: {fault!r}; a complete JSON state is needed. Compile again."

@@ -16,7 +16,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.record import FiniteRecord
 
 Source = Literal["lm", "evidence", "both"]
-Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix"]
+Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix", "mirrored", "mirrored_mix"]
 
 VERDICT_FLOOR = 0.01  # an LM that says "certain" is taken to mean 99 %
 OUTLIER = 3.0  # standard deviations at which a column is cut: unlike items must not dominate a linear score
@@ -111,7 +111,8 @@ class Calibrator(FiniteRecord):
     Args:
         source: What it reads: the LM's verdict, the evidence, or both.
         family: ``none`` passes the verdict on, ``prior`` ignores it, ``mix`` is the mean of ``linear`` and
-            ``forest``.
+            ``forest``. ``mirrored`` and ``mirrored_mix`` are the same of pairs, with a ``linear`` that changes sides
+            when the answers do.
         n_grades: Grades on the scale.
         prior: Shares of the grades in training, smoothed.
         smoothing: Share of the uniform distribution in every fitted probability, so that none is 0.
@@ -155,8 +156,8 @@ class Calibrator(FiniteRecord):
     def _fits(self) -> Self:
         verdict_columns = 0 if self.source == "evidence" else self.n_grades - 1
         width = verdict_columns + (0 if self.source == "lm" else len(self.feature_names))
-        needs_linear = self.family in {"ordinal", "multinomial", "mix"}
-        needs_forest = self.family in {"trees", "mix"}
+        needs_linear = self.family in {"ordinal", "multinomial", "mix", "mirrored", "mirrored_mix"}
+        needs_forest = self.family in {"trees", "mix", "mirrored_mix"}
         sound = (
             len(self.prior) == self.n_grades
             and (self.linear is not None or not needs_linear)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
 from judgec.judges.calibrator import Calibrator, Trace
-from judgec.judges.cascade import Cascade, merged
+from judgec.judges.cascade import EVIDENCE, Cascade, merged
 from judgec.judges.checks import details_of, no_details, told_of
 from judgec.judges.explain.reasons import Reasons, SeenScores
 from judgec.judges.live import LiveInterview, LivePrompt
@@ -102,8 +102,10 @@ class CompiledJudge:
     def dear(self) -> "CompiledJudge":
         """The judge that a cascade asks where the cheap one does not decide."""
         assert self.cascade is not None  # the caller has looked
-        own = {name: module for name, module in self.jurors.items() if name == self.cascade.dear}
-        return replace(self, cascade=None, jurors=own)
+        dear = self.cascade.dear
+        jurors = {name: module for name, module in self.jurors.items() if name == dear}
+        prompts = {name: prompt for name, prompt in self.prompts.items() if name == dear}
+        return replace(self, cascade=None, jurors=jurors, prompts=prompts)
 
     def judge(self, items: Sequence[Item], ask: Ask) -> Judgments:
         """Judge items; one that the LM gave no verdict on stays unscored, whatever the evidence says.
@@ -112,17 +114,28 @@ class CompiledJudge:
             items: Any number.
             ask: Sends requests to the LM; not called when ``asks_lm`` is False.
         """
+        return self.judge_by(items, lambda name, some: self._said(name, some, ask))
+
+    def judge_by(self, items: Sequence[Item], said: Callable[[str, Sequence[Item]], Judgments]) -> Judgments:
+        """As ``judge``, with raw verdicts from elsewhere.
+
+        Args:
+            items: Any number.
+            said: The raw verdicts of a member on items; where there are no members, of the judge itself. A cascade's
+                dear judge is asked about what needs it alone.
+        """
         if not self.asks_lm:
             return self.calibrate(items, None)
         if self.cascade is not None:
             cheap = self.cascade.cheap
-            first = self.cheap.calibrate(items, self._said(cheap, items, ask) if cheap in self.jurors else None)
+            first = self.cheap.calibrate(items, None if cheap == EVIDENCE else said(cheap, items))
             rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
-            return merged(first, self.dear.judge([items[i] for i in rows.tolist()], ask), rows)
-        if self.panel is not None and self.jurors:
-            said = [self._said(name, items, ask) for name in self.panel.members]
-            return self.calibrate(items, self.panel.verdict(said, self.scale))
-        return self.calibrate(items, self._said(next(iter(self.jurors), ""), items, ask))
+            return merged(first, self.dear.judge_by([items[i] for i in rows.tolist()], said), rows)
+        if self.panel is not None:
+            return self.calibrate(
+                items, self.panel.verdict([said(name, items) for name in self.panel.members], self.scale)
+            )
+        return self.calibrate(items, said(next(iter(self.jurors or self.prompts), ""), items))
 
     def _said(self, juror: str, items: Sequence[Item], ask: Ask) -> Judgments:
         """Raw verdicts of a juror, or of the judge's own prompt where there are none."""
@@ -209,7 +222,7 @@ class CompiledJudge:
             interview: From ``interview``, or recorded verdicts, which have both orders of a pair together already.
             recall: Where features are looked up.
         """
-        if self.cascade is not None and isinstance(interview, Interview | JuryInterview):
+        if self.cascade is not None and isinstance(interview, Interview | JuryInterview | LiveInterview):
             yield from self._stream_cascade(pieces, interview, recall)
             return
         pairwise, evidence = is_pairwise(self.module), self.evidence
@@ -235,13 +248,18 @@ class CompiledJudge:
             yield [self._judgments(piece.item_ids[:n], raw, observe, read) for raw in raws]
 
     def _stream_cascade(
-        self, pieces: Iterable[Piece], interview: Interview | JuryInterview, recall: Recall
+        self, pieces: Iterable[Piece], interview: Interview | JuryInterview | LiveInterview, recall: Recall
     ) -> Iterator[list[Judgments]]:
         """The cheap judge first; the dear one is asked about what needs it, and pieces are handed over in order."""
         assert self.cascade is not None  # the caller has looked
         cascade, waiting = self.cascade, deque[tuple[Judgments, IntArray]]()
-        before = interview.of(cascade.cheap) if isinstance(interview, JuryInterview) else None
-        after = interview.of(cascade.dear) if isinstance(interview, JuryInterview) else interview
+        before: Interview | LiveInterview | None = None
+        after: Interview | LiveInterview
+        if isinstance(interview, Interview):
+            after = interview
+        else:
+            before = None if cascade.cheap == EVIDENCE else interview.of(cascade.cheap)
+            after = interview.of(cascade.dear)
 
         def needed() -> Iterator[Piece]:
             for piece in pieces:

@@ -1,7 +1,8 @@
 """A recorded judge that is asked again: its own prompt, byte for byte, in place of the file of its verdicts.
 
 Nothing is added to the prompt: no fence around the item's texts, no rubric, no form of reply. So the reply is read in
-the forms that such prompts ask for, as strictly as any: one grade on the scale, or none.
+the forms that such prompts ask for, as strictly as any: one grade on the scale, or none. A pair is asked in both orders
+of its answers. Of a cascade the dear judge's prompt is put to the items alone that need it.
 """
 
 import re
@@ -13,8 +14,10 @@ from pydantic import Field
 
 from judgec.errors import UserError
 from judgec.judges.decision import half_way
+from judgec.judges.free_reply import grade_text, preference_text
+from judgec.judges.pairwise import joined, mirrored
 from judgec.judges.panel import Panel
-from judgec.judges.reading import UnreadableReplyError, Verdict, read_between, read_fields, read_grade, read_verdict
+from judgec.judges.reading import Verdict, read_verdict
 from judgec.judges.stream.asking import ask_rows, text_of
 from judgec.judges.stream.columns import Columns
 from judgec.lm.endpoint.exchange import chat_of
@@ -29,18 +32,7 @@ from judgec.tasks.registry import TASKS
 EVERY = ""  # the aspect of a prompt that is for all
 BETWEEN = "\n\n"  # texts of a list, in the place of one
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
-BRACKETED = re.compile(r"\[\[([^\[\]]{1,40})\]\]")
-KIND = r"(?:scor(?:e|es|ed|ing)|grade|rating|relevance)"
-NUMBER = r"([-+]?\d+(?:\.\d+)?)(?!\d|\.\d|\s*[-–]\s*\d|\s+to\s+\d)"  # not the beginning of a range
-STATED = rf"{KIND}(?:\s*\([^)]{{0,40}}\))?\W{{0,6}}(?:(?:is|of|a)\W{{1,4}}){{0,2}}{NUMBER}"
-FINAL = re.compile(rf"\b(?:final|overall)\s+{STATED}", re.IGNORECASE)
-LABELLED = re.compile(rf"\b{STATED}", re.IGNORECASE)
-OUT_OF = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:out\s+of|/)\s*(\d+)(?![\d.]*\d)", re.IGNORECASE)
-STARS = re.compile(r"(?<![\d.-])(\d+(?:\.\d+)?)\s+stars?\b", re.IGNORECASE)
-WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-IN_WORDS = re.compile(rf"\b({'|'.join(WORDS)})(?=\s+(?:stars?\b|out\s+of\b))", re.IGNORECASE)
-NAMES = ("grade", "score", "rating", "relevance", "label", "answer", "verdict")  # of a JSON object's field
-LONGEST = 20_000  # characters of a reply that are looked through
+COMPARED = ("answer", "conversation")  # of which a prompt shows two
 
 
 class LivePrompt(FiniteRecord):
@@ -77,11 +69,6 @@ def check_prompt(judge: str, prompt: LivePrompt | None, task: str, aspects: Sequ
             f"--live: the prompt of {judge} is not known; STEM.judges.json beside the verdicts, or a column prompt, "
             "says it. Add it and compile again, or give recorded verdicts with --lm recorded:FILE."
         )
-    if spec.pairs:
-        raise UserError(
-            f"--live: {judge} compares two answers; how its replies name them is not recorded. Compile a judge with "
-            "--instructions FILE, or give recorded verdicts."
-        )
     if lacking := [aspect for aspect in aspects if len(aspects) > 1 and aspect not in prompt.messages]:
         raise UserError(f"--live: the prompt of {judge} has no text for {', '.join(lacking)}; one each is needed.")
     texts = [text for turns in prompt.messages.values() for _, text in turns]
@@ -90,6 +77,12 @@ def check_prompt(judge: str, prompt: LivePrompt | None, task: str, aspects: Sequ
         raise UserError(
             f"--live: the prompt of {judge} has {', '.join(f'{{{name}}}' for name in strange)}; items of {task} have "
             f"{', '.join(f'{{{name}}}' for name in spec.inputs)}. Rename the placeholder, and compile again."
+        )
+    shown = {name for text in texts for name in PLACEHOLDER.findall(text)}
+    if spec.pairs and not any({f"{what}_a", f"{what}_b"} <= shown for what in COMPARED):
+        raise UserError(
+            f"--live: the prompt of {judge} shows {', '.join(f'{{{name}}}' for name in sorted(shown)) or 'no texts'}; "
+            "{answer_a} and {answer_b} are needed to compare two answers. Put them in, and compile again."
         )
     return prompt
 
@@ -100,45 +93,89 @@ class LiveInterview:
     Args:
         prompts: Of each judge that is asked.
         ask: How each one's model is asked.
-        joint: How several become one; None for a single one.
+        panel: How several become one; None for a single one, or where a cascade asks one after the other.
         scale: The grades.
         aspects: What is graded.
+        pairs: Items are pairs; pieces hold every pair twice, the second time mirrored.
         on_verdict: Told how many verdicts have come, and how many of these stay unscored.
     """
+
+    samples = 1
 
     def __init__(
         self,
         prompts: Mapping[str, LivePrompt],
         ask: Mapping[str, Ask],
-        joint: Panel | None,
+        panel: Panel | None,
         *,
         scale: Scale,
         aspects: tuple[str, ...],
+        pairs: bool = False,
         on_verdict: Callable[[int, int], None] = lambda _done, _unscored: None,
     ) -> None:
-        self.half_way = 0
         self.stop = Event()
-        self._prompts, self._ask, self._joint = prompts, ask, joint
-        self._scale, self._aspects, self._on_verdict = scale, aspects, on_verdict
+        self.on_verdict = on_verdict
+        self._prompts, self._ask, self._panel = prompts, ask, panel
+        self._scale, self._aspects, self._pairs = scale, aspects, pairs
+        self._half_way = 0
+        self._alone: list[LiveInterview] = []
+
+    @property
+    def half_way(self) -> int:
+        """How many verdicts of a single judge lay half way between two grades."""
+        return self._half_way + sum(one.half_way for one in self._alone)
+
+    def of(self, judge: str) -> "LiveInterview":
+        """One of the judges alone; ending the whole ends it, too."""
+        alone = LiveInterview(
+            {judge: self._prompts[judge]},
+            self._ask,
+            None,
+            scale=self._scale,
+            aspects=self._aspects,
+            pairs=self._pairs,
+            on_verdict=self.on_verdict,
+        )
+        alone.stop = self.stop
+        self._alone.append(alone)
+        return alone
 
     def hold(self, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, list[Judgments]]]:
-        """Each piece with the raw verdicts, in order."""
+        """Each piece with the raw verdicts, in order; a pair's are of both orders already."""
         for piece in pieces:
             if self.stop.is_set():
                 return
-            yield piece, [self.judgments(piece.read(), piece.item_ids)]
+            n = len(piece.item_ids) // (1 + self._pairs)
+            yield piece, [self._judgments(piece.read()[:n], piece.item_ids[:n])]
 
-    def judgments(self, items: Sequence[Item], item_ids: tuple[str, ...]) -> Judgments:
-        """The raw verdicts on some items."""
-        members = list(self._prompts) if self._joint is None else list(self._joint.members)
-        said = [self._said(name, items, item_ids) for name in members]
-        joined = said[0] if self._joint is None else self._joint.verdict(said, self._scale)
-        if self._joint is None:
-            self.half_way += half_way(joined, self._scale)
-        self._on_verdict(len(item_ids), int((~joined.scored).sum()))
-        return joined
+    def _judgments(self, items: Sequence[Item], item_ids: tuple[str, ...]) -> Judgments:
+        """The raw verdicts on some items, of a panel its own."""
+        names = list(self._prompts) if self._panel is None else list(self._panel.members)
+        said = [self.said(name, items, item_ids) for name in names]
+        if self._panel is not None:
+            return self._panel.verdict(said, self._scale)
+        self._half_way += half_way(said[0], self._scale)
+        return said[0]
 
-    def _said(self, judge: str, items: Sequence[Item], item_ids: tuple[str, ...]) -> Judgments:
+    def said(self, judge: str, items: Sequence[Item], item_ids: tuple[str, ...] = ()) -> Judgments:
+        """The raw verdicts of one judge on some items; a pair is asked in both orders.
+
+        Args:
+            judge: Whose prompt.
+            items: What is judged.
+            item_ids: What it is called in the result; by default as the items.
+        """
+        ids = item_ids or tuple(item.item_id for item in items)
+        if self._pairs:
+            twice = self._replies(judge, [*items, *map(mirrored, items)]).judgments(self._scale, self._aspects, ids * 2)
+            found = joined(twice, self._scale)
+        else:
+            found = self._replies(judge, items).judgments(self._scale, self._aspects, ids)
+        orders = 1 + self._pairs
+        self.on_verdict(orders * len(ids), orders * int((~found.scored).sum()))
+        return found
+
+    def _replies(self, judge: str, items: Sequence[Item]) -> Columns:
         prompt, many = self._prompts[judge], len(self._aspects)
         read: dict[int, tuple[str, Verdict]] = {}
 
@@ -148,10 +185,10 @@ class LiveInterview:
 
         def take(row: int, reply: Reply) -> None:
             text = text_of(reply)
-            stated = {"grade": grade_text(text, self._scale)}
-            read[row] = text, read_verdict(stated, ("grade",), self._scale, {})
+            stated = preference_text(text) if self._pairs else grade_text(text, self._scale)
+            read[row] = text, read_verdict({"grade": stated}, ("grade",), self._scale, {})
 
-        faults = ask_rows(range(len(items) * many), self._ask[judge], request, take)
+        faults = ask_rows(range(len(items) * many), self._ask[judge], request, take) if items else {}
         columns = Columns.empty(len(items), many, len(self._scale.grades))
         for n in range(len(items)):
             rows = range(n * many, (n + 1) * many)
@@ -160,59 +197,7 @@ class LiveInterview:
                 columns.faults[n] = lost
                 continue
             columns.put(n, _together([read[row] for row in rows], self._aspects))
-        return columns.judgments(self._scale, self._aspects, item_ids)
-
-
-def grade_text(reply: str, scale: Scale) -> str:
-    """The one grade that a free reply states, as it is written.
-
-    In this order: the whole reply, what stands in double brackets, a field of a JSON object, ``Final score: 3``,
-    ``Score: 3``, ``3 out of 5`` of the highest grade, ``3 stars``, the last or the first line. Two different ones in
-    the form that counts are none.
-
-    Raises:
-        UnreadableReplyError: There is none.
-    """
-    text = IN_WORDS.sub(lambda word: str(WORDS.index(word[1].lower())), reply.strip()[:LONGEST])
-    if not text:
-        raise UnreadableReplyError("empty reply")
-
-    def states(part: str) -> bool:
-        return read_grade(part, scale) is not None or read_between(part, scale) is not None
-
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    forms: list[list[str]] = [
-        [text],
-        BRACKETED.findall(text),
-        _fields(text),
-        FINAL.findall(text),
-        LABELLED.findall(text),
-        [grade for grade, most in OUT_OF.findall(text) if float(most) == scale.values[-1]],
-        STARS.findall(text),
-        [lines[-1]],
-        [lines[0]],
-    ]
-    for found in forms:
-        stated = {part.strip() for part in found if states(part)}
-        if len(stated) > 1:
-            raise UnreadableReplyError(f"malformed reply: it states {' and '.join(sorted(stated))}")
-        if stated:
-            return stated.pop()
-    raise UnreadableReplyError(f"malformed reply: {' '.join(text.split())[:60]}")
-
-
-def _fields(text: str) -> list[str]:
-    if "{" not in text:
-        return []
-    try:
-        found = read_fields(text[text.index("{") : text.rindex("}") + 1], _no_form)
-    except (UnreadableReplyError, ValueError):
-        return []
-    return [str(value) for name, value in found.items() if name.casefold() in NAMES]
-
-
-def _no_form(_: str) -> Mapping[str, object]:
-    raise ValueError("read by hand")
+        return columns
 
 
 def _text(item: Item, name: str) -> str:

@@ -241,15 +241,7 @@ class RecordedVerdicts:
         Raises:
             UserError: When none does.
         """
-        if pattern is None:
-            return self
-        kept = [name for name in self.judges if fnmatchcase(name, pattern)]
-        if not kept:
-            raise UserError(
-                f"--judges {pattern}: matches none of the judges in {self.path}, {shortly(list(self.judges))}. "
-                "Correct the pattern."
-            )
-        return _only(self, kept)
+        return self if pattern is None else _only(self, _matching(list(self.judges), pattern, self.path))
 
 
 class RecordedInterview:
@@ -280,15 +272,17 @@ class RecordedInterview:
             yield piece, [said]
 
 
-def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
+def read_recorded(source: TableSource, about: OnWhat, judges: str | None = None) -> RecordedVerdicts:
     """Read recorded verdicts.
 
     Args:
         source: A file, or rows in memory, as ``store.verdicts`` reads them.
         about: The labels' task, scale and aspects.
+        judges: Pattern of the names of those that are read; notes and faults are of their rows alone.
 
     Raises:
         InputError: Missing columns or cells, verdicts given twice, several aspects without a column that says which.
+        UserError: No name matches.
     """
     verdict = PREFERENCE if compares(about.task) else GRADE
     columns = read_verdicts(source, about.scale.grades)
@@ -298,6 +292,10 @@ def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
     faults = [*columns.missing_cells(ITEM), *columns.missing_cells(JUDGE)]
     if faults:
         raise InputError(faults)
+    if judges is not None:
+        codes, everybody = columns.coded[JUDGE].as_ids()
+        kept_names = set(_matching(sorted(everybody), judges, columns.path))
+        columns = columns.only(np.flatnonzero(np.array([name in kept_names for name in everybody])[codes]))
     notes = list(columns.notes)
     aspect, kept = _aspects(columns, about, notes)
     item, item_ids = columns.coded[ITEM].as_ids()
@@ -340,6 +338,20 @@ def read_recorded(source: TableSource, about: OnWhat) -> RecordedVerdicts:
     changed = {name: getattr(result, name)[keep] for name in ("judge", "item", "probabilities", "grade", "fault")}
     changed |= {name: getattr(result, name)[keep] for name in ("flipped", "paired", "reply", "cost", "calls")}
     return replace(result, **changed)
+
+
+def _matching(names: Sequence[str], pattern: str, path: str) -> list[str]:
+    """The names that match.
+
+    Raises:
+        UserError: When none does.
+    """
+    kept = [name for name in names if fnmatchcase(name, pattern)]
+    if not kept:
+        raise UserError(
+            f"--judges {pattern}: matches none of the judges in {path}, {shortly(names)}. Correct the pattern."
+        )
+    return kept
 
 
 def _aspects(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> tuple[IntArray, IntArray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from judgec.records.estimate import Estimate
 from judgec.report.figures import BLUE, GREY, VERMILLION
+from judgec.report.numbers import objective_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +59,7 @@ def learning_curve_figure(values: Mapping[int, Sequence[float]], *, objective: s
     axes.set_xscale("log", base=2)
     axes.set_xticks(list(values), [str(labels) for labels in values])
     axes.minorticks_off()
-    axes.set(xlabel="labelled train items", ylabel=f"{objective} on test")
+    axes.set(xlabel="labelled train items", ylabel=f"{objective_name(objective)} on test")
     axes.set_title("Learning curve", fontsize=11)
     return figure
 

@@ -29,6 +29,11 @@ def statistic_name(key: str) -> str:
     return NAMES.get(key, key.replace("_", " "))
 
 
+def objective_name(key: str) -> str:
+    """What people call an objective: ``tau-b+accept`` for ``tau_b+accept``."""
+    return key.replace("tau_b", NAMES["tau_b"]).replace("_", " ")
+
+
 def number(value: float | None, digits: int = 2) -> str:
     """``.64``: without the leading zero, as the field prints correlations; a dash for None and NaN."""
     return _written(value, f".{digits}f")

@@ -9,9 +9,10 @@ import math
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import orjson
@@ -46,6 +47,14 @@ class CodedColumn:
         code = np.array([names.setdefault(as_id(value), len(names)) for value in self.values], dtype=np.int64)
         return np.append(code, NO_CELL)[self.codes], list(names)
 
+    def only(self, rows: IntArray) -> "CodedColumn":
+        """The cells of these rows, with the values that they have."""
+        codes = self.codes[rows]
+        used = np.unique(codes[codes != NO_CELL])
+        place = np.full(len(self.values) + 1, NO_CELL, dtype=np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return CodedColumn(place[codes], [self.values[code] for code in used])
+
     def texts(self) -> tuple[IntArray, list[str]]:
         """The codes, and the different cells as text."""
         return self.codes.astype(np.int64), [as_text(value) for value in self.values]
@@ -53,10 +62,19 @@ class CodedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Cells of a column of numbers that hold something else: how many, and the row of the first."""
+    """Rows whose cell of a column of numbers holds something else, in order; one at least."""
 
-    count: int
-    first: int
+    rows: IntArray = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.rows)
+
+    @property
+    def first(self) -> int:
+        """The row of the first."""
+        return int(self.rows[0])
 
 
 @dataclass(frozen=True)
@@ -82,6 +100,23 @@ class CodedTable:
     numbers: Mapping[str, FloatArray]
     unread: Mapping[str, Unread]
     columns: tuple[str, ...]
+
+    def only(self, rows: IntArray) -> Self:
+        """These rows alone, in rising order, at their places in the file."""
+        unread = {}
+        for name, one in self.unread.items():
+            kept = np.flatnonzero(np.isin(rows, one.rows))
+            if len(kept):
+                unread[name] = Unread(kept)
+        numbers = {name: cells[rows] for name, cells in self.numbers.items()}
+        return replace(
+            self,
+            n_rows=len(rows),
+            lines=self.lines[rows],
+            coded={name: column.only(rows) for name, column in self.coded.items()},
+            numbers={name: one for name, one in numbers.items() if name in unread or not np.isnan(one).all()},
+            unread=unread,
+        )
 
     def where(self, row: int) -> str:
         """The place of a row as messages name it."""
@@ -163,8 +198,8 @@ class _Parser:
 
     def __init__(self) -> None:
         self.pieces: list[FloatArray] = []
-        self.unread = self.n = 0
-        self.first: int | None = None  # row of the first unread cell
+        self.unread: list[IntArray] = []  # rows of cells that hold something else
+        self.n = 0
 
     def fill(self, rows: int) -> None:
         """No cells, up to so many rows."""
@@ -182,9 +217,8 @@ class _Parser:
         except (TypeError, ValueError):
             numbers = np.fromiter(map(self._number, cells), dtype=np.float64, count=n)
         odd = (numbers < 0) | np.isinf(numbers)
-        if self.first is None and odd.any():
-            self.first = self.n - n + int(np.flatnonzero(odd)[0])
-        self.unread += int(odd.sum())
+        if odd.any():
+            self.unread.append(self.n - n + np.flatnonzero(odd))
         self.pieces.append(np.where(odd, np.nan, numbers))
 
     @staticmethod
@@ -256,7 +290,7 @@ class _Gathered:
             by_line=self.by_line,
             coded={name: column for name, coder in self.coders.items() if (column := coder.column()) is not None},
             numbers={name: found for name, parser in parsers if (found := parser.column()) is not None},
-            unread={name: Unread(one.unread, one.first) for name, one in parsers if one.first is not None},
+            unread={name: Unread(np.concatenate(one.unread)) for name, one in parsers if one.unread},
             columns=tuple(self.names),
         )
 

@@ -15,7 +15,8 @@ BY_ASPECT = f"{ASPECT_PREFIX}<aspect>"  # the label column of a task with a grad
 BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are there or not
 PAIR = ("answer_a", "answer_b")
 PAIR_GRADES = ("a", "b", "tie")
-FAMILIES = ("document", "answer", "reference", "contexts", "conversation", STEPS, "claims", "citations", "told")
+PEERS = "peers"  # what other systems answered to the same query
+FAMILIES = ("document", "answer", "reference", "contexts", "conversation", STEPS, PEERS, "claims", "citations", "told")
 CHECKS = ("claims", "citations", "told")  # families that only tasks read that name them: they cost much
 
 
@@ -42,12 +43,13 @@ class TaskSpec:
         graded: The inputs that are graded: an item without them is judged as empty, never left out.
         lists: Inputs that are several texts.
         joined: Inputs that are one text; of several, alternatives separated by ``" | "``.
-        hidden: Inputs that tell who answered; people who grade do not see them.
+        hidden: Inputs that tell who answered, or what others did; people who grade do not see them.
         shown: The other inputs in the order of reading; default: as they are declared.
         told_by: Input columns that tell the task where no label column does.
         evidence: The inputs that each family of evidence reads (the first that an item has), by family: ``document``,
-            ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``; default: those called like the family.
-            ``claims``, ``citations`` and ``told`` (what a model said of these) are read by tasks alone that name them.
+            ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``, ``peers``; default: those called like
+            the family. ``claims``, ``citations`` and ``told`` (what a model said of these) are read by tasks alone
+            that name them.
         rates_answers: A judge of it can tell which of two systems answers better.
         also_called: What other tools call the task's own columns, for advice in error messages.
         one_of: Inputs of which a file has at least one.
@@ -71,7 +73,7 @@ class TaskSpec:
     usual_aspects: tuple[str, ...] = ()
     other_aspects: str = "judged by itself"
     graded: tuple[str, ...] = ("answer",)
-    lists: tuple[str, ...] = ("contexts", *TURNS, STEPS)
+    lists: tuple[str, ...] = ("contexts", *TURNS, STEPS, PEERS)
     joined: tuple[str, ...] = ("reference",)
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()

@@ -1,11 +1,14 @@
 """Statistics as MLflow metrics and as a table."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import islice
 
 from judgec.records.card import Cost
 from judgec.records.estimate import Estimate
 from judgec.tracking.names import encode_metric
 from judgec.tracking.runs import Metrics
+
+MOST_SHOWN = 15  # metrics of a run: what fits on MLflow's compare page
 
 
 def flatten(metrics: Metrics) -> dict[str, float]:
@@ -19,9 +22,15 @@ def flatten(metrics: Metrics) -> dict[str, float]:
     return flat
 
 
-def headline(metrics: Metrics, names: Collection[str]) -> dict[str, float]:
-    """The numbers that MLflow shows: those of ``names`` that are defined; bounds and p have names of their own."""
-    return {name: value for name, value in flatten(metrics).items() if name in names}
+def headline(metrics: Metrics, names: Iterable[str]) -> dict[str, float]:
+    """The numbers that MLflow shows: the first 15 of ``names`` that are defined.
+
+    Args:
+        metrics: All numbers.
+        names: The most important first; bounds and p have names of their own.
+    """
+    known = flatten(metrics)
+    return {name: known[name] for name in islice((name for name in names if name in known), MOST_SHOWN)}
 
 
 def of_cost(cost: Cost) -> dict[str, float]:

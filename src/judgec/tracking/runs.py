@@ -240,7 +240,7 @@ class AuditRun(VersionRun):
 
 
 class ProbeRun(TrackedRun):
-    """One probe of systems under test; metrics are ``failure_rate.<scenario>.<system>`` and counts."""
+    """One probe of systems under test; metrics are ``failure_rate.<scenario>.<system>``, totals and counts."""
 
     command: ClassVar[str] = "probe"
     kind: Literal["probe"] = "probe"

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -66,9 +67,20 @@ def calibrator(source: Source, names: tuple[str, ...]) -> Calibrator:
     )
 
 
-def program_of(source: Source, model: str, accept_from: float = 0.4) -> tuple[CompiledJudge, Program]:
+def with_peers(some: list[Item]) -> list[Item]:
+    """Each item with the next three's answers; every fifth has none."""
+    answers = [item.text("answer") for item in some]
+    return [
+        replace(item, inputs={**item.inputs, "peers": tuple((answers * 2)[i + 1 : i + 4])}) if i % 5 else item
+        for i, item in enumerate(some)
+    ]
+
+
+def program_of(
+    source: Source, model: str, accept_from: float = 0.4, seen: list[Item] | None = None
+) -> tuple[CompiledJudge, Program]:
     """A judge of made-up weights, and what is saved of it."""
-    evidence = EvidenceModel.fit(items(60))
+    evidence = EvidenceModel.fit(items(60) if seen is None else seen)
     module = judge_module("grade", SCALE, ("grade",), FIELDS)
     fitted = calibrator(source, evidence.names).model_copy(update={"accept_threshold": accept_from})
     judge = CompiledJudge(module, SCALE, ("grade",), evidence, {"grade": fitted})
@@ -76,9 +88,11 @@ def program_of(source: Source, model: str, accept_from: float = 0.4) -> tuple[Co
     return judge, Program(card, dump_module(module), judge.calibration(), {}, {})
 
 
-def written(folder: Path, source: Source, model: str) -> tuple[CompiledJudge, ModuleType]:
+def written(
+    folder: Path, source: Source, model: str, seen: list[Item] | None = None
+) -> tuple[CompiledJudge, ModuleType]:
     """A judge, and the module of its export."""
-    judge, program = program_of(source, model)
+    judge, program = program_of(source, model, seen=seen)
     for path, text in python_files(program, judge).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
@@ -128,6 +142,18 @@ def test_rows_of_the_export_are_those_of_the_judge(tmp_path: Path, source: Sourc
     assert [grade(row(item), complete) for item in some] == wanted
     if source == "both":
         assert 0 < sum(one["unscored"] is not None for one in wanted) < len(some)
+
+
+@pytest.mark.usefixtures("alone")
+def test_rows_of_the_export_of_a_judge_that_reads_peers_are_the_same(tmp_path: Path) -> None:
+    some = with_peers(items(40))
+    judge, face = written(tmp_path, "evidence", "embedded", some)
+    assert judge.evidence is not None
+    assert "peers" in judge.evidence.families
+    wanted = list(judge.judge(some, ask).rows(SCALE))
+    assert [face.grade(row(item)) for item in some] == wanted
+    plain = [face.grade(row(replace(item, inputs={**item.inputs, "peers": ()}))) for item in some]
+    assert plain != wanted
 
 
 @pytest.mark.usefixtures("alone")

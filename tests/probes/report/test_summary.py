@@ -1,5 +1,6 @@
 """Rates, gates, diagnosis, advice and the files of a report, on hand-made outcomes."""
 
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,6 +11,7 @@ from judgec.probes.gate import breaches, outcome, parse_limits
 from judgec.probes.render import matrix_rows, rate_rows, scenario_rows
 from judgec.probes.report.junit import junit
 from judgec.probes.report.page import page
+from judgec.probes.report.run import run_of
 from judgec.probes.report.summary import summarize
 from judgec.queries.scenarios import SHIPPED
 from judgec.queries.terms import TermIndex
@@ -17,6 +19,7 @@ from judgec.records.scenario.outcome import Outcome, Probed, ReplyVerdict, Syste
 from judgec.records.scenario.schema import Question
 from judgec.retrieval.passages import Passage
 from judgec.store.scenarios.reading import read_scenario
+from judgec.tracking.metrics import MOST_SHOWN
 from tests.report.page.html import Page
 
 SCENARIOS = {name: read_scenario(SHIPPED / f"{name}.yaml") for name in ("S1", "S4", "S6")}
@@ -51,6 +54,29 @@ PROBED = [
     one(9, "unscored"),
     *[one(n, "pass", system="y") for n in range(10)],
 ]
+
+
+def test_run_shows_fifteen_numbers_the_total_first_and_keeps_the_rest_in_the_table(tmp_path: Path) -> None:
+    small = run_of(summarize(PROBED, SCENARIOS, judge="j", writer="w"), folder=tmp_path, started=1.0, ended=2.0)
+    assert small.headline is not None
+    assert list(small.headline) == [
+        *("failure_rate", "failure_rate.low", "failure_rate.high", "n", "errors", "unscored"),
+        *("failure_rate.system.x", "failure_rate.system.y"),
+    ]
+    assert small.headline["n"] == 18
+    assert small.headline["failure_rate.system.x"] == pytest.approx(3 / 8)
+    names = [f"T{n}" for n in range(20)]
+    many = [
+        one(n, "fail" if n < failing else "pass", scenario=scenario, system=system)
+        for failing, scenario in enumerate(names)
+        for n in range(20)
+        for system in ("x", "y")
+    ]
+    large = run_of(summarize(many, {}, judge="j", writer="w"), folder=tmp_path, started=1.0, ended=2.0)
+    assert large.headline is not None
+    assert list(large.headline)[8:] == [f"failure_rate.scenario.T{n}" for n in range(19, 12, -1)]
+    assert len(large.headline) == MOST_SHOWN
+    assert {"failure_rate.T0.x", "n.T19.y", "failure_rate.scenario.T0"} <= set(large.metrics) - set(large.headline)
 
 
 def test_summarize_keeps_errors_and_unscored_out_of_the_rate_and_in_the_worst_case() -> None:

@@ -25,9 +25,10 @@ from judgec.tournament.pooling import Relevance, given
 from judgec.tournament.report.drill import drilled
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
 from judgec.tournament.report.page import page
-from judgec.tournament.report.run import run_of
+from judgec.tournament.report.run import SHOWN, run_of
 from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines
 from judgec.tournament.retrieval import RetrievalTable
+from judgec.tracking.metrics import MOST_SHOWN
 from tests.judges.engine import asking
 from tests.records.test_card import make_card
 from tests.report.page.html import Page
@@ -244,20 +245,42 @@ def test_run_names_the_judge_and_leaves_unknown_numbers_undefined(found: Evaluat
     )
 
 
+def test_run_shows_the_judge_and_the_five_best_agents_and_keeps_the_rest_in_the_table(
+    found: Evaluation, tmp_path: Path
+) -> None:
+    run = run_of(found, folder=tmp_path, started=1.0, ended=2.0)
+    assert run.headline is not None
+    assert list(run.headline)[:4] == ["test.tau_b", "games", "unscored", "rating.best+v2"]  # accepts are undefined
+    assert {f"{kind}.{agent}" for kind in ("rating", "elo") for agent in ("worst", EVIL)} <= set(run.headline)
+    assert run.headline["games"] == 11
+    assert "average_win_percent.worst" in set(run.metrics) - set(run.headline)
+    entries = league({f"a{n}": [5 - n % 5, n % 4, 3, 4, 5 - n % 3] for n in range(9)})
+    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
+    played, _ = play_tournament(entries, player, GamePlan())
+    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
+    large = run_of(replace(found, entries=entries, board=board, played=played), folder=tmp_path, started=1.0, ended=2.0)
+    assert large.headline is not None
+    assert len(large.headline) == MOST_SHOWN
+    best = sorted(board.rows(), key=lambda row: -(row.rated.value or 0.0))
+    assert list(large.headline)[3:13:2] == [f"rating.{row.agent}" for row in best[:SHOWN]]
+    assert {f"rating.{row.agent}" for row in best} <= set(large.metrics)
+    assert len(large.rated) == 12
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({}, ""),
         ({"test": {"tau_b": Estimate(value=1.0, note="no interval: leaving any cluster out gives the same")}}, ""),
         ({"promoted": False}, "was not shown to be better"),
-        ({"test": {"tau_b": Estimate(value=0.2, low=0.0, high=0.4)}}, "the test interval of tau_b touches 0"),
+        ({"test": {"tau_b": Estimate(value=0.2, low=0.0, high=0.4)}}, "the test interval of tau-b touches 0"),
         ({"test": {"tau_b": Estimate(value=None, note="all equal")}}, "touches 0"),
         (
             {
                 "objective": "tau_b+accept",
                 "test": {"tau_b": Estimate(value=0.6, low=0.5), "accept_agreement": Estimate(value=0.1, low=-0.1)},
             },
-            "accept_agreement touches 0",
+            "accept agreement touches 0",
         ),
     ],
 )

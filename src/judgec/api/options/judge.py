@@ -1,7 +1,7 @@
 """Options of ``judgec.judge_file``, and how judges are asked."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -78,7 +78,7 @@ class JudgeFileOptions(Asking):
             project="file",
         ),
     ]
-    judge: Annotated[str | None, JudgeName] = None
+    judge: Annotated[str | None, replace(JudgeName, project="judge")] = None
     jury: Annotated[
         tuple[str, ...],
         Option("Several judges of one task and scale instead.", metavar="A,B@3,...", commas=True, panel="What"),

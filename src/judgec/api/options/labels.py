@@ -47,6 +47,14 @@ class LabelsOptions(LabelColumns, Spending, Places):
             panel="Output",
         ),
     ] = None
+    peers: Annotated[
+        Path | None,
+        Option(
+            "Write FILE anew with a column of what other systems answered to the same query.",
+            metavar="OUT.jsonl",
+            panel="Output",
+        ),
+    ] = None
     import_: Annotated[
         str | None,
         Option(

@@ -1,5 +1,7 @@
 """Prints the result of ``judgec compile-judge``."""
 
+from pathlib import Path
+
 from judgec.api.compilation import Compilation
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.cli.output import command, print_table, say
@@ -12,7 +14,7 @@ from judgec.compiler.settings import CompileSettings
 from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.report.modes_table import mode_table
-from judgec.report.numbers import dollars, show
+from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.render import agreement_table, comparison_table, notes
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.screen import TextTable, print_tables
@@ -66,15 +68,16 @@ def _estimated(usd: float | None) -> str:
 def judges_table(found: Compilation) -> TextTable:
     """What was compared on the test items."""
     card, agreements = found.saved.card, found.saved.compiled.verification.agreements
-    title = f"{card.name}@{card.version} on {len(found.saved.compiled.dataset.test)} test items ({card.objective})"
+    tested = f"{len(found.saved.compiled.dataset.test)} test items ({objective_name(card.objective)})"
     judges = {name: agreements[name] for name in agreements if agreements[name].n}
-    return comparison_table(title, judges, statistics_of(card.objective)[0])
+    return comparison_table(f"{card.name}@{card.version} on {tested}", judges, statistics_of(card.objective)[0])
 
 
-def judge_and_out(card: ProgramCard) -> tuple[str, ...]:
-    """What ``judge`` has to be told: nothing where ``judgec.toml`` names this judge and it may be used."""
+def judge_and_out(card: ProgramCard, home: Path = Path()) -> tuple[str, ...]:
+    """What ``judge`` has to be told: nothing where ``judgec.toml`` names the family and would take this version."""
     project = find_project()
-    if card.promoted and project is not None and project.name == card.name:
+    taken = card.promoted or programs.CHAMPION not in programs.aliases(home, card.name)
+    if taken and project is not None and project.name == card.name:
         return ()
     return "--judge", card.name if card.promoted else f"{card.name}@latest", "--out", "judged.jsonl"
 
@@ -105,7 +108,10 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
     if (modes := found_modes(compiled)) is not None:
         print_tables(mode_table(modes))
     say(
-        *[f"prompt gain ({name}, both calibrated): {show(compiled.prompt_gain[name])}" for name in measured],
+        *[
+            f"prompt gain ({statistic_name(name)}, both calibrated): {show(compiled.prompt_gain[name])}"
+            for name in measured
+        ],
         str(saved.report["verdict"]),
         *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
         f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
@@ -117,6 +123,6 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         *[f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",
-        f"Next: {command('judge', items, *judge_and_out(card), *endpoint, home=options.home)}",
+        f"Next: {command('judge', items, *judge_and_out(card, options.home), *endpoint, home=options.home)}",
         f"      {command('ui', home=options.home)}",
     )

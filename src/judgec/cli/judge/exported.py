@@ -3,7 +3,7 @@
 from judgec.api.export import Export
 from judgec.cli.output import print_table, say
 from judgec.records.estimate import Estimate
-from judgec.report.numbers import show, statistic_name
+from judgec.report.numbers import objective_name, show
 
 
 def show_exported(found: Export) -> None:
@@ -12,7 +12,7 @@ def show_exported(found: Export) -> None:
     assert isinstance(test, dict)  # as ``measured_of`` makes it
     rows = [(row.replace("_", " "), show(Estimate.model_validate(value))) for row, value in test.items()]
     if rows:
-        print_table(f"{found.judge} on test", ("", statistic_name(objective)), rows)
+        print_table(f"{found.judge} on test", ("", objective_name(objective)), rows)
     if found.lost:
         say(f"Without judgec these of {found.judge} are lost:", *(f"- {one}" for one in found.lost))
     say(f"written: {found.options.out}")

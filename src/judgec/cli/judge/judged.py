@@ -1,6 +1,5 @@
 """Prints the result of ``judgec judge``: counts, the corrected rate, and a next command that works as printed."""
 
-from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
@@ -8,7 +7,6 @@ from judgec.api.estimate import RateEstimate
 from judgec.api.judge_file import FileJudgments
 from judgec.api.judge_shards import ShardJudgments
 from judgec.cli.output import command, print_table, say
-from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import number, percent
 from judgec.store.project import find_project
@@ -28,7 +26,6 @@ def show_judged(found: FileJudgments) -> None:
         f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
         *([f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []),
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
-        *_unproven(found.cards),
         *next_step(found),
     )
 
@@ -41,20 +38,8 @@ def show_shards(found: ShardJudgments) -> None:
         *[f"unscored {number}: {reason}" for reason, number in found.tally.reasons.most_common(MOST_REASONS)],
         f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
-        *_unproven(found.cards),
         f"judged shards: {found.out}",
     )
-
-
-def _unproven(cards: Sequence[ProgramCard]) -> list[str]:
-    """Why judges were not promoted."""
-    notes = []
-    for card in (card for card in cards if not card.promoted):
-        if card.reason.startswith("not shown"):
-            notes.append("note: this version was not shown to be better than its baselines")
-        else:
-            notes.append(f"note: {card.name}@{card.version} was not promoted: {card.reason}")
-    return list(dict.fromkeys(notes))
 
 
 def show_rate(found: RateEstimate) -> None:

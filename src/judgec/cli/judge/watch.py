@@ -1,6 +1,7 @@
 """``judgec watch``."""
 
 import re
+import sys
 import time
 from collections.abc import Callable
 from typing import Annotated
@@ -71,6 +72,7 @@ def keep_looking(
             print_json(found.to_json())
         else:
             show_look(found)
+        sys.stdout.flush()  # a pipe or a log file shows each look when it was made, not when the watch ends
         if found.fired:
             raise GateError("; ".join(found.fired))
         if once:

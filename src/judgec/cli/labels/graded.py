@@ -4,6 +4,7 @@ import contextlib
 import signal
 import threading
 
+from judgec.api.add_peers import AddedPeers
 from judgec.api.export_scores import ExportedScores
 from judgec.api.import_labels import ImportedExport
 from judgec.api.label_sheets import ExportedSheets, FilledQueue, ImportedLabels, open_labels
@@ -31,6 +32,15 @@ def show_exported(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
     first = next(iter(found.blank))
     typed = (*as_typed(options), *judge, "--import", first)
     say(f"Next: {command('labels', options.file, *typed, home=options.home)}")
+
+
+def show_peers(added: AddedPeers, options: LabelsOptions) -> None:
+    """Say how many rows have peers, and what to do with them."""
+    say(
+        f"{added.out}: {added.rows} rows, {added.rows - added.alone} of them with peers, {added.peers} at most",
+        *([] if added.datasheet is None else [f"{added.datasheet}: as that of {options.file}"]),
+        f"Next: {command('labels', str(added.out), home=options.home)}",
+    )
 
 
 def show_imported(found: ImportedLabels, options: LabelsOptions) -> None:

@@ -23,14 +23,22 @@ def labels(
     """Check a label file: what was read, how the experts grade, and how far they agree."""
     from judgec.errors import UserError
 
-    if report is not None and (review or any((options.export, options.import_, options.next, options.judge))):
+    if report is not None and (
+        review or any((options.export, options.import_, options.next, options.judge, options.peers))
+    ):
         raise UserError(
             f"--report {report}: a page of the labels as they are; --review and the like make none. Drop one."
         )
-    wanted = (options.export, options.import_, options.next)
-    if (review or options.export or options.import_) and review + sum(way is not None for way in wanted) > 1:
-        raise UserError("--review, --export, --import, --next: one at a time is valid. Run one after the other.")
-    if review or options.export is not None or options.import_ is not None:
+    wanted = (options.export, options.import_, options.next, options.peers)
+    if (review or options.export or options.import_ or options.peers) and review + sum(
+        way is not None for way in wanted
+    ) > 1:
+        raise UserError(
+            "--review, --export, --import, --next, --peers: one at a time is valid. Run one after the other."
+        )
+    if options.peers is not None:
+        done = _with_peers(options, shown=not json)
+    elif review or options.export is not None or options.import_ is not None:
         done = _graded(options, port, review=review)
     elif options.next is not None or options.judge is not None:
         done = _chosen(options, shown=not json)
@@ -72,6 +80,16 @@ def _chosen(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
     if shown:
         show_chosen(found, options)
     return found.to_json()
+
+
+def _with_peers(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
+    from judgec.api.add_peers import add_peers
+    from judgec.cli.labels.graded import show_peers
+
+    added = add_peers(options)
+    if shown:
+        show_peers(added, options)
+    return added.to_json()
 
 
 def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, object]:

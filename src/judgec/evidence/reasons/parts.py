@@ -17,7 +17,7 @@ from judgec.evidence.reasons.topics import TOPICS
 from judgec.evidence.reference_features import alternatives
 from judgec.evidence.text import Library, StemmedText
 
-VERSION = 4  # of the phrases: raised whenever an item would get other ones
+VERSION = 5  # of the phrases: raised whenever an item would get other ones
 
 
 def pack(phrases: Phrases) -> bytes:

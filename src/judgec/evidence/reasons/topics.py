@@ -28,6 +28,7 @@ TOPICS = (
     "calls",  # of a run, that failed or came again
     "results",  # of a run, that are used
     "found",  # by a run, of what the answer says
+    "peers",  # what other systems answered
 )
 _FEATURES = {
     "recall": "claims.reference_recall claims.reference_near claims.reference_near_min",
@@ -80,6 +81,7 @@ _BY_FAMILY = {
     "contexts": "support",
     "document": "query",
     "conversation": "turns",
+    "peers": "peers",
     "steps": "calls",
     "claims": "sentences",
     "citations": "sentences",

@@ -3,8 +3,13 @@
 from pathlib import Path
 
 from judgec.probes.report.summary import Cell, Summary, cell_columns
+from judgec.probes.report.totals import Total
+from judgec.records.estimate import Estimate
+from judgec.tracking.metrics import headline
 from judgec.tracking.runs import ProbeRun
 
+HEADLINE = ("failure_rate", "failure_rate.low", "failure_rate.high", "n", "errors", "unscored", "verdict_changes")
+SYSTEMS = 4  # whose failure rate the run shows; the scenarios that fail most fill the rest of the 15 metrics
 ARTIFACTS = ("report.html", "junit.xml", "results.jsonl", "questions.jsonl", "repeats.jsonl")
 
 
@@ -19,8 +24,32 @@ def _flaky(summary: Summary) -> dict[str, float]:
     }
 
 
+def _name(total: Total) -> str:
+    return "" if total.by == "overall" else f".{total.by}.{total.name}"
+
+
+def _of_totals(summary: Summary) -> dict[str, Estimate | float]:
+    """Of everything that was asked, and by scenario, system and data set."""
+    metrics: dict[str, Estimate | float] = {}
+    for total in summary.totals:
+        counts = {"n": total.n, "errors": total.errors, "unscored": total.unscored}
+        metrics[f"failure_rate{_name(total)}"] = total.failure_rate
+        metrics |= {f"{kind}{_name(total)}": float(number) for kind, number in counts.items()}
+    return metrics
+
+
+def _parts(summary: Summary) -> list[str]:
+    """Names of the failure rates by system and by scenario: of one system or scenario it is that of all."""
+    systems, scenarios = (
+        [total for total in summary.totals if total.by == kind and len(several) > 1]
+        for kind, several in (("system", summary.systems), ("scenario", summary.scenarios))
+    )
+    worst = sorted(scenarios, key=lambda total: -(total.failure_rate.value or 0.0))
+    return [f"failure_rate{_name(total)}" for total in (*systems[:SYSTEMS], *worst)]
+
+
 def run_of(summary: Summary, *, folder: Path, started: float, ended: float) -> ProbeRun:
-    """The run to log: the failure rate of every scenario, system and data set.
+    """The run to log: the failure rate of all, and of every scenario, system and data set.
 
     Args:
         summary: The outcome.
@@ -33,6 +62,7 @@ def run_of(summary: Summary, *, folder: Path, started: float, ended: float) -> P
     def place(cell: Cell) -> str:
         return f"{cell.scenario}.{cell.system}" + (f".{cell.data_set}" if len(sets) > 1 else "")
 
+    metrics = _of_totals(summary) | cell_columns(place).metrics(summary.cells) | _flaky(summary)
     return ProbeRun(
         name=folder.name,
         params={
@@ -42,7 +72,8 @@ def run_of(summary: Summary, *, folder: Path, started: float, ended: float) -> P
             "judge": summary.judge,
             "writer": summary.writer,
         },
-        metrics=cell_columns(place).metrics(summary.cells) | _flaky(summary),
+        metrics=metrics,
+        headline=headline(metrics, (*HEADLINE, *_parts(summary))),
         artifacts={name: folder / name for name in ARTIFACTS if (folder / name).is_file()},
         started=started,
         ended=ended,

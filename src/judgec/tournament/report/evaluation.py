@@ -6,6 +6,7 @@ from math import isfinite
 
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
+from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.rating.length_control import LengthControlled
 from judgec.store.tournament.entries import Entries
@@ -182,5 +183,5 @@ def why_unproven(card: ProgramCard) -> str:
             continue
         least = found.value if found.low is None else found.low
         if least is None or least <= 0:
-            return f"{name}: the test interval of {statistic} touches 0, so it may agree with nobody"
+            return f"{name}: the test interval of {statistic_name(statistic)} touches 0, so it may agree with nobody"
     return ""

@@ -1,17 +1,21 @@
 """An evaluation as an MLflow run."""
 
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 
 from judgec.records.estimate import Estimate
 from judgec.store.rows.items import digest
-from judgec.tournament.leaderboard_columns import leaderboard_columns, win_columns
+from judgec.tournament.leaderboard_columns import LeaderboardRow, leaderboard_columns, win_columns
 from judgec.tournament.report.evaluation import Evaluation, judge_agreement
 from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
 from judgec.tournament.report.tables import FILES
+from judgec.tracking.metrics import headline
 from judgec.tracking.runs import TournamentRun
 
 RATED = 6  # agents whose ratings stand on the run of the judge's version
+HEADLINE = ("test.tau_b", "test.accept_agreement", "games", "unscored", "flip_rate")  # before the best agents' ratings
+SHOWN = 5  # agents whose ratings the tournament's own run shows: with these, 15 metrics
 ARTIFACTS = ("report.html", *(name for name in FILES if name != "report.json"))  # which names the run
 
 
@@ -30,10 +34,12 @@ def run_of(found: Evaluation, *, folder: Path, started: float, ended: float) -> 
     best = sorted(rows, key=lambda row: -(row.rated.value if row.rated.value is not None else -inf))[:RATED]
     numbers = {f"rating.{row.agent}": row.rated.value for row in best} | {f"elo.{row.agent}": row.elo for row in best}
     tested = {f"test.{name}": one for name, one in judge_agreement(card).items()}
+    metrics = {**tested, **_metrics(found)}
     return TournamentRun(
         name=f"{folder.name} by {card.name} {version}",
         params={"program": card.name, "version": version, "agents": len(board.agents), "games": len(found.played)},
-        metrics={**tested, **_metrics(found)},
+        metrics=metrics,
+        headline=headline(metrics, (*HEADLINE, *_of_agents(best[:SHOWN]))),
         artifacts={name: folder / name for name in ARTIFACTS if (folder / name).is_file()},
         tags={"judgec.judge": f"{card.name}@{card.version}", "judgec.unproven": str(bool(found.unproven)).lower()},
         started=started,
@@ -51,6 +57,13 @@ def _played(found: Evaluation) -> str:
     """Digest of the queries that were played and of the agents, in any order."""
     queries = sorted({game.game.query_id for game in found.played})
     return digest([queries, sorted(found.board.agents)])
+
+
+def _of_agents(best: Sequence[LeaderboardRow]) -> list[str]:
+    """Names of the metrics of the best agents; the fewer agents, the more there is room for of each."""
+    agents = [row.agent for row in best]
+    names = [f"{kind}.{agent}" for agent in agents for kind in ("rating", "elo")]
+    return [*names, *(f"rating.{agent}.{end}" for agent in agents for end in ("low", "high"))]
 
 
 def _metrics(found: Evaluation) -> dict[str, Estimate | float]:
