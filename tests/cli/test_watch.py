@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -32,6 +33,13 @@ from mlflow.entities import AssessmentSource
 mlflow.set_tracking_uri(sys.argv[1])
 for trace, accept in json.load(sys.stdin).items():
     mlflow.log_feedback(trace_id=trace, name="runs", value=accept, source=AssessmentSource("HUMAN", "ann"))
+"""
+HEEDING = """
+import runpy, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal: background jobs of a shell ignore it
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
 """
 COUNT = """
 import json, sys
@@ -120,6 +128,43 @@ def _verdicts(state: Path) -> int:
         return 0
     finally:
         connection.close()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_watch_that_is_stopped_says_so_and_goes_on_without_judging_twice(
+    judged_home: Path, tmp_path: Path, how: signal.Signals
+) -> None:
+    """Stopped while it waits for its next look: what it judged is kept, and logged once."""
+    database, home = f"sqlite:///{tmp_path / 'traced.db'}", tmp_path / "home"
+    shutil.copytree(judged_home, home, ignore=shutil.ignore_patterns(".judgec"))
+    ids = log_runs(database, "weather", runs(40, seed=7))
+    wanted = {trace for trace in ids if is_sampled(trace, RATE)}
+    watch = [sys.executable, str(ROOT / "cli.py"), "watch", "--source", "mlflow:weather", "--judge", "runs@1"]
+    watch += ["--rate", str(RATE), "--tracking-uri", database, "--json"]
+    environment = {**os.environ, **ENVIRONMENT}
+    with subprocess.Popen(
+        [sys.executable, "-c", HEEDING, *watch[1:], "--every", "1d"],
+        cwd=home,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()  # the first look's report: it waits for the next one
+        assert first, process.communicate()[1]
+        process.send_signal(how)
+        said = process.communicate()[1]
+    assert process.returncode == 128 + how, said
+    assert "interrupted; what was finished is kept" in said
+    assert "Traceback" not in said
+    assert json.loads(first)["new_sampled"] == len(wanted)
+    done = subprocess.run([*watch, "--once"], cwd=home, env=environment, capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    assert (report["new_traces"], report["new_sampled"], report["sampled"]) == (0, 0, len(wanted))
+    found = json.loads(script(COUNT, database).rpartition("found ")[2])
+    assert {trace: said for trace, said, _ in found if said} == dict.fromkeys(wanted, 1)
 
 
 @pytest.mark.parametrize(
