@@ -85,3 +85,11 @@ def test_render_rows_are_best_first_with_open_bounds_in_words() -> None:
     columns, rows = win_rows(board)
     assert columns[1:] == ("1", "2", "3", "4")
     assert rows[0] == ("1 new", "-", "66.7", "-", "-")
+
+
+def test_agents_in_order_say_which_neighbours_are_told_apart() -> None:
+    rows = [Game(f"q{q}", "good", other, "a") for q in range(60) for other in ("fair", "weak")]
+    rows += [Game(f"q{q}", "fair", "weak", "a" if q % 2 else "b") for q in range(60)]
+    rows += [Game(f"q{q}", "good", "fair", "b") for q in range(6)]
+    board = make_leaderboard(Games.of(rows), tournaments=5)
+    assert board.ranked in {"good > fair ~ weak", "good > weak ~ fair"}

@@ -59,8 +59,8 @@ class Ranking:
 
     @property
     def verdict(self) -> str:
-        """The agents, best first."""
-        return f"{len(self.agents)} agents from {self.board.games} games: {' > '.join(self.agents)}"
+        """The agents, best first; ``~`` between two that are not told apart."""
+        return f"{len(self.agents)} agents from {self.board.games} games: {self.board.ranked}"
 
     @property
     def rated(self) -> dict[str, Estimate]:

@@ -64,12 +64,12 @@ class Tournament:
 
     @property
     def verdict(self) -> str:
-        """The agents, best first, and who judged them."""
+        """The agents, best first (``~`` between two that are not told apart), and who judged them."""
         card, board = self.found.card, self.found.board
         unproven = f"; UNPROVEN JUDGE: {self.found.unproven}" if self.found.unproven else ""
         gate = "" if self.gate is None else f"; gate {self.gate.verdict}"
         games = f"{board.games} games judged by {card.name}@{card.version}"
-        return f"{' > '.join(self.agents)} in {games}{gate}{unproven}"
+        return f"{board.ranked} in {games}{gate}{unproven}"
 
     def __repr__(self) -> str:
         return f"<Tournament {self.verdict}>"

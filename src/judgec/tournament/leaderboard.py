@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from judgec.errors import InputError, ServiceError
 from judgec.records.estimate import Estimate
@@ -50,6 +50,13 @@ class Leaderboard:
             "pairs": [self._pair(first.agent, second.agent) for first, second in combinations(rows, 2)],
             "notes": list(self.notes),
         }
+
+    @property
+    def ranked(self) -> str:
+        """The agents, best first: ``>`` between two neighbours that are told apart, ``~`` between two that are not."""
+        letters, order = self.standings.letters(), self.standings.order
+        signs = ["", *(" ~ " if {*letters[one]} & {*letters[other]} else " > " for one, other in pairwise(order))]
+        return "".join(f"{sign}{self.agents[code]}" for sign, code in zip(signs, order, strict=True))
 
     def rows(self, costs: Mapping[str, AgentCost] | None = None) -> list[LeaderboardRow]:
         """What is said of each agent, best first.
