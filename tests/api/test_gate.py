@@ -103,7 +103,7 @@ def test_gate_on_another_judge_stays_shut_where_few_labels_show_nothing(home: Pa
     assert unsure.reasons[0].startswith("GATE NOT SHOWN: tau-b, e@1 minus e@2: +.000 [-.514, +.514]")
     wide = check(gate(home, **demanded, margin=0.6))
     assert wide.passed, wide.sentence
-    assert wide.sentence.startswith("GATE PASSED: tau_b, e@1 minus e@2: ")
+    assert wide.sentence.startswith("GATE PASSED: tau-b, e@1 minus e@2: ")
     assert check(gate(home, labels="few.jsonl", not_worse_than="e@1", margin=0.0)).passed
 
 

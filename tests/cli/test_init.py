@@ -156,8 +156,8 @@ def test_answers_that_are_typed_change_what_is_written_and_nobody_there_is_said(
     assert "red, whose order is not known" in answered("", 2)
     assert "nobody answers" in answered("", 2, "--grades", "red,blue")
     assert not (tmp_path / "judgec.toml").exists()
-    # Not right; task, 4 inputs, annotator, grade, accept, raters, grades; then threshold, name, model.
-    said = answered("n\n" + "\n" * 10 + "red\nmine\n\ny\nnot good\ngood\n", 0, "--grades", "red,blue")
+    # Not right; task, 5 inputs, annotator, grade, accept, raters, grades; then threshold, name, model.
+    said = answered("n\n" + "\n" * 11 + "red\nmine\n\ny\nnot good\ngood\n", 0, "--grades", "red,blue")
     assert "accepted from red" in said
     text = (tmp_path / "judgec.toml").read_text()
     assert 'accept_at = "red"' in text
