@@ -153,13 +153,14 @@ def test_missing_answer_is_an_empty_answer_and_repeated_rows_are_judged_once(ans
     assert written[2] == written[3]
     learned = sum(row["learned"] for row in written[:3])
     assert learned > 0
-    *said, unproven = counts["notes"]
-    assert said == [
+    notes = counts["notes"]
+    assert isinstance(notes, list)
+    assert notes[:-1] == [
         "1 rows repeat an item and are judged once.",
         "2 rows have no answer; they are judged as empty answers.",
         f"{learned} of 3 items are of queries that the judge has learned from: learned is true there.",
     ]
-    assert unproven.startswith("aspects@1 was not promoted: ")
+    assert notes[-1].startswith("aspects@1 was not promoted: ")
 
 
 @pytest.mark.parametrize(

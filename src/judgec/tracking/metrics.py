@@ -9,6 +9,7 @@ from judgec.tracking.names import encode_metric
 from judgec.tracking.runs import Metrics
 
 MOST_SHOWN = 15  # metrics of a run: what fits on MLflow's compare page
+FEW = 40  # numbers of a tournament or probe that are all shown: a table of them can still be read
 
 
 def flatten(metrics: Metrics) -> dict[str, float]:
@@ -31,6 +32,12 @@ def headline(metrics: Metrics, names: Iterable[str]) -> dict[str, float]:
     """
     known = flatten(metrics)
     return {name: known[name] for name in islice((name for name in names if name in known), MOST_SHOWN)}
+
+
+def all_or_headline(metrics: Metrics, names: Iterable[str]) -> dict[str, float]:
+    """All numbers of a run that has few, and else its headline; as ``headline``."""
+    known = flatten(metrics)
+    return known if len(known) <= FEW else headline(metrics, names)
 
 
 def of_cost(cost: Cost) -> dict[str, float]:

@@ -1,11 +1,12 @@
 """A probe as an MLflow run."""
 
+from collections import Counter
 from pathlib import Path
 
 from judgec.probes.report.summary import Cell, Summary, cell_columns
 from judgec.probes.report.totals import Total
 from judgec.records.estimate import Estimate
-from judgec.tracking.metrics import headline
+from judgec.tracking.metrics import all_or_headline
 from judgec.tracking.runs import ProbeRun
 
 HEADLINE = ("failure_rate", "failure_rate.low", "failure_rate.high", "n", "errors", "unscored", "verdict_changes")
@@ -29,9 +30,12 @@ def _name(total: Total) -> str:
 
 
 def _of_totals(summary: Summary) -> dict[str, Estimate | float]:
-    """Of everything that was asked, and by scenario, system and data set."""
+    """Of everything that was asked, and by scenario, system and data set, where there are several."""
     metrics: dict[str, Estimate | float] = {}
+    several = Counter(total.by for total in summary.totals)
     for total in summary.totals:
+        if total.by != "overall" and several[total.by] == 1:
+            continue
         counts = {"n": total.n, "errors": total.errors, "unscored": total.unscored}
         metrics[f"failure_rate{_name(total)}"] = total.failure_rate
         metrics |= {f"{kind}{_name(total)}": float(number) for kind, number in counts.items()}
@@ -73,7 +77,7 @@ def run_of(summary: Summary, *, folder: Path, started: float, ended: float) -> P
             "writer": summary.writer,
         },
         metrics=metrics,
-        headline=headline(metrics, (*HEADLINE, *_parts(summary))),
+        headline=all_or_headline(metrics, (*HEADLINE, *_parts(summary))),
         artifacts={name: folder / name for name in ARTIFACTS if (folder / name).is_file()},
         started=started,
         ended=ended,

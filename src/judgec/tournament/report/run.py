@@ -10,7 +10,7 @@ from judgec.tournament.leaderboard_columns import LeaderboardRow, leaderboard_co
 from judgec.tournament.report.evaluation import Evaluation, judge_agreement
 from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
 from judgec.tournament.report.tables import FILES
-from judgec.tracking.metrics import headline
+from judgec.tracking.metrics import all_or_headline
 from judgec.tracking.runs import TournamentRun
 
 RATED = 6  # agents whose ratings stand on the run of the judge's version
@@ -39,7 +39,7 @@ def run_of(found: Evaluation, *, folder: Path, started: float, ended: float) -> 
         name=f"{folder.name} by {card.name} {version}",
         params={"program": card.name, "version": version, "agents": len(board.agents), "games": len(found.played)},
         metrics=metrics,
-        headline=headline(metrics, (*HEADLINE, *_of_agents(best[:SHOWN]))),
+        headline=all_or_headline(metrics, (*HEADLINE, *_of_agents(best[:SHOWN]))),
         artifacts={name: folder / name for name in ARTIFACTS if (folder / name).is_file()},
         tags={"judgec.judge": f"{card.name}@{card.version}", "judgec.unproven": str(bool(found.unproven)).lower()},
         started=started,
