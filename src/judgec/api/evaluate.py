@@ -14,7 +14,7 @@ import numpy as np
 
 from judgec.api.answer import answers_within
 from judgec.api.evaluation_notes import notes_of, seen_note
-from judgec.api.frames import Source, is_path, named_table
+from judgec.api.frames import Source, is_path, named_table, table_source
 from judgec.api.judge import Judge
 from judgec.api.options.answer import AnswerOptions
 from judgec.api.options.evaluate import EvaluateOptions
@@ -212,7 +212,7 @@ def _tables(source: Source | None, name: str) -> list[TableSource]:
     """The table that was given, if one was; a file is left to its reader."""
     if source is None:
         return []
-    return [str(source) if is_path(source) else named_table(source, name)]
+    return [table_source(source, name)]
 
 
 def _plan(options: EvaluateOptions) -> GamePlan:

@@ -13,7 +13,7 @@ from judgec.records.estimate import Estimate
 from judgec.report.numbers import number
 from judgec.report.page.notebook import notebook_part
 from judgec.store.table import Row, Table
-from judgec.store.tables import read_table
+from judgec.store.tables import TableSource, read_table
 
 
 class ToPandas(Protocol):
@@ -54,6 +54,11 @@ def named_table(source: object, name: str) -> Table:
     """The rows of any source; those from memory go by ``name`` in messages."""
     table = as_table(source)
     return table if is_path(source) else replace(table, path=name)
+
+
+def table_source(source: object, name: str) -> TableSource:
+    """A path as it is, for whoever reads it piece by piece; rows from memory, which go by ``name`` in messages."""
+    return str(source) if is_path(source) else named_table(source, name)
 
 
 def as_frame(source: Source) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from judgec.records.card import ProgramCard
 from judgec.records.scenario.schema import BY_JUDGE, CRITERIA
 from judgec.store import programs
 from judgec.store.programs import Program
+from judgec.store.rows.columns import as_names
 from judgec.tasks.registry import TASKS, require_better_above
 
 BIAS = "bias"
@@ -88,7 +89,7 @@ def _jury(
 ) -> SeatedJury:
     """The judge of a name, or with commas a jury, in which ``zero-shot`` is the prompt that nobody compiled."""
     seats: list[Seat] = []
-    for name in [one.strip() for one in names.split(",") if one.strip()] or [names]:
+    for name in as_names(names, option):
         if name != ZERO_SHOT or programs.versions(home, ZERO_SHOT):
             seats.append(_seat(name, option, task, home, session, unproven))
         elif uncompiled_one is None:

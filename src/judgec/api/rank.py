@@ -6,7 +6,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from judgec.api.frames import frame_part, is_path, named_table
+from judgec.api.frames import frame_part, named_table, table_source
 from judgec.api.options.rank import RankOptions
 from judgec.api.verb import verb
 from judgec.lm.watch import Watch
@@ -92,7 +92,7 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
         >>> judgec.rank(games).agents[0]
         'new'
     """
-    source = str(options.games) if is_path(options.games) else named_table(options.games, "games")
+    source = table_source(options.games, "games")
     watch.stage("rate", name_of(source))
     games = game_columns(source, options.columns)
     votes = None if options.experts is None else named_table(options.experts, "experts")

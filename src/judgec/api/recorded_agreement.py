@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from judgec.api.frames import is_path, named_table
+from judgec.api.frames import table_source
 from judgec.api.labels import read_labels
 from judgec.api.options.agreement import AgreementOptions
 from judgec.api.recorded import NAMES
@@ -71,7 +71,7 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
         turn=options.turn,
         home=options.home,
     ).label_set
-    source = str(options.file) if is_path(options.file) else named_table(options.file, NAMES)
+    source = table_source(options.file, NAMES)
     recorded = check_against(read_recorded(source, OnWhat.of(labels), options.judges), labels)
     experts, item_ids = experts_of(labels), [item.item_id for item in labels.items]
     said = {name: recorded.judgments(name, item_ids) for name in recorded.judges}

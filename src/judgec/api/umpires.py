@@ -14,6 +14,7 @@ from judgec.lm.spec import LMSpec
 from judgec.records.card import Cost, ProgramCard
 from judgec.store import programs
 from judgec.store.programs import Program
+from judgec.store.rows.columns import as_names
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.preferences import learned_queries
 from judgec.tasks.registry import require_better_above
@@ -76,10 +77,9 @@ def named_umpires(options: EvaluateOptions) -> list[Umpire | Uncompiled]:
     given = options.judge
     if isinstance(given, Judge):
         return [umpire_of(options, "--judge", given)]
-    names = [name.strip() for name in given.split(",") if name.strip()]
-    models = [name.strip() for name in (options.lm or "").split(",") if name.strip()]
+    names, models = as_names(given, "--judge"), as_names(options.lm, "--lm")
     found: list[Umpire | Uncompiled] = []
-    for name in names or [given]:
+    for name in names:
         if name == ZERO_SHOT and not programs.versions(options.home, ZERO_SHOT):
             found += [Uncompiled(model) for model in models] or [Uncompiled(require_model(None))]
         else:

@@ -42,9 +42,8 @@ class Ballots:
         """
         if self.count < 2:
             return None
-        from judgec.stats.agreement.kappa import (
-            kappa_table,
-        )  # SciPy's statistics take longer to load than a page of items
+        # SciPy's statistics take longer to load than a page of items.
+        from judgec.stats.agreement.kappa import kappa_table
         from judgec.stats.agreement.rank_correlation import tau_b_table
         from judgec.stats.agreement.raters import fleiss_kappa, rating_counts
         from judgec.stats.agreement.tables import contingency

@@ -293,9 +293,7 @@ def read_recorded(source: TableSource, about: OnWhat, judges: str | None = None)
     if faults:
         raise InputError(faults)
     if judges is not None:
-        codes, everybody = columns.coded[JUDGE].as_ids()
-        kept_names = set(_matching(sorted(everybody), judges, columns.path))
-        columns = columns.only(np.flatnonzero(np.array([name in kept_names for name in everybody])[codes]))
+        columns = _of_judges(columns, judges)
     notes = list(columns.notes)
     aspect, kept = _aspects(columns, about, notes)
     item, item_ids = columns.coded[ITEM].as_ids()
@@ -338,6 +336,13 @@ def read_recorded(source: TableSource, about: OnWhat, judges: str | None = None)
     changed = {name: getattr(result, name)[keep] for name in ("judge", "item", "probabilities", "grade", "fault")}
     changed |= {name: getattr(result, name)[keep] for name in ("flipped", "paired", "reply", "cost", "calls")}
     return replace(result, **changed)
+
+
+def _of_judges(columns: VerdictColumns, pattern: str) -> VerdictColumns:
+    """The rows of the judges whose names match."""
+    codes, everybody = columns.coded[JUDGE].as_ids()
+    kept = set(_matching(sorted(everybody), pattern, columns.path))
+    return columns.only(np.flatnonzero(np.array([name in kept for name in everybody])[codes]))
 
 
 def _matching(names: Sequence[str], pattern: str, path: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -104,9 +104,7 @@ def read_verdicts(source: TableSource, grades: Sequence[object]) -> VerdictColum
     read = read_coded(source, CODED, wanted)
     strange = [name for name in read.columns if name.startswith(CHANCE) and name not in wanted]
     notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
-    return VerdictColumns(
-        **{one.name: getattr(read, one.name) for one in fields(read)}, notes=tuple(notes), about=about
-    )
+    return VerdictColumns(**vars(read), notes=tuple(notes), about=about)
 
 
 def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequence[str]) -> Table:
