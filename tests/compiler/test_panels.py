@@ -364,7 +364,7 @@ def test_a_panel_of_all_real_prompts_reaches_what_was_measured(tmp_path: Path, m
     from judgec.store.labels import read_label_file
 
     label_set = read_label_file(f"{stem}.jsonl").labels
-    recorded = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set)).narrowed(f"{model}/*")
+    recorded = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set), f"{model}/*")
     saved = compiled_in(tmp_path, label_set, check_against(recorded, label_set), "all", folds=5)
     report = dict(saved.report)
     if least is not None:

@@ -131,7 +131,7 @@ def test_the_program_shows_the_recorded_prompt(whole: Whole) -> None:
 
 def test_the_page_names_the_recorded_judges_and_counts_no_unasked_item_as_unscored(tmp_path: Path) -> None:
     label_set, recorded = world(lambda one: one["judge"] in {"gpt/plain", "big/half"})
-    found = compiled_in(tmp_path, label_set, recorded.narrowed("big/*"))
+    found = compiled_in(tmp_path, label_set, recorded.of([name for name in recorded.judges if name.startswith("big/")]))
     page = page_path(tmp_path, found.card).read_text(encoding="utf-8")
     assert "uncompiled big/half; best alone big/half; compiled big/half" in page
     assert "the recorded judge that was best as it is" in page
@@ -281,7 +281,7 @@ def test_compiling_real_prompts_lifts_weak_models_and_does_not_harm_strong_ones(
     from judgec.store.labels import read_label_file
 
     label_set = read_label_file(f"{stem}.jsonl").labels
-    recorded = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set)).narrowed(f"{model}/*")
+    recorded = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set), f"{model}/*")
     saved = compiled_in(tmp_path, label_set, check_against(recorded, label_set), folds=5)
     report: dict[str, Any] = dict(saved.report)
     gain = report["test"]["compiled"]["qwk"]["value"] - report["test"]["uncompiled"]["qwk"]["value"]

@@ -165,15 +165,15 @@ def test_verdicts_on_labels_of_accept_or_reject_are_read_as_such(column: str) ->
     assert judged.unscored[3] == OFF_SCALE
 
 
-def test_narrowed_keeps_matching_judges_and_what_they_said() -> None:
-    found = recorded([said("x", 0, "gpt/a"), said("x", 1, "gpt/b"), said("x", 2, "llama/a"), said("y", 3, "gpt/b")])
-    kept = found.narrowed("gpt/*")
+def test_pattern_keeps_matching_judges_and_what_they_said() -> None:
+    rows = [said("x", 0, "gpt/a"), said("x", 1, "gpt/b"), said("x", 2, "llama/a"), said("y", 3, "gpt/b")]
+    kept = recorded(rows, judges="gpt/*")
     assert list(kept.judges) == ["gpt/a", "gpt/b"]
     assert kept.judgments("gpt/b", ["y", "x"]).grade.ravel().tolist() == [3, 1]
     with pytest.raises(UserError, match="llama/a"):
         kept.judgments("llama/a", ["x"])
     with pytest.raises(UserError, match=r"--judges mistral\*: matches none of the judges"):
-        found.narrowed("mistral*")
+        recorded(rows, judges="mistral*")
 
 
 def test_notes_and_faults_are_of_the_judges_that_were_selected() -> None:
@@ -206,10 +206,10 @@ def test_a_column_that_nobody_filled_is_not_called_missing() -> None:
         recorded([prefers("x", "a", None), prefers("x", "b", None)], PAIRS)
 
 
-def test_narrowed_keeps_how_often_each_judge_was_asked() -> None:
+def test_pattern_keeps_how_often_each_judge_was_asked() -> None:
     rows = [said("x", 0, "a", run=1), said("x", 1, "b", run=1), said("x", 1, "b", run=2), said("y", 2, "b", run=1)]
-    found = recorded(rows)
-    assert found.calls_of("b", ["x", "y", "z"]) == found.narrowed("b").calls_of("b", ["x", "y", "z"]) == (3.0, 2)
+    whole, kept = recorded(rows), recorded(rows, judges="b")
+    assert whole.calls_of("b", ["x", "y", "z"]) == kept.calls_of("b", ["x", "y", "z"]) == (3.0, 2)
 
 
 def labelled(tmp_path: Path, n: int) -> LabelSet:
@@ -239,7 +239,7 @@ def test_recorded_prompts_of_real_judges_agree_with_nist_as_they_were_counted_el
     if not RECORDED.exists():
         pytest.skip(f"{RECORDED} is absent: recorded verdicts of real judges are NOT checked")
     labels = read_label_file(f"{stem}.jsonl").labels
-    found = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(labels)).narrowed("gpt-4o/*")
+    found = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(labels), "gpt-4o/*")
     experts, ids = experts_of(labels), [item.item_id for item in labels.items]
     judged = {name: found.judgments(name, ids) for name in found.judges}
     common = np.all([one.asked for one in judged.values()], axis=0)

@@ -235,14 +235,6 @@ class RecordedVerdicts:
         """The verdicts of these judges alone."""
         return _only(self, names)
 
-    def narrowed(self, pattern: str | None) -> "RecordedVerdicts":
-        """The verdicts of the judges whose names match.
-
-        Raises:
-            UserError: When none does.
-        """
-        return self if pattern is None else _only(self, _matching(list(self.judges), pattern, self.path))
-
 
 class RecordedInterview:
     """A recorded judge in place of a prompt that is put to a stream of items.
