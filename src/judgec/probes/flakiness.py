@@ -115,7 +115,7 @@ class Flakiness:
         overall = self.shares[0]
         if not overall.n:
             return f"Asked {self.repeat} times, no question had a verdict each time."
-        said = "None" if not overall.verdicts_changed else count(overall.verdicts_changed)
+        said = "none" if not overall.verdicts_changed else count(overall.verdicts_changed)
         return (
             f"Asked {self.repeat} times, {said} of {count(overall.n)} questions changed their verdict: "
             f"{show_percent(overall.changed)}."
