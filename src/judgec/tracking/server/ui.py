@@ -162,7 +162,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def compare_url(server: str, experiment: str = "judgec") -> str | None:
-    """The page that compares the newest compile with the one before it of the same task, or None without such two.
+    """The page that compares the newest two compiles of one task, or None without such two.
 
     A judge and an agent share no number that could be compared.
 
@@ -189,10 +189,15 @@ def compare_url(server: str, experiment: str = "judgec") -> str | None:
         raise ServiceError(f"{server}: the MLflow server said {error}. Run judgec doctor.") from error
     except OSError as error:
         raise ServiceError(f"{server}: the MLflow server does not answer ({error}). Run judgec ui.") from error
-    alike = [row for row in rows if _task(row) == _task(rows[0])][:2]
-    if len(alike) < 2:
+    seen: dict[str | None, str] = {}
+    for row in rows:
+        task, run_id = _task(row), row["info"]["run_id"]
+        if task in seen:
+            break
+        seen[task] = run_id
+    else:
         return None
-    run_ids = [row["info"]["run_id"] for row in reversed(alike)]
+    run_ids = [run_id, seen[task]]
     query = f"runs={quote(json.dumps(run_ids))}&experiments={quote(json.dumps([experiment_id]))}"
     return f"{server}/#/compare-runs?{query}"
 
