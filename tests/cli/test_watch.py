@@ -168,7 +168,7 @@ def test_a_watch_that_is_stopped_says_so_and_goes_on_without_judging_twice(
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(1000, marks=pytest.mark.full), pytest.param(10_000, marks=pytest.mark.soak)]
+    "count", [pytest.param(400, marks=pytest.mark.full), pytest.param(10_000, marks=pytest.mark.soak)]
 )
 def test_watch_of_a_server_with_postgresql(judged_home: Path, stores: tuple[str, str], count: int) -> None:
     server, database = stores
