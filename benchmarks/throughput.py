@@ -1,8 +1,8 @@
 """How many judgments a second, against others and against the client alone; memory; what survives being killed.
 
-``python -m benchmarks.throughput [clients latency first journal kills storm]``, in the project's root, writes a section
-a part into ``throughput.md``, each figure measured in the same run as what it is compared with. ragelo needs an
-environment of its own: ``--ragelo PYTHON`` names one that has ragelo 0.7.0.
+``python -m benchmarks.throughput [clients latency evidence first journal kills storm]``, in the project's root, writes
+a section a part into ``throughput.md``, each figure measured in the same run as what it is compared with. ragelo needs
+an environment of its own: ``--ragelo PYTHON`` names one that has ragelo 0.7.0.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import orjson
 
 from benchmarks import judging_world as world
 from benchmarks.figures import measured_on, table, write
-from benchmarks.journaled import first_pass, from_journal
+from benchmarks.journaled import evidence, first_pass, from_journal
 from benchmarks.survival import kills, storm
 from judgec.judges.bulk import judge_items
 from judgec.judges.judge import CompiledJudge
@@ -272,6 +272,7 @@ def latency(options: argparse.Namespace) -> Iterator[str]:
 PARTS: dict[str, tuple[str, Callable[[argparse.Namespace], Iterator[str]]]] = {
     "clients": ("An endpoint without latency", clients),
     "latency": ("An endpoint that takes its time", latency),
+    "evidence": ("Evidence alone", evidence),
     "first": ("A first pass: evidence, calls, calibration", first_pass),
     "journal": ("Everything in the journal; memory", from_journal),
     "kills": ("Killed at random moments", kills),

@@ -178,9 +178,22 @@ def _may_be_empty(said: str) -> bool:
     return any(cue in said for cue in _EMPTY_CUES) and any(cue in said for cue in _ABSENT_CUES)
 
 
-def refusing(passage: StemmedText, definitions: int = VERSION) -> tuple[bool, ...]:
-    """For each sentence of a text whether it refuses; found once a text."""
+def refusing(passage: StemmedText, definitions: int = VERSION, like: StemmedText | None = None) -> tuple[bool, ...]:
+    """For each sentence of a text whether it refuses; found once a text.
+
+    Args:
+        passage: The text.
+        definitions: As ``refuses`` has them.
+        like: A text of the same language that has most of these sentences.
+    """
     known = passage.refusing.get(definitions)
+    if known is None and like is not None:
+        before = dict(zip((line for line, _ in like.lines), refusing(like, definitions), strict=True))
+        tongue = passage.reader.tongue
+        known = tuple(
+            [before[line] if line in before else refuses(line, definitions, tongue) for line, _ in passage.lines]
+        )
+        passage.refusing[definitions] = known
     if known is None:
         tongue, lines = passage.reader.tongue, [line for line, _ in passage.lines]
         said = "\n".join(lines)
@@ -213,7 +226,7 @@ def read_answer(text: str, library: Library) -> JudgedAnswer:
     bare = without_courtesies(text)
     claims = passage if bare == text else read(bare, library.reader, units=library.units)
     if bare != text or any(refused):
-        kept = [i for i, refuse in enumerate(refusing(claims, library.definitions)) if not refuse]
+        kept = [i for i, refuse in enumerate(refusing(claims, library.definitions, passage)) if not refuse]
         lines, quotes = [claims.lines[i] for i in kept], [claims.quotes[i] for i in kept]
         sentences = [claims.sentences[i] for i in kept]
         claims = StemmedText(lines, 0, quotes, library.reader, units=library.units, sentences=sentences)

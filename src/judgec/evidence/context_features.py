@@ -1,6 +1,6 @@
 """Support of an answer in its contexts: what it adds to the question must stand in the passages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log1p
@@ -64,8 +64,8 @@ def context_features(
     words = _words(reply, question, contexts, weight)
     kinds = _kinds(reply, question, contexts, reference, weight)
     grams = _grams(reply, question, contexts)
-    best = _best_sentences(reply, contexts, weight)
-    claims = (words.new, grams[0], words.by_sentence[1], best[0])
+    best = _best_sentences(reply, contexts, weight, {})
+    claims = (words.new, grams[0], min(words.shares), sum(best) / len(best))
     return (
         words.new,
         words.all,
@@ -77,8 +77,10 @@ def context_features(
         *grams,
         lcs(stems, contexts) / len(stems),
         *_copied(stems, contexts),
-        *words.by_sentence,
-        *best,
+        *_spread(words.shares),
+        words.shares[-1],
+        sum([share < WEAK for share in words.shares]) / len(words.shares),
+        *_spread(best),
         *_unsupported(reply.names, question, known.__contains__),
         *_unsupported(reply.numbers, question, lambda number: contexts.gives(number, reply)),
         log1p(sum(kinds.missing)),
@@ -87,8 +89,13 @@ def context_features(
         support(question.content, known, weight, NEUTRAL),
         len(known.keys() & reply.vocabulary.keys()) / len(known),
         log1p(len(contexts.stems)),
-        *(claims if answer.claims is reply else _claims(answer.claims, question, contexts, weight)),
+        *(claims if answer.claims is reply else _claims(answer, question, contexts, weight, best)),
     )
+
+
+def _spread(shares: Sequence[float]) -> tuple[float, float, float]:
+    """Mean, least and most."""
+    return sum(shares) / len(shares), min(shares), max(shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +106,14 @@ class _Words:
         new: IDF share of the words that are not in the question.
         all: IDF share of all words.
         content: Share of the new words that are no function words.
-        by_sentence: Of the shares of new words by sentence the mean, the least, the most, the last; then the share of
-            weak ones.
+        shares: IDF share of the new words of each sentence.
         gap: The most content words between two that the contexts contain.
     """
 
     new: float
     all: float
     content: float
-    by_sentence: tuple[float, float, float, float, float]
+    shares: list[float]
     gap: int
 
 
@@ -141,14 +147,14 @@ def _words(reply: StemmedText, question: StemmedText, contexts: StemmedText, wei
             if stem not in empty:
                 content += new
                 length += 1
-                longest = max(longest, length)
+                if length > longest:  # noqa: PLR1730 - a call costs more
+                    longest = length
         shares.append(ratio(found, whole, 1.0))
-    weak = sum([share < WEAK for share in shares])
     return _Words(
         new=ratio(new_found, new_whole, NEUTRAL),
         all=ratio(all_found, all_whole, NEUTRAL),
         content=ratio(content_found, content, NEUTRAL),
-        by_sentence=(sum(shares) / len(shares), min(shares), max(shares), shares[-1], weak / len(shares)),
+        shares=shares,
         gap=longest,
     )
 
@@ -177,7 +183,7 @@ def _kinds(
 ) -> _Kinds:
     asked, known, given, empty = question.vocabulary, contexts.vocabulary, reference.vocabulary, reply.function_stems
     found = whole = content_found = content = soft = trusted = 0.0
-    missing = list[float]()
+    missing, nearest = list[float](), contexts.nearest
     for stem in reply.vocabulary:
         if stem in asked:
             continue
@@ -194,7 +200,11 @@ def _kinds(
                 content_found += mass
             continue
         missing.append(mass)
-        soft += mass * likeliest(stem, contexts)
+        likeness = nearest.get(stem)
+        if likeness is None:
+            likeness = likeliest(stem, contexts)
+        if likeness:
+            soft += mass * likeness
         if stem in given:
             trusted += mass
     return _Kinds(
@@ -240,9 +250,22 @@ def _copied(stems: list[str], contexts: StemmedText) -> tuple[float, float]:
     return max(lengths, default=0) / len(stems), log1p(density)
 
 
-def _best_sentences(reply: StemmedText, contexts: StemmedText, weight: Weight) -> tuple[float, float, float]:
+def _best_sentences(
+    reply: StemmedText, contexts: StemmedText, weight: Weight, before: Mapping[tuple[str, ...], float]
+) -> list[float]:
+    """For each sentence the IDF share that the one sentence of the contexts has which has most of it.
+
+    Args:
+        reply: The sentences.
+        contexts: With at least one.
+        weight: IDF of a stem.
+        before: By its words the share of a sentence that is known already.
+    """
     where, best = contexts.where, list[float]()
-    for sentence in reply.sentences:
+    for (_, words), sentence in zip(reply.lines, reply.sentences, strict=True):
+        if words in before:
+            best.append(before[words])
+            continue
         found, whole = [0.0] * len(contexts.sentences), 0.0
         for stem in dict.fromkeys(sentence):
             mass = weight(stem)
@@ -250,7 +273,7 @@ def _best_sentences(reply: StemmedText, contexts: StemmedText, weight: Weight) -
             for number in where.get(stem, ()):
                 found[number] += mass
         best.append(ratio(max(found), whole))
-    return sum(best) / len(best), min(best), max(best)
+    return best
 
 
 def _unsupported(
@@ -262,14 +285,17 @@ def _unsupported(
 
 
 def _claims(
-    claims: StemmedText, question: StemmedText, contexts: StemmedText, weight: Weight
+    answer: JudgedAnswer, question: StemmedText, contexts: StemmedText, weight: Weight, best: list[float]
 ) -> tuple[float, float, float, float]:
+    claims = answer.claims
     if not claims.stems:
         return NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL
-    words = _words(claims, question, contexts, weight)
+    words, pairs = _words(claims, question, contexts, weight), list(pairwise(claims.stems))
+    before = dict(zip((written for _, written in answer.passage.lines), best, strict=True))
+    own = _best_sentences(claims, contexts, weight, before)
     return (
         words.new,
-        _grams(claims, question, contexts)[0],
-        words.by_sentence[1],
-        _best_sentences(claims, contexts, weight)[0],
+        ratio(sum(map(contexts.pairs.__contains__, pairs)), len(pairs), NEUTRAL),
+        min(words.shares),
+        sum(own) / len(own),
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from judgec.evidence.text import StemmedText, Trigrams
 
+MOST_NEAREST = 20_000  # stems whose likeness is kept with a text that stays for long
 Weight = Callable[[str], float]
 
 
@@ -44,7 +45,7 @@ def soft_support(stems: Iterable[str], passage: StemmedText, weight: Weight, emp
 def supports(stems: Iterable[str], passage: StemmedText, weight: Weight, empty: float) -> tuple[float, float, float]:
     """``support``, ``soft_support``, and the weight of the heaviest stem that is missing, in one pass."""
     found, soft, whole, heaviest = 0.0, 0.0, 0.0, 0.0
-    vocabulary = passage.vocabulary
+    vocabulary, nearest = passage.vocabulary, passage.nearest
     for stem in stems:
         mass = weight(stem)
         whole += mass
@@ -52,8 +53,11 @@ def supports(stems: Iterable[str], passage: StemmedText, weight: Weight, empty: 
             found += mass
             soft += mass
             continue
-        heaviest = max(heaviest, mass)
-        likeness = likeliest(stem, passage)
+        if mass > heaviest:  # noqa: PLR1730 - a call costs more
+            heaviest = mass
+        likeness = nearest.get(stem)
+        if likeness is None:
+            likeness = likeliest(stem, passage)
         if likeness:
             soft += mass * likeness
     return ratio(found, whole, empty), ratio(soft, whole, empty), heaviest
@@ -61,10 +65,13 @@ def supports(stems: Iterable[str], passage: StemmedText, weight: Weight, empty: 
 
 def likeliest(stem: str, passage: StemmedText) -> float:
     """How much the most similar stem of a passage resembles one that it does not have."""
-    likeness = passage.nearest.get(stem)
+    nearest = passage.nearest
+    likeness = nearest.get(stem)
     if likeness is None:
+        if len(nearest) >= MOST_NEAREST:
+            nearest.clear()
         candidates = passage.by_prefix.get(stem[:2], ()) if len(stem) > 3 else ()
-        likeness = passage.nearest[stem] = max([resemblance(stem, other) for other in candidates], default=0.0)
+        likeness = nearest[stem] = max([resemblance(stem, other) for other in candidates]) if candidates else 0.0
     return likeness
 
 

@@ -4,10 +4,10 @@ import re
 import unicodedata
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import chain, pairwise
 from threading import Lock
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import snowballstemmer
@@ -101,6 +101,8 @@ FUNCTION_WORDS = frozenset(_CLOSED_CLASS.split())
 _POINT_BITS = 21  # of a character's number in Unicode
 
 MAX_WORDS_CACHED = 400_000  # words with their stems; about 60 MB
+
+Value = TypeVar("Value")
 
 
 class _Stemmer(Protocol):
@@ -244,12 +246,10 @@ class Reader:
         stems = list(map(self._normalized.__getitem__, words))
         if None not in stems:
             return stems  # type: ignore[return-value]  # none of them is None
-        return list(map(self.stem, words))
+        return [self.stem(word) if one is None else one for one, word in zip(stems, words, strict=True)]
 
     def quantities(self, line: str) -> Iterator[tuple[str, Quantity]]:
         """The figures of a sentence that a unit follows, with what they amount to, in order."""
-        if not self._may_have_quantities(line):
-            return
         words = list(_WORD.finditer(line))
         folded = [self.folds[word.group()] for word in words]
         runs = number_runs(folded) if self.language == ENGLISH else zip(folded, range(1, len(folded) + 1), strict=True)
@@ -262,17 +262,15 @@ class Reader:
             if one is not None:
                 yield figure, one
 
-    def _may_have_quantities(self, line: str) -> bool:
+    def may_have_quantities(self, line: str, words: Sequence[str]) -> bool:
         """Whether a word that may begin a unit follows a figure: far cheaper than to read them."""
         if _DEGREE.search(line) is not None:
             return True
-        words = (_ASCII_WORD if line.isascii() else _WORD).findall(line)
         figure = False
-        for word in words:
+        for word, one in zip(words, map(self._normalized.__getitem__, words), strict=True):
             if figure and may_begin_unit(word):
                 return True
-            folded = self.folds[word]
-            figure = is_number(folded) or folded in NUMBER_WORDS
+            figure = one is None or is_number(one)
         return False
 
     def lines(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -393,6 +391,15 @@ class _Masks(dict[str, int]):
         return mask
 
 
+class once(cached_property[Value]):  # noqa: N801 - named as what it extends
+    """As ``cached_property``, which takes a lock in Python 3.11: two threads may compute the same value twice."""
+
+    def __get__(self, instance: object, owner: type | None = None) -> Value:  # type: ignore[override]  # of instances
+        """The value, computed now and kept."""
+        value = instance.__dict__[self.func.__name__] = self.func(instance)
+        return value
+
+
 class Trigrams(NamedTuple):
     """The character trigrams of a text.
 
@@ -463,7 +470,7 @@ class StemmedText:
         self.refusing: dict[int, tuple[bool, ...]] = {}
         """For each sentence whether it refuses, by the version of the definitions, as far as somebody has asked."""
 
-    @cached_property
+    @once
     def vocabulary(self) -> dict[str, int]:
         """Each stem with its count, in order of first use (a set's order would change between processes)."""
         return dict(Counter(self.stems))
@@ -473,24 +480,28 @@ class StemmedText:
         """Stems of its language's function words."""
         return self.reader.function_stems
 
-    @cached_property
+    @once
     def content(self) -> dict[str, None]:
         """Stems that are not function words, in order of first use."""
         empty = self.function_stems
         return {word: None for word in self.vocabulary if word not in empty}
 
-    @cached_property
+    @once
     def numbers(self) -> dict[str, None]:
         """The figures, in order of first use."""
         return {word: None for word in self.vocabulary if word[0].isdigit()}
 
-    @cached_property
+    @once
     def quantities(self) -> dict[str, tuple[Quantity, ...]]:
         """Of each figure that a unit follows what it amounts to, everywhere that it does."""
         found: dict[str, tuple[Quantity, ...]] = {}
-        texts = self.quotes or tuple(line for line, _ in self.lines)
-        for text, stems in zip(texts, self.sentences, strict=True) if self.units and self.numbers else ():
-            for figure, one in self.reader.quantities(text) if any(map(is_number, stems)) else ():
+        if not self.units or not self.numbers:
+            return found
+        reader, texts = self.reader, self.quotes or tuple(line for line, _ in self.lines)
+        for text, (_, words), stems in zip(texts, self.lines, self.sentences, strict=True):
+            if self.numbers.keys().isdisjoint(stems) or not reader.may_have_quantities(text, words):
+                continue
+            for figure, one in reader.quantities(text):
                 if one not in found.get(figure, ()):
                     found[figure] = (*found.get(figure, ()), one)
         return found
@@ -517,18 +528,18 @@ class StemmedText:
             return any(same_ratio(one, figure) for one in theirs for figure in self.numbers if figure not in mine)
         return any(same_ratio(one, number) for one in ratios(mine))
 
-    @cached_property
+    @once
     def months(self) -> dict[str, None]:
         """The months, in order of first use."""
         return {word: None for word in self.vocabulary if word in _MONTH_NAMES}
 
-    @cached_property
+    @once
     def names(self) -> dict[str, None]:
         """Stems of words written with a capital, a sentence's first word and function words aside."""
         named = self.reader.named.__getitem__
         return dict.fromkeys([stem for _, words in self.lines for stem in map(named, words[1:]) if stem is not None])
 
-    @cached_property
+    @once
     def written(self) -> dict[str, str]:
         """For each stem the word as first written; a number that was written in words has none."""
         found: dict[str, str] = {}
@@ -536,17 +547,17 @@ class StemmedText:
             found.update(zip(reversed(self.reader.written_stems(words)), reversed(words), strict=True))
         return found
 
-    @cached_property
+    @once
     def masks(self) -> dict[str, int]:
         """For each stem the bits of its positions, for bit-parallel comparison; index, do not iterate."""
         return _Masks(self.stems)
 
-    @cached_property
+    @once
     def pairs(self) -> frozenset[tuple[str, str]]:
         """Each two stems that stand beside one another."""
         return frozenset(pairwise(self.stems))
 
-    @cached_property
+    @once
     def where(self) -> dict[str, list[int]]:
         """For each stem the sentences that contain it, ascending."""
         found: dict[str, list[int]] = {}
@@ -555,7 +566,7 @@ class StemmedText:
                 found.setdefault(word, []).append(number)
         return found
 
-    @cached_property
+    @once
     def by_prefix(self) -> dict[str, list[str]]:
         """Stems by their first two characters: the candidates of a soft match."""
         index: dict[str, list[str]] = {}
@@ -567,12 +578,12 @@ class StemmedText:
                 index[prefix] = [word]
         return index
 
-    @cached_property
+    @once
     def compact(self) -> str:
         """The stems written together, for matches across different spacing."""
         return "".join(self.stems)
 
-    @cached_property
+    @once
     def character_trigrams(self) -> Trigrams:
         """Character trigrams over the stems with single spaces."""
         return Trigrams.of(f" {' '.join(self.stems)} ")
@@ -628,6 +639,12 @@ class Library:
         sentences = [sentence for part in parts for sentence in part.sentences]
         size = sum(part.size for part in parts)
         return StemmedText(lines, size, quotes, self.reader, units=self.units, sentences=sentences)
+
+
+@lru_cache(maxsize=4)
+def library_of(language: str, definitions: int) -> Library:
+    """The one library of a language in this process: texts that come again in later items are known."""
+    return Library(definitions=definitions, language=language)
 
 
 def read(text: str, reader: Reader = _ENGLISH, *, units: bool = True) -> StemmedText:

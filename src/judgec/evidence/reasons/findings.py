@@ -29,7 +29,8 @@ class Share:
     @property
     def value(self) -> float:
         """The share that was found; 1 of nothing."""
-        return len(self.found) / self.whole if self.whole else 1.0
+        found, missing = len(self.found), len(self.missing)
+        return found / (found + missing) if found or missing else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +130,12 @@ def shorten(text: str) -> str:
 
 def share(stems: Iterable[str], known: Collection[str], written: dict[str, str]) -> Share:
     """Which of ``stems`` are ``known``."""
-    found, missing = list[str](), list[str]()
+    found, missing, as_written = list[str](), list[str](), written.get
     for one in stems:
-        (found if one in known else missing).append(written.get(one, one))
+        if one in known:
+            found.append(as_written(one, one))
+        else:
+            missing.append(as_written(one, one))
     return Share(tuple(found), tuple(missing))
 
 
