@@ -1,6 +1,7 @@
 """``judgec judge`` on items that are all known: items a second, and what memory does from 10,000 to a million."""
 
 import argparse
+import gc
 import json
 import os
 import subprocess
@@ -12,9 +13,12 @@ from pathlib import Path
 
 from benchmarks import judging_world as world
 from benchmarks.figures import table
+from judgec.evidence.model import EvidenceModel
+from judgec.evidence.text import library_of
 from judgec.records.label import Item
 from judgec.store.journal.facts import Facts
 from judgec.store.journal.journal import Journal
+from judgec.store.labels import read_labels
 from judgec.store.stream.pieces import open_items
 
 FEATURES = "all features of the evidence and 128 trees"
@@ -56,6 +60,26 @@ def first_pass(options: argparse.Namespace) -> Iterator[str]:
     yield f"{count} new clapnq items a repeat, {FEATURES}, verdicts from an endpoint without latency; medians."
     yield ""
     yield from table(("", "judgments/s"), [("a CPU second", f"{by_cpu:,.0f}"), ("by the clock", f"{by_clock:,.0f}")])
+
+
+def evidence(options: argparse.Namespace) -> Iterator[str]:
+    """Features and parts of clapnq's items alone, in this process: of new texts, and of texts that come again."""
+    labels, rows = read_labels(str(world.LABELS)), []
+    model = EvidenceModel.fit(labels.items, labels.task)
+    gc.freeze()  # as judgec judge does
+    for what, forget in (("new texts", True), ("texts that were read before", False)):
+        taken = []
+        for _ in range(1 + 3 * options.repeats):
+            if forget:
+                library_of.cache_clear()
+            begun = time.process_time()
+            model.observe(labels.items)
+            taken.append(time.process_time() - begun)
+        rates = sorted(len(labels.items) / seconds for seconds in taken[1:])
+        rows.append((what, f"{rates[len(rates) // 2]:,.0f}", f"{rates[-1]:,.0f}"))
+    yield f"{len(labels.items)} clapnq items, {len(model.names)} features with the parts of reasons, one process."
+    yield ""
+    yield from table(("", "items a CPU second, median", "best"), rows)
 
 
 def from_journal(options: argparse.Namespace) -> Iterator[str]:

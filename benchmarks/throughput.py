@@ -1,8 +1,8 @@
 """How many judgments a second, against others and against the client alone; memory; what survives being killed.
 
-``python -m benchmarks.throughput [clients latency first journal kills storm]``, in the project's root, writes a section
-a part into ``throughput.md``, each figure measured in the same run as what it is compared with. ragelo needs an
-environment of its own: ``--ragelo PYTHON`` names one that has ragelo 0.7.0.
+``python -m benchmarks.throughput [clients latency evidence first journal kills storm]``, in the project's root, writes
+a section a part into ``throughput.md``, each figure measured in the same run as what it is compared with. ragelo needs
+an environment of its own: ``--ragelo PYTHON`` names one that has ragelo 0.7.0.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import orjson
 
 from benchmarks import judging_world as world
 from benchmarks.figures import measured_on, table, write
-from benchmarks.journaled import first_pass, from_journal
+from benchmarks.journaled import evidence, first_pass, from_journal
 from benchmarks.survival import kills, storm
 from judgec.judges.bulk import judge_items
 from judgec.judges.judge import CompiledJudge
@@ -244,10 +244,17 @@ def _contestants(
     yield "openai loop", len(tenth), lambda: asyncio.run(bare_openai(url, tenth, in_flight))
 
 
+def paid_for(act: Callable[[], object], count: int) -> tuple[float, float]:
+    """A second's calls, and the microseconds of processor time a call."""
+    begun = time.process_time()
+    by_clock = rate(act, count)
+    return by_clock, 1e6 * (time.process_time() - begun) / count
+
+
 def latency(options: argparse.Namespace) -> Iterator[str]:
     """An endpoint that takes its time: is there always something in flight?"""
     rows = []
-    for seconds in (0.05, 0.4):
+    for seconds in (0.0, 0.05, 0.2, 0.4):
         with tempfile.TemporaryDirectory() as home, world.server(seconds) as url:
             items, judge = world.make_judge(Path(home), calibrated=False)
             many = [world.item(items, n) for n in range(options.items)]
@@ -257,21 +264,26 @@ def latency(options: argparse.Namespace) -> Iterator[str]:
             door, found = door_of(new_lm(url, None)), []
             gc.freeze()  # as judgec judge does; for both
             for _ in range(options.repeats):
-                mine = rate(partial(ours, url, many, judge, BUSY), len(many))
-                loop = rate(lambda: asyncio.run(plain(door, chats, BUSY)), len(many))  # noqa: B023 - called here
-                found.append((mine / loop, mine, loop))
+                mine = paid_for(partial(ours, url, many, judge, BUSY), len(many))
+                loop = paid_for(lambda: asyncio.run(plain(door, chats, BUSY)), len(many))  # noqa: B023 - called here
+                found.append((mine[0] / loop[0], mine, loop))
         ratio, mine, loop = sorted(found)[len(found) // 2]
         repeats = ", ".join(f"{one:.2f}" for one, _, _ in found)
-        most = f"{BUSY / seconds:,.0f}"
-        rows.append((f"{1000 * seconds:.0f} ms", most, f"{loop:,.0f}", f"{mine:,.0f}", f"{ratio:.2f}", repeats))
+        most = f"{BUSY / seconds:,.0f}" if seconds else "-"
+        cpu = [f"{statistics.median(used):,.0f}" for used in zip(*((p[1], m[1]) for _, m, p in found), strict=True)]
+        rates = (f"{loop[0]:,.0f}", f"{mine[0]:,.0f}", f"{ratio:.2f}", repeats)
+        rows.append((f"{1000 * seconds:.0f} ms", most, *rates, *cpu))
     yield f"{BUSY} in flight, {options.items} judgments, journaled; the repeat with the median ratio."
+    yield "CPU is processor time a call, in microseconds, the median of the repeats: it includes prompts and verdicts."
     yield ""
-    yield from table(("a call", "possible/s", "plain loop/s", "judgec/s", "ratio", "ratios of all repeats"), rows)
+    header = ("a call", "possible/s", "plain loop/s", "judgec/s", "ratio", "ratios of all repeats")
+    yield from table((*header, "CPU, plain loop", "CPU, judgec"), rows)
 
 
 PARTS: dict[str, tuple[str, Callable[[argparse.Namespace], Iterator[str]]]] = {
     "clients": ("An endpoint without latency", clients),
     "latency": ("An endpoint that takes its time", latency),
+    "evidence": ("Evidence alone", evidence),
     "first": ("A first pass: evidence, calls, calibration", first_pass),
     "journal": ("Everything in the journal; memory", from_journal),
     "kills": ("Killed at random moments", kills),

@@ -1,3 +1,4 @@
+import gc
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel, Idf
+from judgec.evidence.text import library_of
 from judgec.records.label import Item, Text
 
 FULL = Item(
@@ -96,6 +98,28 @@ def test_transform_any_text_is_finite_and_repeatable(
     row = model.transform([Item("x", "q", inputs)])
     assert np.isfinite(row).all()
     np.testing.assert_array_equal(row, model.transform([Item("x", "q", inputs)]))
+
+
+def test_transform_leaves_the_search_for_cycles_as_it_was() -> None:
+    model, running = EvidenceModel.fit([FULL]), gc.isenabled()
+    try:
+        for wanted in (True, False):
+            (gc.enable if wanted else gc.disable)()
+            model.transform([FULL])
+            assert gc.isenabled() is wanted
+    finally:
+        (gc.enable if running else gc.disable)()
+
+
+def test_transform_of_texts_that_come_again_is_the_same_bits() -> None:
+    model = EvidenceModel.fit([FULL, BARE])
+    library_of.cache_clear()
+    first = model.observe([FULL, BARE, EMPTY])
+
+    features, parts = model.observe([EMPTY, BARE, FULL])
+
+    assert features[::-1].tobytes() == first[0].tobytes()
+    assert parts[::-1] == first[1]
 
 
 def test_transform_very_long_contexts_stays_linear_enough() -> None:

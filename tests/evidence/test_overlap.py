@@ -17,6 +17,7 @@ from judgec.evidence.overlap import (
     resemblance,
     soft_support,
     support,
+    supports,
 )
 from judgec.evidence.text import Trigrams, read
 
@@ -82,6 +83,18 @@ def test_soft_support_near_word_counts_by_its_resemblance() -> None:
     assert resemblance("european", "europ") == pytest.approx(8 / 11)
     assert soft_support(["european"], passage, lambda _: 1.0, 0.0) == pytest.approx(8 / 11)
     assert soft_support(["walrus"], passage, lambda _: 1.0, 0.0) == 0.0
+
+
+@given(WORDS, WORDS)
+def test_supports_are_support_soft_support_and_the_heaviest_that_is_missing(a: list[str], b: list[str]) -> None:
+    passage = read(" ".join(b))
+    missing = [weight_two_for_bee(stem) for stem in a if stem not in passage.vocabulary]
+
+    assert supports(a, passage, weight_two_for_bee, 0.25) == (
+        support(a, passage.vocabulary, weight_two_for_bee, 0.25),
+        soft_support(a, passage, weight_two_for_bee, 0.25),
+        max(missing, default=0.0),
+    )
 
 
 def test_resemblance_below_one_half_or_far_apart_in_length_is_zero() -> None:

@@ -5,7 +5,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgec.evidence.numerals import fold_number_words
-from judgec.evidence.text import Library, clean, read, stem
+from judgec.evidence.text import (
+    _ASCII_WORD,
+    _SENTENCE_END,
+    _SPACED_SENTENCE_END,
+    _WORD,
+    Library,
+    clean,
+    read,
+    reader_of,
+    stem,
+)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +121,56 @@ def test_library_several_texts_are_read_as_one() -> None:
     library = Library()
     assert library.read(("A b.", "C d")).stems == ["a", "b", "c", "d"]
     assert library.read(()).stems == []
+
+
+@given(st.text(alphabet="aZ09'._-,%° \n\t;?!", max_size=40))
+def test_quick_patterns_for_ascii_find_the_words_and_sentences_that_the_others_find(text: str) -> None:
+    plain = text.replace("°", "")
+    assert _ASCII_WORD.findall(plain) == _WORD.findall(plain)
+    assert _SPACED_SENTENCE_END.split(text) == _SENTENCE_END.split(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "5",
+                "five",
+                "II",
+                "one",
+                "hundred",
+                "and",
+                "km",
+                "m2",
+                "km/h",
+                "%",
+                "°C",
+                "-",
+                "in",
+                "quadratmeter",
+                "square",
+                "feet",
+                "3.5",
+                "21st",
+                "Wh",
+                "per",
+                "hour",
+                "Grad",
+                "Celsius",
+            ]
+        ),
+        max_size=8,
+    ),
+    st.sampled_from(["english", "german"]),
+)
+def test_a_sentence_that_is_passed_over_has_no_quantity(words: list[str], language: str) -> None:
+    reader = reader_of(language)
+    for line, found in reader.lines(" ".join(words)):
+        if not reader.may_have_quantities(line, found):
+            assert list(reader.quantities(line)) == []
+
+
+def test_words_as_written_are_the_first_of_each_stem() -> None:
+    text = read("Two cities. The city grew; two men built Cities.")
+
+    assert (text.written["citi"], text.written["grew"], text.written["two"]) == ("cities", "grew", "Two")

@@ -15,7 +15,18 @@ import pytest
 from dspy import lm15
 
 from judgec.errors import BudgetError, ServiceError
-from judgec.lm.executor import CHUNK, HAND_OVER, IN_FLIGHT, Executor, Progress, Reply, Request, _loop, _Window
+from judgec.lm.executor import (
+    CHUNK,
+    COLLECT_EVERY,
+    HAND_OVER,
+    IN_FLIGHT,
+    Executor,
+    Progress,
+    Reply,
+    Request,
+    _loop,
+    _Window,
+)
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal
 from tests.lm.backends import Scripted, fails
@@ -38,6 +49,36 @@ def test_run_answers_every_request_once_and_again_from_the_journal(tmp_path: Pat
     assert [reply.cached for reply in first] == [False] * 600
     assert [(reply.key, reply.text, reply.cached) for reply in again] == [(n, REPLY, True) for n in range(600)]
     assert (usage.spent.calls, usage.spent.journaled) == (600, 600)
+
+
+def test_run_searches_for_cycles_seldom_and_leaves_the_threshold_as_it_was() -> None:
+    seen = set[int]()
+
+    def act(_number: int, _request: object) -> str:
+        seen.add(gc.get_threshold()[0])
+        return REPLY
+
+    before = gc.get_threshold()
+    one, other = Executor(make(Scripted(act))).run(requests(9)), Executor(make(Scripted(act))).run(requests(9))
+    next(one)
+    next(other)
+    one.close()
+    still = gc.get_threshold()
+    list(other)
+
+    assert seen == {COLLECT_EVERY}
+    assert still == (COLLECT_EVERY, *before[1:])
+    assert gc.get_threshold() == before
+
+
+def test_run_leaves_a_search_for_cycles_off_that_is_off() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(0, *before[1:])
+    try:
+        list(Executor(make(Scripted())).run(requests(3)))
+        assert gc.get_threshold() == (0, *before[1:])
+    finally:
+        gc.set_threshold(*before)
 
 
 @PLACES

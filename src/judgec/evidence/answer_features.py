@@ -84,7 +84,9 @@ _REFUSAL_CUES = (
     ),
 )
 _EMPTY_CUES = ("i ", "we ", "my ", "given", "provided", "retrieved", "supplied", "at hand", "in front", "available")
-"""One of these is in every refusal; looking for them first is far cheaper than the pattern."""
+_ABSENT_CUES = ("no", "n't", "neither", "beyond", "outside", "missing", "absent", "only fragments", "other")
+"""One of these is in every refusal, of the second kind one of both; looking for them first is far cheaper than the
+pattern."""
 
 _GREETING = re.compile(
     r"\W*(?:sure|certainly|of course|absolutely|okay|great question|good question|"
@@ -105,6 +107,9 @@ _ATTRIBUTION = re.compile(
 )
 _OFFER_CUES = ("happy", "glad", "pleased", "hope", "let me", "feel free")
 _ATTRIBUTION_CUES = ("based", "according", "as stated", "as mentioned", "as described", "from ")
+_ATTRIBUTED_CUES = (
+    *("document", "context", "passage", "text", "article", "information", "source", "content", "material"),
+)
 
 ANSWER_NAMES = (
     "length",
@@ -166,9 +171,38 @@ def refuses(sentence: str, definitions: int = VERSION, tongue: Tongue = NOTHING)
         return True
     if any(cue in sentence for cue in _REFUSAL_CUES) and _REFUSAL.search(sentence) is not None:
         return True
-    if definitions == 1:
-        return False
-    return any(cue in sentence for cue in _EMPTY_CUES) and _EMPTY_HANDS.search(sentence) is not None
+    return definitions > 1 and _may_be_empty(sentence) and _EMPTY_HANDS.search(sentence) is not None
+
+
+def _may_be_empty(said: str) -> bool:
+    return any(cue in said for cue in _EMPTY_CUES) and any(cue in said for cue in _ABSENT_CUES)
+
+
+def refusing(passage: StemmedText, definitions: int = VERSION, like: StemmedText | None = None) -> tuple[bool, ...]:
+    """For each sentence of a text whether it refuses; found once a text.
+
+    Args:
+        passage: The text.
+        definitions: As ``refuses`` has them.
+        like: A text of the same language that has most of these sentences.
+    """
+    known = passage.refusing.get(definitions)
+    if known is None and like is not None:
+        before = dict(zip((line for line, _ in like.lines), refusing(like, definitions), strict=True))
+        tongue = passage.reader.tongue
+        known = tuple(
+            [before[line] if line in before else refuses(line, definitions, tongue) for line, _ in passage.lines]
+        )
+        passage.refusing[definitions] = known
+    if known is None:
+        tongue, lines = passage.reader.tongue, [line for line, _ in passage.lines]
+        said = "\n".join(lines)
+        if tongue.refusal is not None or any(cue in said for cue in _REFUSAL_CUES) or _may_be_empty(said):
+            known = tuple([refuses(line, definitions, tongue) for line in lines])
+        else:  # what no sentence can have
+            known = (False,) * len(lines)
+        passage.refusing[definitions] = known
+    return known
 
 
 def without_courtesies(text: str) -> str:
@@ -180,7 +214,7 @@ def without_courtesies(text: str) -> str:
     bare = text[greeting.end() :] if greeting else text
     if any(cue in low for cue in _OFFER_CUES):
         bare = _OFFER.sub(" ", bare)
-    if any(cue in low for cue in _ATTRIBUTION_CUES):
+    if any(cue in low for cue in _ATTRIBUTION_CUES) and any(cue in low for cue in _ATTRIBUTED_CUES):
         bare = _ATTRIBUTION.sub(" ", bare)
     return bare
 
@@ -188,15 +222,11 @@ def without_courtesies(text: str) -> str:
 def read_answer(text: str, library: Library) -> JudgedAnswer:
     """``text`` with its refusals and courtesies found."""
     passage = library.read(text)
-    refused = tuple(refuses(line, library.definitions, library.reader.tongue) for line, _ in passage.lines)
+    refused = refusing(passage, library.definitions)
     bare = without_courtesies(text)
     claims = passage if bare == text else read(bare, library.reader, units=library.units)
     if bare != text or any(refused):
-        kept = [
-            i
-            for i, (line, _) in enumerate(claims.lines)
-            if not refuses(line, library.definitions, library.reader.tongue)
-        ]
+        kept = [i for i, refuse in enumerate(refusing(claims, library.definitions, passage)) if not refuse]
         lines, quotes = [claims.lines[i] for i in kept], [claims.quotes[i] for i in kept]
         sentences = [claims.sentences[i] for i in kept]
         claims = StemmedText(lines, 0, quotes, library.reader, units=library.units, sentences=sentences)
@@ -216,12 +246,12 @@ def answer_features(answer: JudgedAnswer, question: StemmedText, weight: Weight)
         4.0 * refusal * (1.0 - refusal),
         answer.courtesy,
         support(question.content, reply.vocabulary, weight, 0.5),
-        sum(1 for stem in reply.vocabulary if stem not in asked) / n_stems,
+        len(reply.vocabulary.keys() - asked.keys()) / n_stems,
         1.0 - n_stems / n_words,
         log1p(len(reply.numbers)),
         log1p(len(reply.names)),
         len(reply.names) / n_stems,
-        sum(map(len, reply.stems)) / n_words / 10.0,
+        len(reply.compact) / n_words / 10.0,
         *_gives(reply, question),
         float(text[-1:].isalnum()),
         float(text[:1].islower()),
@@ -253,13 +283,11 @@ def _gives(reply: StemmedText, question: StemmedText) -> tuple[float, float, flo
     for.
     """
     asked = question.vocabulary
-    number = any(figure not in asked for figure in reply.numbers)
-    name = any(word not in asked for word in reply.names)
     wants = _wants(question.reader)
     polar = bool(question.stems) and question.stems[0] in wants.polar
     return (
-        (1.0 if number else -1.0) if any(word in asked for word in wants.number) else 0.0,
-        (1.0 if name else -1.0) if any(word in asked for word in wants.name) else 0.0,
+        0.0 if wants.number.isdisjoint(asked) else 1.0 if reply.numbers.keys() - asked.keys() else -1.0,
+        0.0 if wants.name.isdisjoint(asked) else 1.0 if reply.names.keys() - asked.keys() else -1.0,
         (1.0 if reply.stems[0] in wants.says else -1.0) if polar else 0.0,
     )
 

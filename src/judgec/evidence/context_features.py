@@ -1,10 +1,12 @@
 """Support of an answer in its contexts: what it adds to the question must stand in the passages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from math import log1p
 
 from judgec.evidence.answer_features import JudgedAnswer
-from judgec.evidence.overlap import Weight, fragments, gram_orders, lcs, ratio, soft_support, support
+from judgec.evidence.overlap import Weight, fragments, lcs, likeliest, ratio, support
 from judgec.evidence.text import StemmedText
 
 NEUTRAL = 0.5  # a share of nothing: neither supported nor unsupported
@@ -58,60 +60,187 @@ def context_features(
     ``reference`` may be empty.
     """
     reply, known = answer.passage, contexts.vocabulary
-    stems, empty = reply.stems, reply.function_stems
-    new = _new(reply, question)
-    types = dict.fromkeys(new)
-    missing = [stem for stem in new if stem not in known]
-    support_new = support(new, known, weight, NEUTRAL)
+    stems = reply.stems
+    words = _words(reply, question, contexts, weight)
+    kinds = _kinds(reply, question, contexts, reference, weight)
     grams = _grams(reply, question, contexts)
-    by_sentence = _by_sentence(reply, question, contexts, weight)
-    best = _best_sentences(reply, contexts, weight)
-    claims = (support_new, grams[0], by_sentence[1], best[0])
+    best = _best_sentences(reply, contexts, weight, {})
+    claims = (words.new, grams[0], min(words.shares), sum(best) / len(best))
     return (
-        support_new,
-        support(stems, known, weight, NEUTRAL),
-        support(types, known, weight, NEUTRAL),
-        support((stem for stem in new if stem not in empty), known, _one, NEUTRAL),
-        support([stem for stem in types if stem not in empty], known, weight, NEUTRAL),
-        soft_support(types, contexts, weight, NEUTRAL),
-        support(types, known.keys() | reference.vocabulary.keys(), weight, NEUTRAL),
+        words.new,
+        words.all,
+        kinds.all,
+        words.content,
+        kinds.content,
+        kinds.soft,
+        kinds.trusted,
         *grams,
         lcs(stems, contexts) / len(stems),
         *_copied(stems, contexts),
-        *by_sentence,
-        *best,
+        *_spread(words.shares),
+        words.shares[-1],
+        sum([share < WEAK for share in words.shares]) / len(words.shares),
+        *_spread(best),
         *_unsupported(reply.names, question, known.__contains__),
         *_unsupported(reply.numbers, question, lambda number: contexts.gives(number, reply)),
-        log1p(sum([weight(stem) for stem in types if stem not in known])),
-        max((weight(stem) for stem in missing), default=0.0),
-        log1p(_longest_gap(stems, contexts)),
+        log1p(sum(kinds.missing)),
+        max(kinds.missing, default=0.0),
+        log1p(words.gap),
         support(question.content, known, weight, NEUTRAL),
-        sum(1 for stem in known if stem in reply.vocabulary) / len(known),
+        len(known.keys() & reply.vocabulary.keys()) / len(known),
         log1p(len(contexts.stems)),
-        *(claims if answer.claims is reply else _claims(answer.claims, question, contexts, weight)),
+        *(claims if answer.claims is reply else _claims(answer, question, contexts, weight, best)),
     )
 
 
-def _one(_stem: str) -> float:
-    return 1.0
+def _spread(shares: Sequence[float]) -> tuple[float, float, float]:
+    """Mean, least and most."""
+    return sum(shares) / len(shares), min(shares), max(shares)
 
 
-def _new(passage: StemmedText, question: StemmedText) -> list[str]:
-    return [stem for stem in passage.stems if stem not in question.vocabulary]
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the contexts have of an answer word by word.
+
+    Args:
+        new: IDF share of the words that are not in the question.
+        all: IDF share of all words.
+        content: Share of the new words that are no function words.
+        shares: IDF share of the new words of each sentence.
+        gap: The most content words between two that the contexts contain.
+    """
+
+    new: float
+    all: float
+    content: float
+    shares: list[float]
+    gap: int
+
+
+def _words(reply: StemmedText, question: StemmedText, contexts: StemmedText, weight: Weight) -> _Words:
+    """One pass over an answer with at least one word: each sum has its terms in the order of the words."""
+    asked, known, empty = question.vocabulary, contexts.vocabulary, reply.function_stems
+    all_found = all_whole = new_found = new_whole = 0.0
+    content_found = content = longest = length = 0
+    shares = list[float]()
+    for sentence in reply.sentences:
+        found = whole = 0.0
+        for stem in sentence:
+            mass = weight(stem)
+            all_whole += mass
+            new = stem not in asked
+            if stem in known:
+                all_found += mass
+                length = 0
+                if new:
+                    new_whole += mass
+                    new_found += mass
+                    whole += mass
+                    found += mass
+                    if stem not in empty:
+                        content += 1
+                        content_found += 1
+                continue
+            if new:
+                new_whole += mass
+                whole += mass
+            if stem not in empty:
+                content += new
+                length += 1
+                if length > longest:  # noqa: PLR1730 - a call costs more
+                    longest = length
+        shares.append(ratio(found, whole, 1.0))
+    return _Words(
+        new=ratio(new_found, new_whole, NEUTRAL),
+        all=ratio(all_found, all_whole, NEUTRAL),
+        content=ratio(content_found, content, NEUTRAL),
+        shares=shares,
+        gap=longest,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """What the contexts have of an answer's distinct words, those of the question aside.
+
+    Args:
+        all: IDF share of all.
+        content: The same, function words aside.
+        soft: A missing one counts as much as its most similar one resembles it.
+        trusted: Of contexts and reference together.
+        missing: Weights of those that they do not have.
+    """
+
+    all: float
+    content: float
+    soft: float
+    trusted: float
+    missing: list[float]
+
+
+def _kinds(
+    reply: StemmedText, question: StemmedText, contexts: StemmedText, reference: StemmedText, weight: Weight
+) -> _Kinds:
+    asked, known, given, empty = question.vocabulary, contexts.vocabulary, reference.vocabulary, reply.function_stems
+    found = whole = content_found = content = soft = trusted = 0.0
+    missing, nearest = list[float](), contexts.nearest
+    for stem in reply.vocabulary:
+        if stem in asked:
+            continue
+        mass = weight(stem)
+        whole += mass
+        full = stem not in empty
+        if full:
+            content += mass
+        if stem in known:
+            found += mass
+            soft += mass
+            trusted += mass
+            if full:
+                content_found += mass
+            continue
+        missing.append(mass)
+        likeness = nearest.get(stem)
+        if likeness is None:
+            likeness = likeliest(stem, contexts)
+        if likeness:
+            soft += mass * likeness
+        if stem in given:
+            trusted += mass
+    return _Kinds(
+        all=ratio(found, whole, NEUTRAL),
+        content=ratio(content_found, content, NEUTRAL),
+        soft=ratio(soft, whole, NEUTRAL),
+        trusted=ratio(trusted, whole, NEUTRAL),
+        missing=missing,
+    )
 
 
 def _grams(reply: StemmedText, question: StemmedText, contexts: StemmedText) -> tuple[float, float, float, float]:
     """Share of the answer's bigrams, of those not in the question, of its trigrams and 4-grams in the
     contexts.
     """
-    orders = gram_orders(reply.stems, contexts)
-    pairs = orders[1:]
-    fresh = [order for order, old in zip(pairs, gram_orders(reply.stems, question)[1:], strict=True) if old < 2]
+    stems, masks = reply.stems, contexts.masks
+    pairs = list(pairwise(stems))
+    hits = list(map(contexts.pairs.__contains__, pairs))
+    fresh = [hit for hit, old in zip(hits, map(question.pairs.__contains__, pairs), strict=True) if not old]
+    two, three, threes, fours = 0, 0, 0, 0
+    for place, hit in enumerate(hits):
+        if not hit:
+            two = three = 0
+            continue
+        mask = masks[stems[place + 1]]
+        if three and (three << 1) & mask:
+            fours += 1
+        three = (two << 1) & mask if two else 0
+        if three:
+            threes += 1
+        two = (masks[stems[place]] << 1) & mask
     return (
-        ratio(sum([order >= 2 for order in pairs]), len(pairs), NEUTRAL),
-        ratio(sum([order >= 2 for order in fresh]), len(fresh), NEUTRAL),
-        ratio(sum([order >= 3 for order in pairs]), len(pairs) - 1, NEUTRAL),
-        ratio(sum([order >= 4 for order in pairs]), len(pairs) - 2, NEUTRAL),
+        ratio(sum(hits), len(pairs), NEUTRAL),
+        ratio(sum(fresh), len(fresh), NEUTRAL),
+        ratio(threes, len(pairs) - 1, NEUTRAL),
+        ratio(fours, len(pairs) - 2, NEUTRAL),
     )
 
 
@@ -121,28 +250,30 @@ def _copied(stems: list[str], contexts: StemmedText) -> tuple[float, float]:
     return max(lengths, default=0) / len(stems), log1p(density)
 
 
-def _by_sentence(
-    reply: StemmedText, question: StemmedText, contexts: StemmedText, weight: Weight
-) -> tuple[float, float, float, float, float]:
-    asked, known = question.vocabulary, contexts.vocabulary
-    shares = [
-        support([stem for stem in sentence if stem not in asked], known, weight, 1.0) for sentence in reply.sentences
-    ]
-    weak = sum(1 for share in shares if share < WEAK)
-    return sum(shares) / len(shares), min(shares), max(shares), shares[-1], weak / len(shares)
+def _best_sentences(
+    reply: StemmedText, contexts: StemmedText, weight: Weight, before: Mapping[tuple[str, ...], float]
+) -> list[float]:
+    """For each sentence the IDF share that the one sentence of the contexts has which has most of it.
 
-
-def _best_sentences(reply: StemmedText, contexts: StemmedText, weight: Weight) -> tuple[float, float, float]:
+    Args:
+        reply: The sentences.
+        contexts: With at least one.
+        weight: IDF of a stem.
+        before: By its words the share of a sentence that is known already.
+    """
     where, best = contexts.where, list[float]()
-    for sentence in reply.sentences:
-        found, whole = dict[int, float](), 0.0
+    for (_, words), sentence in zip(reply.lines, reply.sentences, strict=True):
+        if words in before:
+            best.append(before[words])
+            continue
+        found, whole = [0.0] * len(contexts.sentences), 0.0
         for stem in dict.fromkeys(sentence):
             mass = weight(stem)
             whole += mass
             for number in where.get(stem, ()):
-                found[number] = found.get(number, 0.0) + mass
-        best.append(ratio(max(found.values(), default=0.0), whole))
-    return sum(best) / len(best), min(best), max(best)
+                found[number] += mass
+        best.append(ratio(max(found), whole))
+    return best
 
 
 def _unsupported(
@@ -153,24 +284,18 @@ def _unsupported(
     return ratio(lost, len(fresh)), log1p(lost)
 
 
-def _longest_gap(stems: list[str], contexts: StemmedText) -> int:
-    """The most content words between two that the contexts contain."""
-    longest = length = 0
-    empty = contexts.function_stems
-    for stem in stems:
-        length = 0 if stem in contexts.vocabulary else length + (stem not in empty)
-        longest = max(longest, length)
-    return longest
-
-
 def _claims(
-    claims: StemmedText, question: StemmedText, contexts: StemmedText, weight: Weight
+    answer: JudgedAnswer, question: StemmedText, contexts: StemmedText, weight: Weight, best: list[float]
 ) -> tuple[float, float, float, float]:
+    claims = answer.claims
     if not claims.stems:
         return NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL
+    words, pairs = _words(claims, question, contexts, weight), list(pairwise(claims.stems))
+    before = dict(zip((written for _, written in answer.passage.lines), best, strict=True))
+    own = _best_sentences(claims, contexts, weight, before)
     return (
-        support(_new(claims, question), contexts.vocabulary, weight, NEUTRAL),
-        _grams(claims, question, contexts)[0],
-        _by_sentence(claims, question, contexts, weight)[1],
-        _best_sentences(claims, contexts, weight)[0],
+        words.new,
+        ratio(sum(map(contexts.pairs.__contains__, pairs)), len(pairs), NEUTRAL),
+        min(words.shares),
+        sum(own) / len(own),
     )

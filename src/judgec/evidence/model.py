@@ -1,10 +1,13 @@
 """The evidence of items as a matrix: which families of features apply, their IDF, one row an item."""
 
+import gc
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from math import log1p
 
 import numpy as np
@@ -32,7 +35,7 @@ from judgec.evidence.reasons.step_phrases import step_phrases
 from judgec.evidence.reasons.tellings import telling_of
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
 from judgec.evidence.step_features import STEP_NAMES, Run, step_features
-from judgec.evidence.text import VERSION, Library, StemmedText
+from judgec.evidence.text import VERSION, Library, StemmedText, library_of
 from judgec.records.conversation import as_turn, spoken
 from judgec.records.label import FloatArray, Item
 from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages_of
@@ -131,7 +134,7 @@ class EvidenceModel:
             languages: Of the label set that they are from; default: theirs.
         """
         languages = languages_of(items) if languages is None else languages
-        libraries = _libraries(languages, VERSION)
+        libraries = {language: Library(language=language) for language in languages}
         own = None if task is None or task in _USUAL else TASKS[task]
         reads, names = (USUAL_READS, _USUAL_TEXTS) if own is None else (own.reads, own.reading)
         filled = {name for item in items for name in (*names, PEERS) if item.text(name).strip()}
@@ -188,27 +191,34 @@ class EvidenceModel:
         return self._read(items, packed), packed
 
     def _read(self, items: Sequence[Item], packed: list[bytes] | None) -> FloatArray:
-        libraries = _libraries(self.languages, self.version)
+        libraries = self._libraries()
         out = np.zeros((len(items), len(self.names)))
         # Items that share their contexts come one after another: each text is analysed once.
         groups: dict[object, list[int]] = {}
         for i, item in enumerate(items):
             groups.setdefault((self._contexts(item), item.text("query")), []).append(i)
-        for i in (i for group in groups.values() for i in group):
-            item = items[i]
-            library = libraries[item_language(item, self.languages)]
-            said = [spoken(item.inputs.get(side, "")) for side in PAIR] if self.pairs else [self._answer(item)]
-            answers = [read_answer(text, library) for text in said]
-            checked = self._checked(item, answers[0], library)
-            if self.pairs:
-                rows = (self._row(item, answer, library, side) for answer, side in zip(answers, PAIR, strict=True))
-                one, other = map(np.array, rows)
-                out[i] = one - other
-            else:
-                out[i] = self._row(items[i], answers[0], library, checked=checked)
-            if packed is not None:
-                packed[i] = pack(self._phrases(items[i], answers, library, checked))
+        with collection_paused():
+            for i in chain.from_iterable(groups.values()):
+                item = items[i]
+                library = libraries[item_language(item, self.languages)]
+                out[i], found = self._one(item, library, parts=packed is not None)
+                if packed is not None:
+                    packed[i] = found
         return out
+
+    def _one(self, item: Item, library: Library, *, parts: bool) -> tuple[FloatArray | list[float], bytes]:
+        """The features of an item and, where they are wanted, its parts."""
+        said = [spoken(item.inputs.get(side, "")) for side in PAIR] if self.pairs else [self._answer(item)]
+        answers = [read_answer(text, library) for text in said]
+        checked = self._checked(item, answers[0], library)
+        row: FloatArray | list[float]
+        if self.pairs:
+            rows = (self._row(item, answer, library, side) for answer, side in zip(answers, PAIR, strict=True))
+            one, other = map(np.array, rows)
+            row = one - other
+        else:
+            row = self._row(item, answers[0], library, checked=checked)
+        return row, pack(self._phrases(item, answers, library, checked)) if parts else b""
 
     def telling(self, features: FloatArray, told: FloatArray) -> FloatArray:
         """Features with what a language model said of the claims.
@@ -233,7 +243,7 @@ class EvidenceModel:
 
         The same as the features are counted from.
         """
-        libraries = _libraries(self.languages, self.version)
+        libraries = self._libraries()
         found = []
         for item in items:
             library = libraries[item_language(item, self.languages)]
@@ -345,6 +355,9 @@ class EvidenceModel:
             return ()
         return conversation_features(answer, question, tuple(map(as_turn, before)), library, self.idf.__getitem__)
 
+    def _libraries(self) -> dict[str, Library]:
+        return {language: library_of(language, self.version) for language in self.languages}
+
     def _peers(self, item: Item) -> tuple[str, ...]:
         return next((texts for name in self.reads.get(PEERS, ()) if (texts := item.texts(name))), ())
 
@@ -431,8 +444,16 @@ def checked_features(checked: Checked) -> tuple[float, ...]:
     return claim_features(checked) if isinstance(checked, CheckedAnswer) else citation_features(checked)
 
 
-def _libraries(languages: Sequence[str], definitions: int) -> dict[str, Library]:
-    return {language: Library(definitions=definitions, language=language) for language in languages}
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """No search for cycles meanwhile: what analysing texts makes has none, and much of it is kept for a while."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _text(item: Item, reads: Reads, family: str) -> str:

@@ -41,7 +41,8 @@ MONTHS = {
 
 # A lone "one", "second" or "hundred" is more often a pronoun, a unit of time or an estimate than a figure.
 _LONELY = frozenset({"one", "second", *_SCALES})
-_WORDS = frozenset({*_UNITS, *_DECADES, *_SCALES})
+NUMBER_WORDS = frozenset({*_UNITS, *_DECADES, *_SCALES})
+"""English words that are a figure, or part of one."""
 
 
 def roman(word: str) -> str | None:
@@ -63,7 +64,7 @@ def fold_number_words(words: Sequence[str]) -> list[str]:
     Returns:
         The words, where ``["two", "hundred", "and", "five", "men"]`` has become ``["205", "men"]``.
     """
-    return list(words) if _WORDS.isdisjoint(words) else [word for word, _ in number_runs(words)]
+    return list(words) if NUMBER_WORDS.isdisjoint(words) else [word for word, _ in number_runs(words)]
 
 
 def number_runs(words: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -71,7 +72,7 @@ def number_runs(words: Sequence[str]) -> Iterator[tuple[str, int]]:
     position = 0
     while position < len(words):
         word = words[position]
-        if word not in _WORDS and not word[:1].isdigit():
+        if word not in NUMBER_WORDS and not word[:1].isdigit():
             position += 1
             yield word, position
             continue
@@ -106,7 +107,7 @@ def _run(words: Sequence[str], start: int) -> tuple[int, str]:
             last = "scale"
         elif last == "none" and _is_plain_figure(word) and position + 1 < len(words) and words[position + 1] in _SCALES:
             current, last = float(word), "unit"
-        elif word == "and" and last == "scale" and position + 1 < len(words) and words[position + 1] in _WORDS:
+        elif word == "and" and last == "scale" and position + 1 < len(words) and words[position + 1] in NUMBER_WORDS:
             pass
         else:
             break

@@ -9,6 +9,7 @@ import numpy as np
 
 from judgec.evidence.text import StemmedText, Trigrams
 
+MOST_NEAREST = 20_000  # stems whose likeness is kept with a text that stays for long
 Weight = Callable[[str], float]
 
 
@@ -33,18 +34,45 @@ def soft_support(stems: Iterable[str], passage: StemmedText, weight: Weight, emp
     resembles it.
     """
     found, whole = 0.0, 0.0
-    vocabulary, candidates, nearest = passage.vocabulary, passage.by_prefix, passage.nearest
+    vocabulary = passage.vocabulary
+    for stem in stems:
+        mass = weight(stem)
+        whole += mass
+        found += mass if stem in vocabulary else mass * likeliest(stem, passage)
+    return ratio(found, whole, empty)
+
+
+def supports(stems: Iterable[str], passage: StemmedText, weight: Weight, empty: float) -> tuple[float, float, float]:
+    """``support``, ``soft_support``, and the weight of the heaviest stem that is missing, in one pass."""
+    found, soft, whole, heaviest = 0.0, 0.0, 0.0, 0.0
+    vocabulary, nearest = passage.vocabulary, passage.nearest
     for stem in stems:
         mass = weight(stem)
         whole += mass
         if stem in vocabulary:
             found += mass
-        elif len(stem) > 3 and stem[:2] in candidates:
-            likeness = nearest.get(stem)
-            if likeness is None:
-                likeness = nearest[stem] = max([resemblance(stem, other) for other in candidates[stem[:2]]])
-            found += mass * likeness
-    return ratio(found, whole, empty)
+            soft += mass
+            continue
+        if mass > heaviest:  # noqa: PLR1730 - a call costs more
+            heaviest = mass
+        likeness = nearest.get(stem)
+        if likeness is None:
+            likeness = likeliest(stem, passage)
+        if likeness:
+            soft += mass * likeness
+    return ratio(found, whole, empty), ratio(soft, whole, empty), heaviest
+
+
+def likeliest(stem: str, passage: StemmedText) -> float:
+    """How much the most similar stem of a passage resembles one that it does not have."""
+    nearest = passage.nearest
+    likeness = nearest.get(stem)
+    if likeness is None:
+        if len(nearest) >= MOST_NEAREST:
+            nearest.clear()
+        candidates = passage.by_prefix.get(stem[:2], ()) if len(stem) > 3 else ()
+        likeness = nearest[stem] = max([resemblance(stem, other) for other in candidates]) if candidates else 0.0
+    return likeness
 
 
 @lru_cache(maxsize=200_000)
@@ -81,7 +109,7 @@ def lcs(stems: Iterable[str], passage: StemmedText) -> int:
 
 def contains_run(stems: list[str], passage: StemmedText) -> bool:
     """True when ``stems`` stand in ``passage`` as one unbroken run; nothing stands nowhere."""
-    if not stems or any(stem not in passage.vocabulary for stem in stems):
+    if not stems or not all(map(passage.vocabulary.__contains__, stems)):
         return False
     masks, hits = passage.masks, -1
     for offset, stem in enumerate(stems):

@@ -207,6 +207,25 @@ def _raised(text: str, exponent: int) -> Unit | None:
     return Unit(f"length{exponent}", base.factor**exponent)
 
 
+_RUN = re.compile(r"[^\W\d_]+")
+_FIRST = frozenset(
+    run[0].lower()
+    for name in (*_SYMBOLS, *_NAMES, *_SMALL, *(word for word in _POWERS if not word.startswith(" ")))
+    if (run := _RUN.match(name)) is not None
+)  # letters with which a unit begins
+_JOINED = tuple(word for word in _POWERS if word == word.strip())  # Quadratmeter is one word
+
+
+@lru_cache(maxsize=100_000)
+def may_begin_unit(word: str) -> bool:
+    """False for a word with which none of the units begins that are words."""
+    letters = _RUN.match(word)
+    if letters is None:
+        return False
+    low = letters[0].lower()
+    return low in _FIRST or low.startswith(_JOINED)
+
+
 def unit_after(text: str, start: int) -> Unit | None:
     """The unit that follows a number which ends at ``start``, the longest that there is; None without one."""
     found = _AFTER.match(text, start)

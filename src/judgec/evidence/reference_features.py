@@ -2,8 +2,8 @@
 
 from math import log1p
 
-from judgec.evidence.answer_features import JudgedAnswer, refuses
-from judgec.evidence.overlap import Weight, contains_run, cosine, f1, lcs, ratio, soft_support, support
+from judgec.evidence.answer_features import JudgedAnswer, refusing
+from judgec.evidence.overlap import Weight, contains_run, cosine, f1, lcs, ratio, support, supports
 from judgec.evidence.text import Library, StemmedText
 
 SEPARATOR = " | "  # between the alternatives of a reference
@@ -60,9 +60,7 @@ def reference_features(
     reply, asked = answer.passage, question.vocabulary
     wanted = [passage for passage in map(library.read, alternatives(reference)) if passage.stems]
     rows = [_compare(reply, question, passage, weight) for passage in wanted]
-    unknown = any(
-        refuses(line, library.definitions, library.reader.tongue) for passage in wanted for line, _ in passage.lines
-    )
+    unknown = any(any(refusing(passage, library.definitions)) for passage in wanted)
     best = max(rows, key=lambda row: (row[_SOFT] + row[_LCS_F1] + row[_INSIDE], row))
     means = (sum(row[_ONE.index(name)] for row in rows) / len(rows) for name in _AVERAGED)
     union = {stem: None for passage in wanted for stem in passage.vocabulary}
@@ -77,26 +75,24 @@ def reference_features(
     )
 
 
-def _one(_stem: str) -> float:
-    return 1.0
-
-
 def _new(passage: StemmedText, asked: dict[str, int]) -> list[str]:
     """Distinct stems that are not in the question; all of them where the question has them all."""
     return [stem for stem in passage.vocabulary if stem not in asked] or list(passage.vocabulary)
 
 
 def _compare(reply: StemmedText, question: StemmedText, wanted: StemmedText, weight: Weight) -> tuple[float, ...]:
-    said, asked, given = reply.vocabulary, question.vocabulary, wanted.vocabulary
+    said, asked = reply.vocabulary, question.vocabulary
     new, told, empty = _new(wanted, asked), _new(reply, asked), wanted.function_stems
-    recall, precision = support(new, said, weight, 0.0), support(told, given, weight, 0.0)
+    content, names = [stem for stem in new if stem not in empty], wanted.names
+    recall, soft_recall, rarest_missing = supports(new, reply, weight, 0.0)
+    precision, soft_precision, rarest_extra = supports(told, wanted, weight, 0.0)
     common, long, short = lcs(reply.stems, wanted), len(wanted.stems), len(reply.stems)
     return (
         recall,
-        soft_support(new, reply, weight, 0.0),
-        support([stem for stem in new if stem not in empty], said, _one, recall),
+        soft_recall,
+        ratio(sum(map(said.__contains__, content)), len(content), recall),
         precision,
-        soft_support(told, wanted, weight, 0.0),
+        soft_precision,
         f1(precision, recall),
         common / long,
         common / short,
@@ -106,9 +102,9 @@ def _compare(reply: StemmedText, question: StemmedText, wanted: StemmedText, wei
         float(wanted.compact in reply.compact or reply.compact in wanted.compact),
         cosine(wanted.character_trigrams, reply.character_trigrams),
         log1p(short) - log1p(long),
-        support(wanted.names, said, _one, 0.5),
-        max((weight(stem) for stem in new if stem not in said), default=0.0),
-        max((weight(stem) for stem in told if stem not in given), default=0.0),
+        ratio(sum(map(said.__contains__, names)), len(names), 0.5),
+        rarest_missing,
+        rarest_extra,
         *_figures(reply, wanted, asked),
         support(new, frozenset(reply.sentences[0]), weight, 0.0),
         log1p(long),

@@ -3,34 +3,44 @@
 import re
 import unicodedata
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import chain, pairwise
 from threading import Lock
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 
-from judgec.evidence.numerals import MONTH_ORDER, MONTHS, fold_number_words, is_number, number_runs, roman
-from judgec.evidence.quantities import Quantity, quantity, ratios, same, same_ratio, unit_after
+from judgec.evidence.numerals import MONTH_ORDER, MONTHS, NUMBER_WORDS, fold_number_words, is_number, number_runs, roman
+from judgec.evidence.quantities import Quantity, may_begin_unit, quantity, ratios, same, same_ratio, unit_after
 from judgec.evidence.tongues import Tongue, tongue_of
 from judgec.records.label import IntArray
 from judgec.records.language import ENGLISH, LANGUAGES
 
 # Scripts written without spaces: each character is a word of its own.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u31ff\u3400-\u9fff\uf900-\ufaff"
+_LETTER, _SIGN = rf"[^\W\d_{_UNSPACED}]", rf"[^\W_{_UNSPACED}]"
 _WORD = re.compile(
-    r"\d+(?:\.\d+)*(?:(?:st|nd|rd|th|s)(?![^\W_]))?"  # 1990s, 21st and 3.5 are one word each
-    rf"|[{_UNSPACED}]|[^\W\d_{_UNSPACED}](?:[^\W_{_UNSPACED}]|['’](?=[^\W\d_]))*"
+    rf"{_LETTER}{_SIGN}*(?:['’](?=[^\W\d_]){_SIGN}*)*"
+    r"|\d+(?:\.\d+)*(?:(?:st|nd|rd|th|s)(?![^\W_]))?"  # 1990s, 21st and 3.5 are one word each
+    rf"|[{_UNSPACED}]"
+)
+_ASCII_WORD = re.compile(  # the same for a text of ASCII alone, in half the time
+    r"[A-Za-z][A-Za-z0-9]*(?:'(?=[A-Za-z])[A-Za-z0-9]*)*|[0-9]+(?:\.[0-9]+)*(?:(?:st|nd|rd|th|s)(?![A-Za-z0-9]))?"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])|\n+")
+_SPACED_SENTENCE_END = re.compile(r"\s(?:(?<=[.!?;]\s)\s*|(?<=\n)\n*)")  # the same where none of 。！？ stands
+_UNSPACED_END = re.compile("[。！？]")
 _MARKS = re.compile("[\u0300-\u036f]+")  # accents of Latin, Greek and Cyrillic; marks of other scripts are letters
 _MOJIBAKE = re.compile("Â(?![^\\W\\d_])|â€.?")  # UTF-8 punctuation that was read as Latin-1
-_GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# Patterns that begin with a character as it is are found far faster than such that look back first.
+_GROUPED = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
 _DOTTED = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.){2,}")
+_DOTTED_INSIDE = re.compile(r"\.[^\W\d_]\.")  # stands in each of them
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_ISO_DATE_INSIDE = re.compile(r"-\d\d-\d\d")
 _SIGNS = str.maketrans({"%": " percent ", "&": " and ", "’": "'", "`": " "})
 _OTHER_SIGNS = str.maketrans({"%": " percent ", "&": " ", "’": "'", "`": " "})
 # Where a comma makes decimals, dots group digits and dates begin with the day.
@@ -39,6 +49,7 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
 _NARROW = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")  # spaces that group digits
 _OTHER_SENTENCE_END = re.compile(r"(?<=[!?;])\s+|(?<=[^\d\s]\.)\s+|(?<=\d{4}\.)\s+|\n+")
+_DEGREE = re.compile("[°‰%]")  # units that are no words
 _MINUS = re.compile(r"(?:^|(?<![^\s(]))[-−]$")  # before a number, and after nothing else
 _NAMES = (("United States of America", "US"), ("United States", "US"), ("United Kingdom", "UK"))
 _ABBREVIATIONS = {
@@ -90,6 +101,8 @@ FUNCTION_WORDS = frozenset(_CLOSED_CLASS.split())
 _POINT_BITS = 21  # of a character's number in Unicode
 
 MAX_WORDS_CACHED = 400_000  # words with their stems; about 60 MB
+
+Value = TypeVar("Value")
 
 
 class _Stemmer(Protocol):
@@ -149,6 +162,39 @@ class _Stemmed(dict[str, str]):
         return stem
 
 
+class _Normalized(dict[str, str | None]):
+    """Word as written -> its stem, kept like ``_Folds``; None for a word that may be part of a number in words."""
+
+    def __init__(self, folds: _Folds, stems: _Stemmed, *, numbers: bool) -> None:
+        super().__init__()
+        self._folds, self._stems, self._numbers = folds, stems, numbers
+
+    def __missing__(self, word: str) -> str | None:
+        if len(self) > MAX_WORDS_CACHED:
+            self.clear()
+        folded = self._folds[word]
+        stem = None if self._numbers and folded in NUMBER_WORDS else self._stems[folded]
+        self[word] = stem
+        return stem
+
+
+class _Named(dict[str, str | None]):
+    """Word as written -> its stem where a capital makes it a name, kept like ``_Folds``; None for any other."""
+
+    def __init__(self, reader: "Reader") -> None:
+        super().__init__()
+        self._reader = reader
+
+    def __missing__(self, word: str) -> str | None:
+        if len(self) > MAX_WORDS_CACHED:
+            self.clear()
+        stem = self._reader.stem(word) if word[0].isupper() else None
+        if stem is not None and (stem in self._reader.function_stems or is_number(stem)):
+            stem = None
+        self[word] = stem
+        return stem
+
+
 def _fold(word: str) -> str:
     numeral = roman(word)
     if numeral is not None:
@@ -174,6 +220,8 @@ class Reader:
         self.tongue: Tongue = tongue_of(language)
         self.folds = _Folds(language)
         self.stems = _Stemmed(language)
+        self.named = _Named(self)
+        self._normalized = _Normalized(self.folds, self.stems, numbers=language == ENGLISH)
         words = FUNCTION_WORDS if language == ENGLISH else LANGUAGES[language].words
         self.function_stems = self.stems_of(words)
         """Stems of the words that say nothing by themselves."""
@@ -186,10 +234,19 @@ class Reader:
         """The stems of some words."""
         return frozenset(map(self.stem, words))
 
-    def folded(self, words: Iterable[str]) -> list[str]:
+    def folded(self, words: Sequence[str]) -> list[str]:
         """The stems of a sentence's words, numbers in words as figures."""
-        folded = list(map(self.folds.__getitem__, words))
-        return list(map(self.stems.__getitem__, fold_number_words(folded) if self.language == ENGLISH else folded))
+        stems = list(map(self._normalized.__getitem__, words))
+        if None not in stems:
+            return stems  # type: ignore[return-value]  # none of them is None
+        return list(map(self.stems.__getitem__, fold_number_words(list(map(self.folds.__getitem__, words)))))
+
+    def written_stems(self, words: Sequence[str]) -> list[str]:
+        """The stem of each of a sentence's words."""
+        stems = list(map(self._normalized.__getitem__, words))
+        if None not in stems:
+            return stems  # type: ignore[return-value]  # none of them is None
+        return [self.stem(word) if one is None else one for one, word in zip(stems, words, strict=True)]
 
     def quantities(self, line: str) -> Iterator[tuple[str, Quantity]]:
         """The figures of a sentence that a unit follows, with what they amount to, in order."""
@@ -205,12 +262,27 @@ class Reader:
             if one is not None:
                 yield figure, one
 
+    def may_have_quantities(self, line: str, words: Sequence[str]) -> bool:
+        """Whether a word that may begin a unit follows a figure: far cheaper than to read them."""
+        if _DEGREE.search(line) is not None:
+            return True
+        figure = False
+        for word, one in zip(words, map(self._normalized.__getitem__, words), strict=True):
+            if figure and may_begin_unit(word):
+                return True
+            figure = one is None or is_number(one)
+        return False
+
     def lines(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
         """Sentences with a word in them, and their words."""
-        ends = _OTHER_SENTENCE_END if self.tongue.ordinal_dot else _SENTENCE_END
-        parts = ends.split(clean(text) if self.language == ENGLISH else self._clean(text))
-        found = ((part, tuple(_WORD.findall(part))) for part in parts)
-        return [line for line in found if line[1]]
+        text = clean(text) if self.language == ENGLISH else self._clean(text)
+        plain = text.isascii()
+        ends, word = _SENTENCE_END, _ASCII_WORD if plain else _WORD
+        if self.tongue.ordinal_dot:
+            ends = _OTHER_SENTENCE_END
+        elif plain or _UNSPACED_END.search(text) is None:
+            ends = _SPACED_SENTENCE_END
+        return [(part, tuple(words)) for part in ends.split(text) if (words := word.findall(part))]
 
     def _clean(self, text: str) -> str:
         """As ``clean``, with the accents that stemmers need, and figures as this language writes them."""
@@ -223,10 +295,7 @@ class Reader:
             text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), _POINTED.sub("", text))
         elif "," in text:
             text = _GROUPED.sub("", text)
-        if "." in text:
-            text = _DOTTED.sub(lambda match: match.group().replace(".", ""), text)
-        if "-" in text:
-            text = _ISO_DATE.sub(_spell_date, text)
+        text = _without_dots(text)
         for pattern, become in self.tongue.phrases:
             text = pattern.sub(become, text)
         return text
@@ -264,13 +333,19 @@ def clean(text: str) -> str:
     text = text.translate(_SIGNS)
     if "," in text:
         text = _GROUPED.sub("", text)
-    if "." in text:
-        text = _DOTTED.sub(lambda match: match.group().replace(".", ""), text)
-    if "-" in text:
-        text = _ISO_DATE.sub(_spell_date, text)
+    text = _without_dots(text)
     if "United " in text:
         for name, short in _NAMES:
             text = text.replace(name, short)
+    return text
+
+
+def _without_dots(text: str) -> str:
+    """``text`` with dotted abbreviations as one word and ISO dates in words."""
+    if _DOTTED_INSIDE.search(text) is not None:
+        text = _DOTTED.sub(lambda match: match.group().replace(".", ""), text)
+    if _ISO_DATE_INSIDE.search(text) is not None:
+        text = _ISO_DATE.sub(_spell_date, text)
     return text
 
 
@@ -282,6 +357,9 @@ def _spell_date(match: re.Match[str]) -> str:
 def _spell_day_first(match: re.Match[str]) -> str:
     day, _, month, year = match.groups()
     return f"{day} {MONTH_ORDER[int(month) - 1]} {year}" if 1 <= int(month) <= 12 else match.group()
+
+
+_FEW_BITS = 10_000  # that are moved where the bits of a mask are set one by one; for more a buffer is faster
 
 
 class _Masks(dict[str, int]):
@@ -300,11 +378,26 @@ class _Masks(dict[str, int]):
         if places is None:
             self[word] = 0
             return 0
-        bits = bytearray(places[-1] // 8 + 1)
-        for position in places:
-            bits[position >> 3] |= 1 << (position & 7)
-        mask = self[word] = int.from_bytes(bits, "little")
+        mask = 0
+        if len(places) * places[-1] < _FEW_BITS:
+            for position in places:
+                mask |= 1 << position
+        else:
+            bits = bytearray(places[-1] // 8 + 1)
+            for position in places:
+                bits[position >> 3] |= 1 << (position & 7)
+            mask = int.from_bytes(bits, "little")
+        self[word] = mask
         return mask
+
+
+class once(cached_property[Value]):  # noqa: N801 - named as what it extends
+    """As ``cached_property``, which takes a lock in Python 3.11: two threads may compute the same value twice."""
+
+    def __get__(self, instance: object, owner: type | None = None) -> Value:  # type: ignore[override]  # of instances
+        """The value, computed now and kept."""
+        value = instance.__dict__[self.func.__name__] = self.func(instance)
+        return value
 
 
 class Trigrams(NamedTuple):
@@ -324,16 +417,22 @@ class Trigrams(NamedTuple):
         points = np.frombuffer(line.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
         codes = points[:-2] << np.uint64(2 * _POINT_BITS) | points[1:-1] << np.uint64(_POINT_BITS) | points[2:]
         codes.sort()
-        new = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-        edges = np.concatenate(([0], new, [len(codes)])) if len(codes) else np.zeros(1, dtype=np.int64)
-        return cls(codes[edges[:-1]], np.diff(edges))
+        if not len(codes):
+            return cls(codes, np.zeros(0, dtype=np.int64))
+        new = (codes[1:] != codes[:-1]).nonzero()[0]
+        edges = np.zeros(len(new) + 2, dtype=np.int64)
+        np.add(new, 1, out=edges[1:-1])
+        edges[-1] = len(codes)
+        return cls(codes[edges[:-1]], edges[1:] - edges[:-1])
 
     def within(self, other: "Trigrams") -> IntArray:
         """How often each of these occurs in another text."""
         if not len(other.codes):
             return np.zeros(len(self.codes), dtype=np.int64)
-        places = np.minimum(np.searchsorted(other.codes, self.codes), len(other.codes) - 1)
-        return np.where(other.codes[places] == self.codes, other.counts[places], 0)
+        places = other.codes.searchsorted(self.codes)
+        np.minimum(places, len(other.codes) - 1, out=places)
+        found: IntArray = other.counts[places] * (other.codes[places] == self.codes)
+        return found
 
 
 class StemmedText:
@@ -368,8 +467,10 @@ class StemmedText:
         self.stems: list[str] = list(chain.from_iterable(self.sentences))
         self.nearest: dict[str, float] = {}
         """For a stem that is not here how much the most similar one resembles it, as far as somebody has asked."""
+        self.refusing: dict[int, tuple[bool, ...]] = {}
+        """For each sentence whether it refuses, by the version of the definitions, as far as somebody has asked."""
 
-    @cached_property
+    @once
     def vocabulary(self) -> dict[str, int]:
         """Each stem with its count, in order of first use (a set's order would change between processes)."""
         return dict(Counter(self.stems))
@@ -379,24 +480,28 @@ class StemmedText:
         """Stems of its language's function words."""
         return self.reader.function_stems
 
-    @cached_property
+    @once
     def content(self) -> dict[str, None]:
         """Stems that are not function words, in order of first use."""
         empty = self.function_stems
         return {word: None for word in self.vocabulary if word not in empty}
 
-    @cached_property
+    @once
     def numbers(self) -> dict[str, None]:
         """The figures, in order of first use."""
         return {word: None for word in self.vocabulary if word[0].isdigit()}
 
-    @cached_property
+    @once
     def quantities(self) -> dict[str, tuple[Quantity, ...]]:
         """Of each figure that a unit follows what it amounts to, everywhere that it does."""
         found: dict[str, tuple[Quantity, ...]] = {}
-        texts = self.quotes or tuple(line for line, _ in self.lines)
-        for text, stems in zip(texts, self.sentences, strict=True) if self.units and self.numbers else ():
-            for figure, one in self.reader.quantities(text) if any(map(is_number, stems)) else ():
+        if not self.units or not self.numbers:
+            return found
+        reader, texts = self.reader, self.quotes or tuple(line for line, _ in self.lines)
+        for text, (_, words), stems in zip(texts, self.lines, self.sentences, strict=True):
+            if self.numbers.keys().isdisjoint(stems) or not reader.may_have_quantities(text, words):
+                continue
+            for figure, one in reader.quantities(text):
                 if one not in found.get(figure, ()):
                     found[figure] = (*found.get(figure, ()), one)
         return found
@@ -423,33 +528,36 @@ class StemmedText:
             return any(same_ratio(one, figure) for one in theirs for figure in self.numbers if figure not in mine)
         return any(same_ratio(one, number) for one in ratios(mine))
 
-    @cached_property
+    @once
     def months(self) -> dict[str, None]:
         """The months, in order of first use."""
         return {word: None for word in self.vocabulary if word in _MONTH_NAMES}
 
-    @cached_property
+    @once
     def names(self) -> dict[str, None]:
         """Stems of words written with a capital, a sentence's first word and function words aside."""
-        written = (word for _, words in self.lines for word in words[1:] if word[0].isupper())
-        stems, empty = map(self.reader.stem, written), self.function_stems
-        return {name: None for name in stems if name not in empty and not is_number(name)}
+        named = self.reader.named.__getitem__
+        return dict.fromkeys([stem for _, words in self.lines for stem in map(named, words[1:]) if stem is not None])
 
-    @cached_property
+    @once
     def written(self) -> dict[str, str]:
         """For each stem the word as first written; a number that was written in words has none."""
         found: dict[str, str] = {}
-        for _, words in self.lines:
-            for word in words:
-                found.setdefault(self.reader.stem(word), word)
+        for _, words in reversed(self.lines):  # what is written first is put in last
+            found.update(zip(reversed(self.reader.written_stems(words)), reversed(words), strict=True))
         return found
 
-    @cached_property
+    @once
     def masks(self) -> dict[str, int]:
         """For each stem the bits of its positions, for bit-parallel comparison; index, do not iterate."""
         return _Masks(self.stems)
 
-    @cached_property
+    @once
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """Each two stems that stand beside one another."""
+        return frozenset(pairwise(self.stems))
+
+    @once
     def where(self) -> dict[str, list[int]]:
         """For each stem the sentences that contain it, ascending."""
         found: dict[str, list[int]] = {}
@@ -458,20 +566,24 @@ class StemmedText:
                 found.setdefault(word, []).append(number)
         return found
 
-    @cached_property
+    @once
     def by_prefix(self) -> dict[str, list[str]]:
         """Stems by their first two characters: the candidates of a soft match."""
         index: dict[str, list[str]] = {}
         for word in self.vocabulary:
-            index.setdefault(word[:2], []).append(word)
+            prefix = word[:2]
+            if prefix in index:
+                index[prefix].append(word)
+            else:
+                index[prefix] = [word]
         return index
 
-    @cached_property
+    @once
     def compact(self) -> str:
         """The stems written together, for matches across different spacing."""
         return "".join(self.stems)
 
-    @cached_property
+    @once
     def character_trigrams(self) -> Trigrams:
         """Character trigrams over the stems with single spaces."""
         return Trigrams.of(f" {' '.join(self.stems)} ")
@@ -527,6 +639,12 @@ class Library:
         sentences = [sentence for part in parts for sentence in part.sentences]
         size = sum(part.size for part in parts)
         return StemmedText(lines, size, quotes, self.reader, units=self.units, sentences=sentences)
+
+
+@lru_cache(maxsize=4)
+def library_of(language: str, definitions: int) -> Library:
+    """The one library of a language in this process: texts that come again in later items are known."""
+    return Library(definitions=definitions, language=language)
 
 
 def read(text: str, reader: Reader = _ENGLISH, *, units: bool = True) -> StemmedText:

@@ -1,6 +1,7 @@
 """Many calls at once, in bounded memory: requests stream in, replies stream out as they finish."""
 
 import asyncio
+import gc
 import signal
 import threading
 import time
@@ -30,6 +31,7 @@ CALM_SECONDS = 1.0  # after the endpoint asked for fewer calls, further requests
 HAND_OVER = 64  # finished replies that are worth leaving the event loop for
 LINGER_SECONDS = 0.02  # the first of them waits no longer than this
 LANDING_SECONDS = 0.1  # how often an interrupted run looks for calls that wait to be tried again
+COLLECT_EVERY = 50_000  # new objects while calls are in flight; Python's own 700 is a search for cycles every few calls
 GRACE_SECONDS = 30.0  # how long an interrupted run waits for the calls that are in flight
 
 
@@ -184,7 +186,7 @@ class Executor:
         source = iter(requests)
         waiting: deque[tuple[Request, bytes]] = deque()
         elsewhere = Elsewhere(self._door.calls, self._window.clock)
-        with _loop() as run:
+        with _seldom_collected, _loop() as run:
             try:
                 while True:
                     while len(waiting) < self._window.most and (chunk := list(islice(source, CHUNK))):
@@ -385,6 +387,35 @@ class _Flight:
         else:
             self._finished.append(reply_of(request, answered))
             self._window.succeeded()
+
+
+class _SeldomCollected:
+    """Python looks for cycles less often while somebody is inside: calls make many objects, and few cycles.
+
+    The first who enters changes the threshold of the process, the last who leaves puts it back.
+    """
+
+    def __init__(self) -> None:
+        self._inside = 0
+        self._before = gc.get_threshold()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = gc.get_threshold()
+                if 0 < self._before[0] < COLLECT_EVERY:  # 0: somebody has switched it off
+                    gc.set_threshold(COLLECT_EVERY, *self._before[1:])
+            self._inside += 1
+
+    def __exit__(self, *_error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                gc.set_threshold(*self._before)
+
+
+_seldom_collected = _SeldomCollected()
 
 
 @contextmanager

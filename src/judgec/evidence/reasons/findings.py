@@ -6,7 +6,7 @@ They come from the same analysed texts as the features and are what a reason poi
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from judgec.evidence.answer_features import JudgedAnswer, refuses
+from judgec.evidence.answer_features import JudgedAnswer, refusing
 from judgec.evidence.overlap import contains_run, resemblance
 from judgec.evidence.text import StemmedText
 
@@ -29,7 +29,8 @@ class Share:
     @property
     def value(self) -> float:
         """The share that was found; 1 of nothing."""
-        return len(self.found) / self.whole if self.whole else 1.0
+        found, missing = len(self.found), len(self.missing)
+        return found / (found + missing) if found or missing else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +130,13 @@ def shorten(text: str) -> str:
 
 def share(stems: Iterable[str], known: Collection[str], written: dict[str, str]) -> Share:
     """Which of ``stems`` are ``known``."""
-    wanted = list(stems)
-    return Share(
-        tuple([written.get(one, one) for one in wanted if one in known]),
-        tuple([written.get(one, one) for one in wanted if one not in known]),
-    )
+    found, missing, as_written = list[str](), list[str](), written.get
+    for one in stems:
+        if one in known:
+            found.append(as_written(one, one))
+        else:
+            missing.append(as_written(one, one))
+    return Share(tuple(found), tuple(missing))
 
 
 def content_of(passage: StemmedText, asked: Collection[str]) -> list[str]:
@@ -170,7 +173,7 @@ def against_reference(answer: JudgedAnswer, question: StemmedText, wanted: Stemm
     ours, theirs = names_of(wanted), names_of(reply)
     return AgainstReference(
         verbatim=contains_run(wanted.stems, reply),
-        refuses=any(refuses(line, tongue=wanted.reader.tongue) for line, _ in wanted.lines),
+        refuses=any(refusing(wanted)),
         recall=share(content_of(wanted, asked), said, wanted.written),
         precision=share(content_of(reply, asked), wanted.vocabulary, reply.written),
         numbers=share(figures, found, wanted.written),
@@ -227,11 +230,12 @@ def _worst(passage: StemmedText, whole: StemmedText, known: Collection[str], ask
         asked: Stems that do not count.
     """
     best: tuple[float, int, list[str]] | None = None
+    empty = passage.function_stems
     for number, sentence in enumerate(passage.sentences):
-        words = [one for one in dict.fromkeys(sentence) if one not in passage.function_stems and one not in asked]
+        words = [one for one in dict.fromkeys(sentence) if one not in empty and one not in asked]
         if not words:
             continue
-        found = sum([one in known for one in words]) / len(words)
+        found = sum(map(known.__contains__, words)) / len(words)
         if best is None or found < best[0]:
             best = (found, number, words)
     if best is None:
@@ -242,12 +246,21 @@ def _worst(passage: StemmedText, whole: StemmedText, known: Collection[str], ask
     return Worst(place, len(whole.quotes), share(words, known, passage.written), shorten(quote))
 
 
-def findings(answer: JudgedAnswer, question: StemmedText, *, own: bool = False) -> Findings:
-    """Findings of an answer by itself and beside its question; ``reference`` and ``contexts`` are still None.
+def findings(
+    answer: JudgedAnswer,
+    question: StemmedText,
+    reference: AgainstReference | None,
+    contexts: AgainstContexts | None,
+    *,
+    own: bool = False,
+) -> Findings:
+    """Findings of an answer by itself and beside its question.
 
     Args:
         answer: The answer.
         question: What was asked.
+        reference: What was found beside the reference.
+        contexts: What was found beside the contexts.
         own: Whether its own words are wanted.
     """
     reply, asked = answer.passage, question.vocabulary
@@ -258,4 +271,6 @@ def findings(answer: JudgedAnswer, question: StemmedText, *, own: bool = False) 
         refused=answer.refusal,
         question=share(question.content, reply.vocabulary, question.written),
         content={one: reply.written.get(one, one) for one in reply.content if one not in asked} if own else {},
+        reference=reference,
+        contexts=contexts,
     )

@@ -4,7 +4,6 @@ Packed, an item is one byte a topic (what its phrase speaks for), then the phras
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +19,16 @@ from judgec.evidence.text import Library, StemmedText
 VERSION = 5  # of the phrases: raised whenever an item would get other ones
 
 
+_PLACES = {topic: place for place, topic in enumerate(TOPICS)}
+
+
 def pack(phrases: Phrases) -> bytes:
     """Phrases as bytes; ``speaks`` and ``said`` read them."""
-    codes, lines = bytearray(), []
-    for topic in TOPICS:
-        code, line = phrases.get(topic, (SILENT, ""))
-        codes.append(code % 256)
-        lines.append(" ".join(line.split()))
+    codes, lines = bytearray([SILENT]) * len(TOPICS), [""] * len(TOPICS)
+    for topic, (code, line) in phrases.items():
+        place = _PLACES[topic]
+        codes[place] = code % 256
+        lines[place] = " ".join(line.split())
     return bytes(codes) + "\n".join(lines).encode("utf-8", "surrogatepass")
 
 
@@ -60,16 +62,13 @@ def answer_findings(
         library: Where texts are read.
         own: Whether the answer's own words are wanted.
     """
-    found = findings(answer, question, own=own)
     if not answer.passage.stems:
-        return found
+        return findings(answer, question, None, None, own=own)
     texts = map(library.read, alternatives(reference))
     beside = [against_reference(answer, question, wanted) for wanted in texts if wanted.stems]
-    return replace(
-        found,
-        reference=max(beside, key=lambda one: (one.verbatim, one.recall.value), default=None),
-        contexts=against_contexts(answer, question, contexts) if contexts.stems else None,
-    )
+    closest = max(beside, key=lambda one: (one.verbatim, one.recall.value), default=None)
+    supported = against_contexts(answer, question, contexts) if contexts.stems else None
+    return findings(answer, question, closest, supported, own=own)
 
 
 def phrases_of(found: Findings, answer: JudgedAnswer, question: StemmedText, retold: Retold | None = None) -> Phrases:
