@@ -7,7 +7,7 @@ functions inside the training part of each fold.
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -43,8 +43,13 @@ from judgec.tasks.spec import PEERS
 FOLDS = 5
 START, END = "<!-- evidence gains: start -->", "<!-- evidence gains: end -->"
 MOST_PAIRS = 12  # of one query
-AS_PEERS, BOTH_ORDERS = "answers of others as peers", "pairs fitted in both orders"
+AS_PEERS, BOTH_ORDERS, BY_THEMES = "answers of others as peers", "pairs fitted in both orders", "themes of documents"
 SHOWN = ("kappa", "auc", "exact")
+SHOWN_OF_GRADES = ("qwk", "tau_b", "tau_b_score", "kappa")
+WITHOUT = {  # what is put in place of a constant, so that the new thing is not there
+    BOTH_ORDERS: ("judgec.compiler.calibrate.MIRRORED", ()),
+    BY_THEMES: ("judgec.evidence.fit_themes.LEAST_DOCUMENTS", sys.maxsize),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +60,19 @@ class Case:
         name: Stem of its file.
         new: What is added.
         paired: Whether its answers are put side by side first, so that the one with the better grade wins.
+        objective: What is compiled for; empty takes the labels' default.
     """
 
     name: str
     new: str
     paired: bool = False
+    objective: str = ""
 
     @property
     def title(self) -> str:
         """As the table names it."""
-        return f"{self.name}, as pairs" if self.paired else self.name
+        paired = f"{self.name}, as pairs" if self.paired else self.name
+        return f"{paired}, for {statistic_name(self.objective)}" if self.objective else paired
 
 
 CASES = (
@@ -73,6 +81,9 @@ CASES = (
     Case("pandalm_preference", BOTH_ORDERS),
     Case("clapnq_faithfulness", BOTH_ORDERS, paired=True),
     Case("nq301_accept", BOTH_ORDERS, paired=True),
+    Case("cranfield_relevance", BY_THEMES),
+    Case("cranfield_relevance", BY_THEMES, objective="qwk"),
+    Case("trecdl20_relevance", BY_THEMES),
 )
 
 
@@ -114,22 +125,20 @@ def as_pairs(labels: LabelSet, seed: int) -> LabelSet:
     )
 
 
-def judged(labels: LabelSet, objective: str, seed: int, *, before: bool) -> GradePairs:
-    """The experts beside the judge of evidence alone, all folds put together."""
+def judged(labels: LabelSet, objective: str, seed: int, without: str = "") -> GradePairs:
+    """The experts beside the judge of evidence alone, all folds put together; ``without`` one of the new things."""
     splits = list(folds(labels, FOLDS, seed))
-    found = [_fold(labels, objective, split, seed, before=before) for split in splits]
+    with patch(*WITHOUT[without]) if without in WITHOUT else nullcontext():
+        found = [_fold(labels, objective, split, seed) for split in splits]
     whole = with_split(labels, Split((), (), tuple(i for split in splits for i in split.test), digests={}), seed)
     return ratings_of(whole, whole.test, concatenate(found), seed)
 
 
-def _fold(labels: LabelSet, objective: str, split: Split, seed: int, *, before: bool) -> Judgments:
+def _fold(labels: LabelSet, objective: str, split: Split, seed: int) -> Judgments:
     learned = with_split(labels, Split((*split.train, *split.dev), (), split.test, digests={}), seed)
     evidence = EvidenceModel.fit(learned.train.items)
     module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
-    one_order: AbstractContextManager[object] = (
-        patch("judgec.compiler.calibrate.MIRRORED", ()) if before else nullcontext()
-    )
-    with tempfile.TemporaryDirectory() as home, Session(LMSpec.parse("embedded"), Path(home)) as session, one_order:
+    with tempfile.TemporaryDirectory() as home, Session(LMSpec.parse("embedded"), Path(home)) as session:
         goal = parse_objective(objective)
         bench = Bench(learned, session.finish, evidence, seed, language_model=False, objective=goal)
         return evidence_only(bench, Candidate(UNCOMPILED, module)).calibrate(learned.test.items, None)
@@ -139,12 +148,13 @@ def rows_of(case: Case, path: Path, seed: int) -> Iterator[str]:
     """The table's rows of one case."""
     labels = read_label_file(str(path)).labels
     labels = as_pairs(labels, seed) if case.paired else labels
-    objective = "kappa" if labels.accept_only else default_objective(labels)
+    objective = case.objective or ("kappa" if labels.accept_only else default_objective(labels))
     what, nominal = Resampling(seed=seed), labels.scale.level == "nominal"
-    before = judged(labels, objective, seed, before=True)
+    before = judged(labels, objective, seed, case.new)
     today = measure(before, what, nominal=nominal).estimates
-    names = [name for name in SHOWN if name in today and today[name].value is not None]
-    after = judged(with_peers(labels, path) if case.new == AS_PEERS else labels, objective, seed, before=False)
+    shown = SHOWN if nominal or labels.accept_only else SHOWN_OF_GRADES
+    names = [name for name in shown if name in today and today[name].value is not None]
+    after = judged(with_peers(labels, path) if case.new == AS_PEERS else labels, objective, seed)
     found, gains = measure(after, what, nominal=nominal).estimates, differences(after, before, what, nominal=nominal)
     for name in names:
         cells = (case.new, case.title, statistic_name(name), cell(today[name]), cell(found[name]), _shown(gains[name]))
@@ -163,6 +173,7 @@ def show_gains(folder: Path, only: Sequence[str], seed: int = 0, *, write_them: 
     print(*lines, sep="\n")
     for case in CASES:
         path = folder / f"{case.name}.jsonl"
+        path = path if path.exists() else folder.parent / "recorded" / path.name
         if only and case.name not in only:
             continue
         if not path.exists():

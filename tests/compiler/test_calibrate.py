@@ -6,7 +6,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from judgec.compiler.calibrate import _fit_source, fit_calibrator, forest_arrays
+from judgec.compiler.calibrate import EVIDENCE_C, _fit_source, fit_calibrator, forest_arrays
 from judgec.compiler.calibrate_choice import Data, fit_accept_threshold
 from judgec.judges.calibrator import Calibrator
 from judgec.records.label import FloatArray, IntArray
@@ -121,6 +121,21 @@ def test_forest_arrays_equal_scikit_learn() -> None:
     found = forest.probabilities(fresh)
     np.testing.assert_allclose(found[:, [0, 2, 3]], model.predict_proba(fresh), atol=1e-12, rtol=0)
     assert (found[:, 1] == 0.0).all()
+
+
+def test_each_cut_between_grades_has_a_regression_of_its_own() -> None:
+    evidence, target, cluster = world(240, 4, 7)
+    data = Data(None, evidence, target, cluster, FOUR, np.full(240, -1))
+    ((_, ordinal),) = _fit_source(data, "evidence", 0, 8, ("ordinal",))
+    scaled = np.clip((evidence - evidence.mean(axis=0)) / evidence.std(axis=0), -3, 3)
+    assert ordinal.linear is not None
+    for cut, found, start in zip(
+        ordinal.linear.classes, ordinal.linear.coefficients, ordinal.linear.intercepts, strict=True
+    ):
+        model = LogisticRegression(C=EVIDENCE_C, max_iter=500).fit(scaled, target >= cut)
+        np.testing.assert_allclose([*found, start], [*model.coef_[0], *model.intercept_], atol=1e-9)
+    shares = ordinal.model_copy(update={"feature_names": ("",) * 10}).apply(None, evidence).mean(axis=0)
+    np.testing.assert_allclose(shares, 0.25, atol=0.02)  # as many of each grade as there are: none is lost between cuts
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -313,8 +313,10 @@ def _logistic(
         targets, classes = [(lessons.grade >= cut).astype(np.int64) for cut in cuts], np.array(cuts)
     else:
         targets, classes = [lessons.grade], np.unique(lessons.grade)
-    fit = LogisticRegression(C=c, max_iter=500).fit
-    models = [fit(scaled * relief, target, sample_weight=lessons.weight) for target in targets]
+    models = [  # one object each: fitted again, the same one would hold the last cut's coefficients for all of them
+        LogisticRegression(C=c, max_iter=500).fit(scaled * relief, target, sample_weight=lessons.weight)
+        for target in targets
+    ]
     coefficients = np.vstack([model.coef_ for model in models]) * relief
     intercepts = np.concatenate([model.intercept_ for model in models])
     if len(intercepts) < len(classes):  # of two classes scikit-learn keeps the second one's score only

@@ -36,6 +36,7 @@ from judgec.evidence.reasons.tellings import telling_of
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
 from judgec.evidence.step_features import STEP_NAMES, Run, step_features
 from judgec.evidence.text import VERSION, Library, StemmedText, library_of
+from judgec.evidence.themes import THEME_NAMES, Themes
 from judgec.records.conversation import as_turn, spoken
 from judgec.records.label import FloatArray, Item
 from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages_of
@@ -51,8 +52,10 @@ OLDEST = 1  # definitions whose features can still be computed
 
 TOLD_NAMES = ("count", "supported", "contradicted", "not_found", "quoted")
 """What a language model said of the claims, as shares; ``quoted``: of those that a sentence of the texts decides."""
+THEMES = "themes"  # beside the family ``document`` where there are many documents to learn them from
 _NAMES = {
     "document": DOCUMENT_NAMES,
+    THEMES: THEME_NAMES,
     "answer": ANSWER_NAMES,
     "reference": REFERENCE_NAMES,
     "contexts": CONTEXT_NAMES,
@@ -111,6 +114,7 @@ class EvidenceModel:
             be told.
         peer_means: Means of the features of peers in training, which are taken from them, so that 0 is what they
             usually are: an item without peers is judged by the rest.
+        themes: Of the training documents, or None.
     """
 
     idf: Idf
@@ -121,6 +125,7 @@ class EvidenceModel:
     reads: Reads = field(default_factory=lambda: USUAL_READS)
     languages: tuple[str, ...] = (ENGLISH,)
     peer_means: tuple[float, ...] = ()
+    themes: Themes | None = None
 
     @classmethod
     def fit(
@@ -164,7 +169,24 @@ class EvidenceModel:
             reads=reads,
             languages=languages,
         )
+        if "document" in families:
+            return model._with_themes(items)
         return model.centered(items) if PEERS in families else model
+
+    def _with_themes(self, items: Sequence[Item]) -> "EvidenceModel":
+        """The model with the themes of the items' documents, where these are many."""
+        from judgec.evidence.fit_themes import fit_themes  # scipy: only where documents are compared
+
+        libraries = _libraries(self.languages, self.version)
+        texts = dict.fromkeys(
+            (_text(item, self.reads, "document"), item_language(item, self.languages)) for item in items
+        )
+        read = [libraries[language].read(text) for text, language in texts]
+        themes = fit_themes([document for document in read if document.stems], self.idf.__getitem__)
+        if themes is None:
+            return self
+        families = tuple(name for one in self.families for name in ((one, THEMES) if one == "document" else (one,)))
+        return replace(self, families=families, themes=themes)
 
     def centered(self, items: Sequence[Item]) -> "EvidenceModel":
         """The model whose features of peers are 0 where they are what they are on average in training."""
@@ -331,6 +353,9 @@ class EvidenceModel:
             document = library.read(_text(item, self.reads, "document"))
             both = question.stems and document.stems
             return document_features(question, document, weight, self.mean_length) if both else ()
+        if family == THEMES:
+            document = library.read(_text(item, self.reads, "document"))
+            return () if self.themes is None else self.themes.features(question, document, weight)
         if not answer.passage.stems:
             return ()
         if family == "answer":
@@ -404,6 +429,8 @@ class EvidenceModel:
             state["languages"] = self.languages
         if self.peer_means:
             state["peer_means"] = self.peer_means
+        if self.themes is not None:
+            state[THEMES] = self.themes.to_state()
         return json.dumps(state, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -425,7 +452,9 @@ class EvidenceModel:
             pairs, mean_length = bool(state["pairs"]), float(state["mean_length"])
             means = tuple(map(float, state.get("peer_means", ())))
             sound = sound and len(means) in {0, len(PEER_NAMES)}
-            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS, languages, means)
+            themes = Themes.from_state(state[THEMES]) if THEMES in state else None
+            sound = sound and (THEMES in families) == (themes is not None) and (themes is None or themes.sound)
+            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS, languages, means, themes)
         except (ValueError, KeyError, TypeError, AttributeError) as fault:
             raise ArtifactError(
                 f"evidence model: {fault!r}; a complete JSON state is needed. Compile again."

@@ -81,10 +81,14 @@ def program_of(
 ) -> tuple[CompiledJudge, Program]:
     """A judge of made-up weights, and what is saved of it."""
     evidence = EvidenceModel.fit(items(60) if seen is None else seen)
-    module = judge_module("grade", SCALE, ("grade",), FIELDS)
+    documents = seen is not None and "document" in seen[0].inputs
+    task, fields = ("relevance", ("query", "document")) if documents else ("grade", FIELDS)
+    module = judge_module(task, SCALE, ("grade",), fields)
     fitted = calibrator(source, evidence.names).model_copy(update={"accept_threshold": accept_from})
     judge = CompiledJudge(module, SCALE, ("grade",), evidence, {"grade": fitted})
-    card = make_card(name=f"j-{source}", scale=SCALE, fields=FIELDS, signature=fingerprint(module), lm={"model": model})
+    card = make_card(
+        name=f"j-{source}", task=task, scale=SCALE, fields=fields, signature=fingerprint(module), lm={"model": model}
+    )
     return judge, Program(card, dump_module(module), judge.calibration(), {}, {})
 
 
@@ -154,6 +158,23 @@ def test_rows_of_the_export_of_a_judge_that_reads_peers_are_the_same(tmp_path: P
     assert [face.grade(row(item)) for item in some] == wanted
     plain = [face.grade(row(replace(item, inputs={**item.inputs, "peers": ()}))) for item in some]
     assert plain != wanted
+
+
+@pytest.mark.usefixtures("alone")
+def test_rows_of_the_export_of_a_judge_that_reads_themes_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judgec.evidence.fit_themes.LEAST_DOCUMENTS", 20)
+    texts = {text: item for item in items(120) for text in item.texts("contexts")}
+    some = [
+        Item(str(i), "1", {"query": item.text("query"), "document": text})
+        for i, (text, item) in enumerate(texts.items())
+    ]
+    judge, face = written(tmp_path, "evidence", "embedded", some)
+    assert judge.evidence is not None
+    assert judge.evidence.families == ("document", "themes")
+    assert [face.grade(row(item)) for item in some] == list(judge.judge(some, ask).rows(SCALE))
+    assert not list(tmp_path.rglob("fit_themes.py"))
 
 
 @pytest.mark.usefixtures("alone")

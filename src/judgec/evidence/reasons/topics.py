@@ -80,6 +80,7 @@ _BY_FAMILY = {
     "reference": "recall",
     "contexts": "support",
     "document": "query",
+    "themes": "query",
     "conversation": "turns",
     "peers": "peers",
     "steps": "calls",

@@ -37,7 +37,7 @@ STAND_INS: Mapping[Place, Place] = {
 }
 DROPPED = {  # methods that only judgec itself needs
     ("judgec.judges.judge", "CompiledJudge"): {"interview", "jury", "stream", "_stream_cascade", "calibration"},
-    ("judgec.evidence.model", "EvidenceModel"): {"fit"},
+    ("judgec.evidence.model", "EvidenceModel"): {"fit", "_with_themes"},
 }
 REPLACED: Mapping[Place, str] = {
     ("judgec.evidence.model", "USUAL_READS"): f"USUAL_READS: Reads = {dict(USUAL_READS)!r}"
