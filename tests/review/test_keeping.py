@@ -135,3 +135,22 @@ def test_grade_that_is_taken_back_leaves_the_reason_that_was_typed(tmp_path: Pat
         browser.until(f"document.getElementById('done').textContent === '1 of 3 graded' && {DONE}")
         assert browser.run("localStorage.length") == 0
     assert (said(path)[0], reasons(path)[0]) == (("ann", 5), "a thought")
+
+
+def test_grades_given_before_a_reload_are_taken_back_one_by_one(tmp_path: Path) -> None:
+    path = sheet(tmp_path)
+    with serving(desk(path)) as server, Browser(tmp_path / "profile") as browser:
+        begun(browser, server.url)
+        for number, key in enumerate("42"):
+            browser.until(f"document.getElementById('place').textContent === 'item {number + 1} of 3'")
+            browser.press(key)
+        browser.until(DONE)
+        browser.open(server.url)
+        for left in (1, 0):
+            browser.until("!!document.getElementById('place')?.textContent && !loading")
+            browser.press("u")
+            browser.until(f"document.getElementById('done').textContent === '{left} of 3 graded' && {DONE}")
+            assert [grade for _, grade in said(path)] == [4, None, None][:left] + [None] * (3 - left)
+        browser.press("u")
+        browser.until("document.getElementById('saved').textContent === 'nothing to take back'")
+    assert [grade for _, grade in said(path)] == [None, None, None]

@@ -13,6 +13,7 @@ from judgec.errors import ArtifactError, UserError
 from judgec.store.programs import (
     Program,
     aliases,
+    champion_or_newest,
     dump_module,
     load,
     load_module,
@@ -69,6 +70,16 @@ def test_load_by_alias_or_number_finds_the_version(tmp_path: Path, reference: st
     set_aliases(tmp_path, "s", {"champion": 2})
 
     assert load(tmp_path, reference).card.version == version
+
+
+def test_bare_name_is_the_newest_version_only_while_there_is_no_champion(tmp_path: Path) -> None:
+    assert champion_or_newest(tmp_path, "s") == "s"  # there is none: loading it says so
+    for _ in range(2):
+        save(tmp_path, program("s"))
+    assert champion_or_newest(tmp_path, "s") == "s@latest"
+    assert champion_or_newest(tmp_path, "s@1") == "s@1"
+    set_aliases(tmp_path, "s", {"champion": 1})
+    assert champion_or_newest(tmp_path, "s") == "s"
 
 
 @pytest.mark.parametrize(

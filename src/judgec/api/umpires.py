@@ -107,10 +107,7 @@ def umpire_of(options: EvaluateOptions, option: str, judge: Judge | str, *, alon
     """
     given = judge if isinstance(judge, Judge) else None
     reference, home = (judge, options.home) if isinstance(judge, str) else (judge.name, judge.home)
-    name, _, wanted = reference.partition("@")
-    if not wanted and programs.CHAMPION not in programs.aliases(home, name) and programs.versions(home, name):
-        wanted = programs.LATEST
-    program = programs.load(home, f"{name}@{wanted}" if wanted else name)
+    program = programs.load(home, programs.champion_or_newest(home, reference))
     require_better_above(program.card.task, f"{option} {reference}")
     unproven = why_unproven(program.card)
     if unproven and not options.unproven:

@@ -35,7 +35,7 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
         if one.required and one.name not in found:
             asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
             advice = f"Give it, or run judgec init FILE, whose {NAME} has its {key}."
-            raise UserError(f"{asked}: not given; {one.option.help.rstrip('.')} is needed. {advice}")
+            raise UserError(f"{asked}: not given; it is needed ({one.option.help.rstrip('.')}). {advice}")
     return found
 
 
@@ -92,9 +92,7 @@ def _own_columns(project: Project, typed: Mapping[str, object], path: object) ->
 
 def _judge(home: Path, name: str | None) -> str | None:
     """The family; where none of its versions was promoted, the newest: there is no other that could be meant."""
-    if not name or programs.CHAMPION in programs.aliases(home, name) or not programs.versions(home, name):
-        return name
-    return f"{name}@{programs.LATEST}"
+    return programs.champion_or_newest(home, name) if name else name
 
 
 def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:

@@ -7,7 +7,7 @@ let about, me = '', labels = {}, ids = [], at = 0, aspect = 0, pending = null, c
 let heard = 0;                              // replies to what was saved
 let turn = 0, loading = false, early = [];  // keys that were pressed before the item came that they are meant for
 const unsaved = new Map();                  // by item: the label that is not in the file yet, and why
-const before = [];                          // what u takes back, the last one last: an item and its grades until then
+let before = [];                            // what u takes back, the last one last: an item and its grades until then
 const known = {};                           // by item_id: what the file may say of it, if only this tab has written it
 const slots = {};                           // by item_id: under which name this tab keeps what is not in the file
 const clashes = new Map();                  // by item: what was typed, while the file says something else
@@ -31,6 +31,17 @@ function told() {
   $('fault').textContent = unsaved.size ? `Not saved: item ${numbers}: ${[...unsaved.values()][0].why}`
     : open && `Not in the file, which says something else: item ${open}. Look there.`;
 }
+// What u takes back outlives a reload of this tab, by item_id, since the file's order may be another one then.
+const undoSlot = () => `judgec-undo ${JSON.stringify([about.place, me])}`;
+function rememberUndo() {
+  try { sessionStorage.setItem(undoSlot(), JSON.stringify(before.slice(-200).map(({number, grades}) => ({id: ids[number], grades})))); }
+  catch { /* a browser that keeps nothing */ }
+}
+function recallUndo() {
+  try { before = (JSON.parse(sessionStorage.getItem(undoSlot())) || []).map(({id, grades}) => ({number: ids.indexOf(id), grades}))
+    .filter(({number}) => number >= 0); } catch { before = []; }
+}
+function willUndo(number) { before.push({number, grades: {...mine(number).grades}}); rememberUndo(); }
 const mine = number => labels[number] || {grades: {}, rationale: ''};
 const copy = label => ({grades: {...label.grades}, rationale: label.rationale});
 const given = label => Object.keys(label.grades).length > 0;
@@ -65,7 +76,7 @@ function recall() {               // what this tab or others kept, the newest fi
 function clash(number, label, slot) { clashes.set(number, [...clashes.get(number) || [], {label, slot}]); told(); shown(); }
 function decide(number, one, mineToo) {  // the file's, or what was typed where the file's has none of it
   const was = mine(number), rest = clashes.get(number).filter(other => other !== one);
-  if (mineToo) { before.push({number, grades: {...was.grades}});
+  if (mineToo) { willUndo(number);
     labels[number] = {grades: {...given(one.label) ? one.label.grades : was.grades}, rationale: one.label.rationale || was.rationale};
     save(number); }
   forget(one.slot); if (rest.length) clashes.set(number, rest); else clashes.delete(number);
@@ -150,7 +161,7 @@ function form() {
 }
 function mark(j) { aspect = j; [...$('form').children].forEach((set, i) => set.classList.toggle('now', i === j)); }
 function give(j, k, typed = false) {
-  const label = mine(at); before.push({number: at, grades: {...label.grades}});
+  const label = mine(at); willUndo(at);
   label.grades[about.aspects[j]] = k; labels[at] = label;
   $('form').children[j].querySelectorAll('input')[k].checked = true;
   if (pending && pending.number === at) { clearTimeout(pending.timer); pending = null; }
@@ -159,6 +170,7 @@ function give(j, k, typed = false) {
 }
 async function undo() {
   const last = before.pop(); if (!last) { $('saved').textContent = 'nothing to take back'; return; }
+  rememberUndo();
   flush(); labels[last.number] = {grades: last.grades, rationale: mine(last.number).rationale};  // what was typed stays
   save(last.number); progressOwn(); await go(last.number);
 }
@@ -209,7 +221,7 @@ function nextOpen() {             // this one, as long as it has no grade
 async function begin(name) {
   try { const said = await ask(`/api/labels?annotator=${encodeURIComponent(name)}`); me = name; labels = said.labels; ids = said.items;
     ids.forEach((id, number) => { known[id] = [copy(mine(number))]; });
-    sessionStorage.setItem(`judgec-name ${about.place}`, name); recall(); show('work'); progress(said.progress);
+    sessionStorage.setItem(`judgec-name ${about.place}`, name); recallUndo(); recall(); show('work'); progress(said.progress);
     at = about.items - 1; const first = [...Array(about.items).keys()].find(n => !graded(n)); go(first === undefined ? 0 : first);
   } catch (error) { fault(error); show('enter'); }
 }
@@ -225,7 +237,7 @@ $('why').addEventListener('blur', flush);
 $('next').addEventListener('click', () => go(at + 1)); $('back').addEventListener('click', () => go(at - 1));
 $('open').addEventListener('click', nextOpen);
 $('clear').addEventListener('click', () => { const was = mine(at);
-  before.push({number: at, grades: {...was.grades}}); labels[at] = {grades: {}, rationale: was.rationale};
+  willUndo(at); labels[at] = {grades: {}, rationale: was.rationale};
   save(at); go(at); progressOwn(); });
 $('who').addEventListener('submit', event => { event.preventDefault(); const name = $('name').value.trim(); if (name) begin(name); });
 $('form').addEventListener('submit', event => event.preventDefault());

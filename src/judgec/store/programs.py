@@ -201,6 +201,21 @@ def load(home: Path, reference: str) -> Program:
     return program
 
 
+def champion_or_newest(home: Path, reference: str) -> str:
+    """A reference for those who may take a judge that nobody proved.
+
+    Args:
+        home: The folder that holds ``programs/``.
+        reference: As for ``load``.
+
+    Returns:
+        The same; ``NAME@latest`` for a bare NAME of which no version is champion.
+    """
+    name, _, wanted = reference.partition("@")
+    bare = not wanted and CHAMPION not in aliases(home, name) and versions(home, name)
+    return f"{name}@{LATEST}" if bare else reference
+
+
 def read_folder(folder: Path) -> Program:
     """Read a version wherever its folder is.
 

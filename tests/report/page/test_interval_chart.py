@@ -41,3 +41,9 @@ def test_part_of_a_notebook_has_sentence_table_and_drawing() -> None:
     html = notebook_part("A is <best>.", ["agent", "rating"], [["A", "1000"]], chart=ROWS)
     assert html.index("A is &lt;best&gt;.") < html.index("<table") < html.index("<svg")
     assert Page(f"<!doctype html><html lang=en><title>t</title><body>{html}</body></html>").faults == []
+
+
+def test_interval_in_a_narrow_notebook_stays_on_one_line() -> None:
+    html = notebook_part("A leads.", ["agent", "rating"], [["agent A", "1000 [900, 1100]"]])
+    assert "<td>1000\u00a0[900,\u00a01100]" in html
+    assert "<td>agent A" in html
