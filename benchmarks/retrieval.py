@@ -152,7 +152,16 @@ def plain(texts: list[str], matrix: Matrix, queries: Sequence[str], index: Lance
 
 def table(by_size: dict[int, dict[str, float]]) -> str:
     """The speed table."""
-    head = ("chunks", "index s (bm25s)", "bm25 (bm25s)", "knn (numpy)", "hybrid (both)", "CPU ms", "recall", "p95")
+    head: tuple[str, ...] = (
+        "chunks",
+        "index s (bm25s)",
+        "bm25 (bm25s)",
+        "knn (numpy)",
+        "hybrid (both)",
+        "CPU ms",
+        "recall",
+        "p95",
+    )
     head = (*head, "five / one", "MB", "disk")
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for size, found in by_size.items():
