@@ -251,6 +251,8 @@ def row(name: str, disturbed: object, server: FakeOpenAI, counts: Sequence[int],
 def kills(world: World, options: argparse.Namespace) -> Iterator[tuple[str, ...]]:
     """SIGKILL at random moments of each command, then once to its end."""
     for case in cases():
+        if options.only and not any(word in case.name.split() for word in options.only):
+            continue
         begun = time.perf_counter()
         expected, calls = world.undisturbed(case)
         home = world.copy()
@@ -373,6 +375,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=[*PARTS], help=", ".join(PARTS))
     parser.add_argument("--kills", type=int, default=6, help="of each command")
+    parser.add_argument("--only", nargs="*", help="commands or optimizers that are killed: audit, mipro; default: all")
     parser.add_argument("--items", type=int, default=1000, help="that are judged")
     parser.add_argument("--hostile", type=int, default=100_000, help="hostile replies")
     parser.add_argument("--size", type=int, default=5_000, help="characters of a hostile text, at most")

@@ -1,13 +1,15 @@
 """vRAG-Eval's test bed: PDFs, chunks of 1,000 characters with 25 % overlap, an HNSW graph over squared L2, top 3."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import judgec
-from judgec.errors import UserError
+from judgec.errors import ArtifactError, UserError
 from judgec.retrieval.stores.lance import LanceIndex
+from judgec.retrieval.stores.mapped import NAMES
 from tests.retrieval.parsing.files import pdf
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "kmnprst"]
@@ -74,3 +76,41 @@ def test_published_vectors_are_compared_by_cosine(manuals: Path, tmp_path: Path)
     with pytest.raises(UserError, match=r"--postgres and --metric l2"):
         judgec.index(manuals, out=tmp_path / "x", metric="l2", postgres="postgresql://h/d", progress=False)
     assert not (tmp_path / "x").exists()
+
+
+def test_candidates_are_compared_and_shown_from_mapped_files_as_from_the_table(
+    built: judgec.CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judgec.retrieval.stores.lance.IN_MEMORY", 1)
+    old = tmp_path / "old"
+    shutil.copytree(built.path, old)
+    for pattern in NAMES:
+        (path,) = old.glob(pattern.format("*"))
+        path.unlink()
+    index, older = LanceIndex(built.path), LanceIndex(old)  # of before there were such files
+    queries = index.vectors()[::7] + np.float32(0.01)
+    for found, expected in zip(index.nearest(queries, 3), older.nearest(queries, 3), strict=True):
+        assert [row for row, _ in found] == [row for row, _ in expected]
+        assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-4)
+        rows = [row for row, _ in found]
+        assert index.fetch(rows) == older.fetch(rows)
+        assert len(index.fetch(rows)) == 3
+
+
+def test_mapped_files_belong_to_the_version_of_the_table_and_damage_is_refused(manuals: Path, tmp_path: Path) -> None:
+    sources, out = tmp_path / "manuals", tmp_path / "index"
+    shutil.copytree(manuals, sources)
+    judgec.index(sources, out=out, ann="hnsw", progress=False)
+    pdf(sources / "new.pdf", ["what a valve is for"], "New")
+    version = judgec.index(sources, out=out, progress=False).build.manifest.table_version
+    names = [pattern.format(version) for pattern in NAMES]
+    assert sorted(path.name for path in out.iterdir() if path.suffix in {".npy", ".arrow"}) == sorted(names)
+    for name in names:
+        path = out / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(ArtifactError, match=r"rows.*Build the index again"):
+            LanceIndex(out).nearest(np.ones((1, 2), np.float32), 1)
+        path.write_bytes(whole)
+    judgec.index(sources, out=tmp_path / "exact", ann="exact", progress=False)
+    assert not list((tmp_path / "exact").glob("vectors-*"))

@@ -5,6 +5,7 @@ import pytest
 
 from judgec.records.game import Games, Pairing
 from judgec.records.label import FloatArray
+from judgec.tournament import adaptive
 from judgec.tournament.adaptive import Proposal, Until, propose
 from judgec.tournament.schedule import Fixtures
 from tests.stats.rating.leagues import league
@@ -183,3 +184,36 @@ def test_propose_statements_ever_made_are_rarely_false_with_query_effects() -> N
             for pair in statements
         )
     assert false / leagues <= 0.05
+
+
+@pytest.mark.parametrize("until", ["order", "leader"])
+def test_propose_among_many_agents_chooses_several_games_at_once(until: Until) -> None:
+    rng = np.random.default_rng(0)
+    agents, queries = tuple(f"agent {number:03d}" for number in range(200)), ("q0", "q1", "q2", "q3")
+    fixtures = Fixtures.of(dict.fromkeys(queries, agents))
+    strength = rng.normal(size=200)
+    a, step, query = rng.integers(200, size=2000), rng.integers(1, 200, size=2000), rng.integers(4, size=2000)
+    b = (a + step) % 200
+    won = rng.random(2000) < 1.0 / (1.0 + np.exp(strength[b] - strength[a]))
+    found = propose(fixtures, Games(agents, queries, a, b, query, won.astype(float)), until=until, batch=60)
+    games = {(one.query_id, *sorted((one.agent_a, one.agent_b))) for one in found.pairings}
+    played = {(queries[q], *sorted((agents[i], agents[j]))) for q, i, j in zip(query, a, b, strict=True)}
+    assert len(games) == 60
+    assert not games & played
+    in_all = set.intersection(*({one.agent_a, one.agent_b} for one in found.pairings))
+    assert in_all == ({found.neighbours[0].better} if until == "leader" else set())
+
+
+def test_propose_several_games_at_once_are_mostly_those_of_one_after_the_other() -> None:
+    rng = np.random.default_rng(3)
+    games = league(rng.normal(size=12), 3, rng)
+    fixtures = Fixtures.of(dict.fromkeys((f"q{number}" for number in range(9)), games.agents))
+    apart = [propose(fixtures, games, batch=12, seed=seed).pairings for seed in range(3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adaptive, "AT_ONCE", 4)
+        together = [propose(fixtures, games, batch=12, seed=seed).pairings for seed in range(3)]
+    pairs = [
+        Counter(tuple(sorted((one.agent_a, one.agent_b))) for batch in batches for one in batch)
+        for batches in (apart, together)
+    ]
+    assert (pairs[0] & pairs[1]).total() >= 0.7 * pairs[0].total()

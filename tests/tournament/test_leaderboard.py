@@ -93,3 +93,22 @@ def test_agents_in_order_say_which_neighbours_are_told_apart() -> None:
     rows += [Game(f"q{q}", "good", "fair", "b") for q in range(6)]
     board = make_leaderboard(Games.of(rows), tournaments=5)
     assert board.ranked in {"good > fair ~ weak", "good > weak ~ fair"}
+
+
+def test_leaderboard_of_very_many_agents_lists_neighbours_and_pairs_that_met() -> None:
+    rows = [
+        Game(f"q{n % 3}", f"agent {n:03d}", f"agent {(n + step) % 120:03d}", "a") for n in range(120) for step in (1, 7)
+    ]
+    board = make_leaderboard(Games.of(rows), tournaments=2, resamples=5)
+    report = board.to_json()
+    pairs, wins = report["pairs"], report["win_percent"]
+    assert isinstance(pairs, list)
+    assert isinstance(wins, dict)
+    best = board.rows()[0].agent
+    assert len(pairs) == 2 * 120 - 3
+    assert all(best in one["agents"] for one in pairs[:119])
+    assert sum(map(len, wins.values())) == 2 * len(rows)
+    assert board.ranked.endswith(" and 110 more")
+    assert any("the report lists 237 differences" in note for note in board.notes)
+    first, other = board.rows()[:2]
+    assert first.beside(other) == bool({*first.groups} & {*other.groups})

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 
 from judgec.report.items import TITLE, answers_of, cut, shown_texts
 
+MOST_SIDES = 40  # of a case on the page
+
 
 @dataclass(frozen=True, slots=True)
 class CaseSide:
@@ -65,7 +67,12 @@ class BrowsedCase:
         return {**asdict(self), "texts": dict(self.texts or {})}
 
     def shown(self, file: str) -> dict[str, object]:
-        """As embedded: texts cut, contexts in pieces of which every second one supports the side's answer."""
+        """As embedded: texts cut, contexts in pieces of which every second one supports the side's answer.
+
+        Of very many sides the first and the last are shown, and as many notes.
+        """
+        half, left_out = MOST_SIDES // 2, max(0, len(self.sides) - MOST_SIDES)
+        shown = [*self.sides[:half], *self.sides[-half:]] if left_out else self.sides
         sides = [
             {
                 "who": side.who,
@@ -73,10 +80,12 @@ class BrowsedCase:
                 "reason": cut(side.reason, file),
                 "texts": shown_texts(side.texts, answers_of(side.texts), file),
             }
-            for side in self.sides
+            for side in shown
         ]
-        notes = [{"who": note.who, "said": note.said, "reason": cut(note.reason, file)} for note in self.notes]
+        kept = self.notes[:MOST_SIDES] if left_out else self.notes
+        notes = [{"who": note.who, "said": note.said, "reason": cut(note.reason, file)} for note in kept]
         texts = shown_texts(self.texts or {}, (), file)
+        texts += [["left out", [[f"{left_out} more sides and their games are in {file}."]]]] if left_out else []
         made = {**self.to_json(), "sides": sides, "notes": notes, "texts": texts}
         return {**made, "title": self.title[:TITLE], "confidence": None}
 

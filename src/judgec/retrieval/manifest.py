@@ -1,6 +1,7 @@
 """Records what an index was made of and how, and checks whether this judgec can use it."""
 
 from collections.abc import Mapping
+from math import sqrt
 from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ FILE = "index.json"
 IN_MEMORY = 50_000  # passages up to which vectors are compared exactly, in memory; above, by an IVF index
 
 
+MOST_PARTITIONS = 1_000  # of an IVF index
 Metric = Literal["cosine", "l2"]
 Ann = Literal["auto", "exact", "ivf", "hnsw"]
 
@@ -121,6 +123,11 @@ class Manifest(BaseModel):
         if found.format != FORMAT:
             raise _other_format(where, found.format)
         return found
+
+
+def partitions_of(passages: int) -> int:
+    """Partitions of an IVF index of so many passages."""
+    return min(MOST_PARTITIONS, round(sqrt(passages)))
 
 
 class _Format(BaseModel):

@@ -19,6 +19,7 @@ not among n (n - 1), with the same two kinds of evidence. Sources are in ``stats
 Everything is a function of the games played, in their order: to resume, pass them.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -34,6 +35,8 @@ from judgec.tournament.schedule import Fixtures, QueryUse
 
 PLANNING_PRIOR = 1.0  # tied games an agent, so that a few early results do not fix where we look
 OPENING = 2  # times the number of agents: games before anything is estimated
+AT_ONCE = 64  # agents for each game that is chosen before the others' gains are computed anew
+CANDIDATES = 8  # best pairs that are looked at for each game of those
 TIGHTEST_SE = 20.0 / ELO_PER_LOGIT  # where the confidence sequences are tightest
 
 Settled = Literal["separated", "close", "unsure"]
@@ -132,9 +135,14 @@ def _on(fixtures: Fixtures, played: Games) -> Games:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """The scored games, the strengths that they give (logits) and the standard errors of all differences."""
+    """The scored games, the strengths that they give (logits) and the standard errors of all differences.
+
+    ``by_pair`` has the places of the games in order of their pair, and ``pairs`` these pairs, to find a pair's games.
+    """
 
     games: Games
+    by_pair: IntArray
+    pairs: IntArray
     theta: FloatArray
     errors: FloatArray
 
@@ -159,7 +167,9 @@ def _fitted(games: Games) -> _Fit:
     strengths = fit_strengths(with_prior(wins, PLANNING_PRIOR) if idle else wins)
     known = strengths.prior == 0.0 and not idle
     errors = _standard_errors(scored, wins, strengths.theta) if known else np.full((n, n), np.inf)
-    return _Fit(scored, strengths.theta, errors)
+    pairs = np.minimum(scored.a, scored.b) * n + np.maximum(scored.a, scored.b)
+    by_pair = np.argsort(pairs, kind="stable")
+    return _Fit(scored, by_pair, pairs[by_pair], strengths.theta, errors)
 
 
 def _ordered(fit: _Fit, resolution: float, alpha: float) -> _State:
@@ -173,7 +183,7 @@ def _ordered(fit: _Fit, resolution: float, alpha: float) -> _State:
     settled[np.abs(gap) > radius] = 1
     pairs = tuple(pairwise(np.argsort(-theta, kind="stable").tolist()))
     for i, j in pairs:
-        if order_e_value(_direct(fit.games, i, j)) >= 1.0 / alpha:
+        if order_e_value(_direct(fit, i, j)) >= 1.0 / alpha:
             settled[i, j] = settled[j, i] = 1
     return _State(theta, settled, gap - radius, gap + radius, pairs)
 
@@ -187,7 +197,7 @@ def _led(fit: _Fit, resolution: float, alpha: float) -> _State:
     leader, *rivals = np.argsort(-theta, kind="stable").tolist()
     settled = np.ones((n, n), dtype=np.int64)  # pairs of rivals do not matter
     for rival in rivals:
-        ahead = low[leader, rival] > 0.0 or order_e_value(_direct(fit.games, leader, rival)) >= 1.0 / alpha
+        ahead = low[leader, rival] > 0.0 or order_e_value(_direct(fit, leader, rival)) >= 1.0 / alpha
         found = 1 if ahead else 2 if low[leader, rival] >= -resolution / ELO_PER_LOGIT else 0
         settled[leader, rival] = settled[rival, leader] = found
     pairs = tuple((leader, rival) for rival in rivals)
@@ -226,12 +236,15 @@ def _of_differences(covariance: FloatArray) -> FloatArray:
     return diagonal[:, None] + diagonal[None, :] - 2.0 * covariance
 
 
-def _direct(games: Games, i: int, j: int) -> FloatArray:
+def _direct(fit: _Fit, i: int, j: int) -> FloatArray:
     """Mean points of ``i`` against ``j``, one a query, in the order of play."""
-    forward, backward = (games.a == i) & (games.b == j), (games.a == j) & (games.b == i)
-    met = forward | backward
-    points = np.where(forward, games.score, 1.0 - games.score)[met]
-    codes, first, index, count = np.unique(games.query[met], return_index=True, return_inverse=True, return_counts=True)
+    pair = min(i, j) * len(fit.theta) + max(i, j)
+    met = fit.by_pair[np.searchsorted(fit.pairs, pair) : np.searchsorted(fit.pairs, pair, side="right")]
+    score = fit.games.score[met]
+    points = np.where(fit.games.a[met] == i, score, 1.0 - score)
+    codes, first, index, count = np.unique(
+        fit.games.query[met], return_index=True, return_inverse=True, return_counts=True
+    )
     means = np.bincount(index, points, len(codes)) / count
     ordered: FloatArray = means[np.argsort(first)]
     return ordered
@@ -268,19 +281,55 @@ def _choose(
     is_open = left.open.copy()
     remaining = is_open.sum(axis=0)
     chosen: list[Pairing] = []
+    together, met = max(1, n // AT_ONCE), remaining > 0
+    in_all = set(
+        np.flatnonzero(met.sum(axis=0) + met.sum(axis=1) == met.sum()).tolist()
+    )  # a leader that is asked about
     while len(chosen) < size and remaining.any():
         gain = information * _of_differences(spread)
         gain /= 1.0 + information * _of_differences(covariance)
-        i, j = (int(x) for x in np.unravel_index(np.where(remaining > 0, gain, -1.0).argmax(), (n, n)))
-        q = use.take(is_open, i, j, order)
-        remaining[i, j] -= 1
-        chosen.append(left.pairing(q, i, j, swap=bool(rng.integers(2))))
-        # One game changes both matrices by two columns: n squared steps, where multiplying them anew takes n cubed.
-        column = covariance[:, i] - covariance[:, j]
-        share = information[i, j] / (1.0 + information[i, j] * (column[i] - column[j]))
-        weighted = laplacian @ column
-        other = covariance @ weighted - 0.5 * share * float(column @ weighted) * column
-        both = np.outer(column, other)
-        spread -= share * (both + both.T)
-        covariance -= np.outer(share * column, column)
+        picked = _best(np.where(remaining > 0, gain, -1.0), min(together, size - len(chosen)), in_all)
+        for i, j in picked:
+            q = use.take(is_open, i, j, order)
+            remaining[i, j] -= 1
+            chosen.append(left.pairing(q, i, j, swap=bool(rng.integers(2))))
+        first, second = np.array(picked).T
+        # Few games change both matrices by few columns: n squared steps, where multiplying anew takes n cubed.
+        columns = covariance[:, first] - covariance[:, second]
+        inner = np.diag(1.0 / information[first, second]) + columns[first] - columns[second]
+        shares = np.linalg.solve(inner, columns.T)
+        weighted = laplacian @ columns
+        other = covariance @ weighted - 0.5 * shares.T @ (columns.T @ weighted)
+        both = other @ shares
+        spread -= both + both.T
+        covariance -= columns @ shares
     return tuple(chosen)
+
+
+def _best(gain: FloatArray, count: int, in_all: AbstractSet[int]) -> list[tuple[int, int]]:
+    """The pairs that gain most, at most one game an agent, so that one hardly changes what another would tell.
+
+    Args:
+        gain: Of each pair; below 0 where there is no game.
+        count: How many pairs.
+        in_all: Agents that are in all games there are, and so may have several.
+    """
+    n = len(gain)
+    if count == 1:
+        i, j = np.unravel_index(gain.argmax(), (n, n))
+        return [(int(i), int(j))]
+    flat = gain.ravel()
+    candidates = np.flatnonzero(flat >= 0.0)
+    if len(candidates) > CANDIDATES * count:
+        candidates = candidates[np.argpartition(flat[candidates], -CANDIDATES * count)[-CANDIDATES * count :]]
+    candidates = candidates[np.lexsort((candidates, -flat[candidates]))]
+    picked: list[tuple[int, int]] = []
+    busy: set[int] = set()
+    for code in candidates.tolist():
+        pair = divmod(code, n)
+        if busy.isdisjoint(pair):
+            picked.append(pair)
+            busy |= {*pair} - in_all
+        if len(picked) == count:
+            break
+    return picked

@@ -11,8 +11,16 @@ from judgec.stats.rating.elo import EloRatings, Order, elo
 from judgec.stats.rating.pairwise import Standings, standings
 from judgec.stats.rating.ratings import Ratings, bradley_terry
 from judgec.stats.rating.win_table import WinTable, win_table
-from judgec.tournament.leaderboard_columns import LeaderboardRow, known, leaderboard_columns, win_columns
+from judgec.tournament.leaderboard_columns import (
+    MOST_PAIRED,
+    LeaderboardRow,
+    known,
+    leaderboard_columns,
+    win_columns,
+)
 from judgec.tournament.report.costs import AgentCost
+
+NAMED = 10  # of very many agents in a sentence: the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +55,18 @@ class Leaderboard:
             **win_columns(rows).json(rows),
             "games": self.games,
             "unscored": self.unscored,
-            "pairs": [self._pair(first.agent, second.agent) for first, second in combinations(rows, 2)],
+            "pairs": [self._pair(rows[first].agent, rows[second].agent) for first, second in _pairs(len(rows))],
             "notes": list(self.notes),
         }
 
     @property
     def ranked(self) -> str:
         """The agents, best first: ``>`` between two neighbours that are told apart, ``~`` between two that are not."""
-        letters, order = self.standings.letters(), self.standings.order
-        signs = ["", *(" ~ " if {*letters[one]} & {*letters[other]} else " > " for one, other in pairwise(order))]
-        return "".join(f"{sign}{self.agents[code]}" for sign, code in zip(signs, order, strict=True))
+        spans, order = self.standings.spans(), self.standings.order
+        signs = ["", *(" ~ " if {*spans[one]} & {*spans[other]} else " > " for one, other in pairwise(order))]
+        named = [f"{sign}{self.agents[code]}" for sign, code in zip(signs, order, strict=True)]
+        more = f" and {len(named) - NAMED} more" if len(named) > MOST_PAIRED else ""
+        return "".join(named[:NAMED] if more else named) + more
 
     def rows(self, costs: Mapping[str, AgentCost] | None = None) -> list[LeaderboardRow]:
         """What is said of each agent, best first.
@@ -64,7 +74,7 @@ class Leaderboard:
         Args:
             costs: What its answers took, by agent.
         """
-        letters, order = self.standings.letters(), self.standings.order
+        letters, spans, order = self.standings.letters(), self.standings.spans(), self.standings.order
         ratings, spent = self.ratings, costs or {}
         return [
             LeaderboardRow(
@@ -80,11 +90,12 @@ class Leaderboard:
                 rank_low=int(self.standings.rank_low[code]) or None,
                 rank_high=int(self.standings.rank_high[code]) or None,
                 group=letters[code],
+                groups=spans[code],
                 elo=known(self.elo.rating[code]),
                 elo_sd=known(self.elo.sd[code]),
                 average=known(self.wins.average[code]),
                 games=int(self.wins.games[code].sum()),
-                wins=tuple(known(self.wins.win_percent[code, other]) for other in order),
+                wins=tuple(map(known, self.wins.win_percent[code, order].tolist())),
                 cost=spent.get(self.agents[code]),
             )
             for code in order
@@ -99,6 +110,13 @@ class Leaderboard:
             "p_holm": known(self.standings.p_holm[i, j]),
             "games": int(self.wins.games[i, j]),
         }
+
+
+def _pairs(agents: int) -> list[tuple[int, int]]:
+    """Places of the pairs in the report: all, or of very many agents each with the best and with the next one."""
+    if agents <= MOST_PAIRED:
+        return list(combinations(range(agents), 2))
+    return sorted({*((0, place) for place in range(1, agents)), *pairwise(range(agents))})
 
 
 def make_leaderboard(
@@ -171,6 +189,12 @@ def _notes(games: Games, ratings: Ratings, *, ragelo_compat: bool) -> tuple[str,
     unscored = int((~games.scored).sum())
     if unscored:
         notes.insert(0, f"{unscored} of {len(games.a)} games are unscored and count for nobody.")
+    if len(games.agents) > MOST_PAIRED:
+        listed = len(_pairs(len(games.agents)))
+        notes.append(
+            f"{len(games.agents)} agents: the report lists {listed} differences, of each agent with the best and with "
+            "the next one; win percentages are of pairs that met."
+        )
     if ragelo_compat:
         notes.append(
             "RAGElo's Elo truncates both ratings after every game: the mean falls and agents that play "

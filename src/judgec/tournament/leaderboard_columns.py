@@ -11,6 +11,7 @@ from judgec.report.numbers import UNKNOWN, between, points, rating
 from judgec.tournament.report.costs import COSTS, AgentCost
 
 MEAN = 1000.0  # of all ratings; the line in the bars
+MOST_PAIRED = 100  # agents of which every pair is listed; of more, those that met, and who is next to whom
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class LeaderboardRow:
         rank_low: The best of them.
         rank_high: The worst.
         group: Letters that it shares with agents which are not separable from it.
+        groups: The same as numbers.
         elo: Mean over shuffled tournaments.
         elo_sd: Their spread.
         average: Percent of its games that it won, the mean over opponents.
@@ -44,6 +46,11 @@ class LeaderboardRow:
     games: int
     wins: tuple[float | None, ...]
     cost: AgentCost | None = None
+    groups: range = range(0)
+
+    def beside(self, other: "LeaderboardRow") -> bool:
+        """Whether the two are not told apart."""
+        return max(self.groups.start, other.groups.start) < min(self.groups.stop, other.groups.stop)
 
 
 def leaderboard_columns(rows: Sequence[LeaderboardRow]) -> TableColumns[LeaderboardRow]:
@@ -116,7 +123,10 @@ def leaderboard_columns(rows: Sequence[LeaderboardRow]) -> TableColumns[Leaderbo
 
 
 def win_columns(rows: Sequence[LeaderboardRow]) -> TableColumns[LeaderboardRow]:
-    """Who beats whom: a numbered row and the column of its number for each agent."""
+    """Who beats whom: a numbered row and the column of its number for each agent.
+
+    Of more than ``MOST_PAIRED`` agents the report and MLflow have no entry for two that never met.
+    """
     numbers = {row.agent: place for place, row in enumerate(rows, 1)}
     return TableColumns(
         (
@@ -142,7 +152,7 @@ def _against(other: str, place: int) -> Column[LeaderboardRow]:
         json=("win_percent", None, other),
         metric=("win_percent", None, "over", other),
         cell=lambda row: "·" if (percent := row.wins[place]) is None else heat(percent, points(percent, 0)),
-        absent=lambda row: row.agent == other,
+        absent=lambda row: row.agent == other or (len(row.wins) > MOST_PAIRED and row.wins[place] is None),
     )
 
 

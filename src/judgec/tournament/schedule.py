@@ -12,6 +12,8 @@ from judgec.errors import UserError
 from judgec.records.game import Games, Pairing
 from judgec.records.label import IntArray
 
+FULL = np.iinfo(np.int64).max // 2  # comes after every pair that may still meet
+
 
 @dataclass(frozen=True, slots=True)
 class Fixtures:
@@ -73,22 +75,22 @@ class Fixtures:
         left = self.open.copy()
         remaining = left.sum(axis=0)[first, second]
         count = min(count, int(remaining.sum()))
-        met = np.zeros(len(pairs), dtype=np.int64)
-        games = np.zeros(len(self.agents), dtype=np.int64)
         use = QueryUse.of(self)
         orders: dict[int, IntArray] = {}
         chosen: list[Pairing] = []
+        # Lexicographic: pairs that met least, then agents that played least, then the round robin.
+        key = np.where(remaining > 0, np.arange(len(pairs)), FULL)
+        of_agent = _pairs_of(pairs, len(self.agents))
         for _ in range(count):
-            # Lexicographic: pairs that met least, then agents that played least, then the round robin.
-            key = (met * (4 * count + 4) + games[first] + games[second]) * len(pairs) + np.arange(len(pairs))
-            p = int(np.where(remaining > 0, key, np.iinfo(np.int64).max).argmin())
+            p = int(key.argmin())
             i, j = int(first[p]), int(second[p])
             if p not in orders:
                 orders[p] = _own_order(seed, self.agents[i], self.agents[j], len(self.queries))
             q = use.take(left, i, j, orders[p])
             remaining[p] -= 1
-            met[p] += 1
-            games[[i, j]] += 1
+            key[of_agent[i]] += len(pairs)
+            key[of_agent[j]] += len(pairs)
+            key[p] = key[p] + (4 * count + 4) * len(pairs) if remaining[p] else FULL
             chosen.append(self.pairing(q, i, j, swap=bool(rng.integers(2))))
         return tuple(chosen)
 
@@ -128,6 +130,13 @@ def _own_order(seed: int, agent: str, other: str, queries: int) -> IntArray:
     """The place of each query in a pair's own random order."""
     names = hashlib.sha256("\0".join(sorted((agent, other))).encode()).digest()
     return np.random.default_rng([seed, *np.frombuffer(names, dtype=np.uint32)]).permutation(queries)
+
+
+def _pairs_of(pairs: IntArray, n: int) -> IntArray:
+    """Places of the pairs that each agent is in, shape (n_agents, n_agents - 1)."""
+    ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    places: IntArray = (np.argsort(ends, kind="stable") % max(len(pairs), 1)).reshape(n, -1)
+    return places
 
 
 def _round_robin(n: int, rng: np.random.Generator) -> IntArray:

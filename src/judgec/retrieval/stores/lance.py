@@ -16,12 +16,14 @@ from threadpoolctl import ThreadpoolController
 
 from judgec.errors import ArtifactError, UserError
 from judgec.retrieval.latent import LSA, MODEL_FILE, Embedder, LatentSemantics, Matrix
-from judgec.retrieval.manifest import FILE, IN_MEMORY, Manifest
+from judgec.retrieval.manifest import FILE, IN_MEMORY, Manifest, partitions_of
 from judgec.retrieval.passages import Passage, Ranking
+from judgec.retrieval.stores.mapped import MappedRows, mapped_rows
 
 TABLE = "passages"
-REFINE = 10  # the approximate index's candidates are re-ranked exactly: recall .97 instead of .52 (IVF_SQ, 1M)
-PROBES = 20
+REFINE = 10  # times as many candidates as are asked for are re-ranked exactly: without, .52 of the best 10 are found
+PROBES = 20  # partitions of an IVF index that are searched, at least
+PROBED = 0.06  # share of them, where that is more: of a million passages .98 of the best 10 are found, with 20 only .84
 EF = 200  # neighbours that a search in an HNSW graph keeps in view
 PLAIN = ("passage_id", "doc_id", "title", "section", "page", "source", "indexed", "prefix")
 
@@ -94,7 +96,7 @@ class LanceIndex:
         vectors = self.embedder.queries(queries)
         if len(queries) and vectors.shape[1] != self._manifest.dimensions:
             raise _other_embedder(str(self.folder), vectors.shape[1], self._manifest)
-        return self.nearest(vectors, k) if self._manifest.approximate else self.nearest_of_all(vectors, k)
+        return self.nearest(vectors, k) if self._kind else self.nearest_of_all(vectors, k)
 
     def nearest(self, vectors: Matrix, k: int, *, exact: bool = False) -> list[Ranking]:
         """Rankings by the approximate index, one a vector; of a vector of zeros an empty one.
@@ -104,10 +106,17 @@ class LanceIndex:
             k: How many passages each.
             exact: Pass the index by, and compare all without holding them.
         """
-        near = (self._near(vector, k) for vector in vectors if vector.any())
-        found = iter(_together(one.bypass_vector_index() if exact else one for one in near))
-        base = 0.0 if self._manifest.metric == "l2" else 1.0
-        return [_by_distance(next(found), base) if vector.any() else [] for vector in vectors]
+        mapped, metric = None if exact else self._mapped, self._manifest.metric
+        asked = [vector for vector in vectors if vector.any()]
+        near = (self._near(vector, REFINE * k if mapped else k, refine=mapped is None) for vector in asked)
+        found = _together(one.bypass_vector_index() if exact else one for one in near)
+        if mapped is not None:
+            candidates = [one["_rowid"].to_numpy().astype(np.int64) for one in found]
+            pairs = zip(candidates, asked, strict=True)
+            ranked = iter([top(rows, mapped.scores(rows, vector, metric), k) for rows, vector in pairs])
+        else:
+            ranked = iter([_by_distance(one, 0.0 if metric == "l2" else 1.0) for one in found])
+        return [next(ranked) if vector.any() else [] for vector in vectors]
 
     def nearest_of_all(self, vectors: Matrix, k: int) -> list[Ranking]:
         """The same by comparing all, which holds them in memory."""
@@ -129,6 +138,8 @@ class LanceIndex:
                 row: _passage(one)
                 for row, one in zip(rows, table.take([place[row] for row in rows]).to_pylist(), strict=True)
             }
+        if self._mapped is not None:
+            return {row: _passage(one) for row, one in self._mapped.passages(rows).items()}
         found = self._table.take_row_ids(list(rows)).select([*PLAIN]).with_row_id().to_arrow().to_pylist()
         return {one["_rowid"]: _passage(one) for one in found}
 
@@ -156,11 +167,27 @@ class LanceIndex:
         search = self._searched.query().nearest_to_text(MatchQuery(query, "indexed"))
         return search.select(["_score"]).with_row_id().limit(k)
 
-    def _near(self, vector: Matrix, k: int) -> AsyncVectorQuery:
+    def _near(self, vector: Matrix, k: int, *, refine: bool) -> AsyncVectorQuery:
+        """The ``k`` nearest, which LanceDB re-ranks from the table where ``refine``."""
         search = self._searched.query().nearest_to(vector).column("vector").distance_type(self._manifest.metric)
-        if self._manifest.approximate == "hnsw":
-            search = search.ef(max(EF, 2 * REFINE * k))
-        return search.nprobes(PROBES).refine_factor(REFINE).select(["_distance"]).with_row_id().limit(k)
+        search = search.nprobes(self._probes)
+        if self._kind == "hnsw":
+            search = search.ef(max(EF, 2 * (REFINE * k if refine else k)))
+        if refine:
+            search = search.refine_factor(REFINE)
+        return search.select(["_distance"]).with_row_id().limit(k)
+
+    @cached_property
+    def _kind(self) -> str | None:
+        return self._manifest.approximate
+
+    @cached_property
+    def _probes(self) -> int:
+        return PROBES if self._kind == "hnsw" else max(PROBES, round(PROBED * partitions_of(len(self))))
+
+    @cached_property
+    def _mapped(self) -> MappedRows | None:
+        return mapped_rows(self.folder, self._manifest.table_version)
 
     @cached_property
     def _vectors(self) -> tuple[NDArray[np.int64], Matrix]:

@@ -12,13 +12,14 @@ from lancedb.table import LanceTable
 
 from judgec.errors import ArtifactError
 from judgec.retrieval.latent import LSA, MODEL_FILE, Embedder, LatentSemantics, Matrix
-from judgec.retrieval.manifest import Manifest, SourceFile
+from judgec.retrieval.manifest import Manifest, SourceFile, partitions_of
+from judgec.retrieval.stores.lance import PLAIN as SHOWN
 from judgec.retrieval.stores.lance import TABLE
+from judgec.retrieval.stores.mapped import remove_mapped, write_mapped
 
 LANGUAGES = tuple(sorted(lang_mapping.values()))  # whose stems and stop words are known
 COMMIT = 2_000  # passages embedded and written at once by an embedder that is paid for
 REFIT = 0.2  # share of new or removed passages from which the latent semantics are fitted again
-MOST_PARTITIONS = 1_000
 IN_ONE_GRAPH = 1_000_000  # passages that share an HNSW graph
 
 
@@ -131,6 +132,10 @@ class PassageWriter:
         )
         self._index_vectors(table)
         table.optimize()
+        if self.manifest.model_copy(update={"files": self._files}).approximate:
+            write_mapped(table, self._folder, SHOWN, self.manifest.dimensions)
+        else:
+            remove_mapped(self._folder)
         self._commit(complete=True)
         return self.manifest
 
@@ -138,8 +143,8 @@ class PassageWriter:
         rows, metric = table.count_rows(), self.manifest.metric
         kind = self.manifest.model_copy(update={"files": self._files}).approximate
         if kind == "ivf":
-            partitions = min(MOST_PARTITIONS, round(rows**0.5))
-            table.create_index("vector", config=IvfSq(distance_type=metric, num_partitions=partitions), replace=True)
+            config = IvfSq(distance_type=metric, num_partitions=partitions_of(rows))
+            table.create_index("vector", config=config, replace=True)
         if kind == "hnsw":
             graphs = max(1, round(rows / IN_ONE_GRAPH))
             table.create_index("vector", config=HnswSq(distance_type=metric, num_partitions=graphs), replace=True)

@@ -14,9 +14,12 @@ from scipy import special, stats
 from judgec.records.game import Games
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.intervals.significance import holm
-from judgec.stats.rating.bradley_terry import fit_strengths
-from judgec.stats.rating.ratings import Ratings
+from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT, fit_strengths
+from judgec.stats.rating.ratings import MEAN_RATING, Ratings
 
+ALPHABET = 26
+MOST_REFITTED = 200  # agents of which all are fitted anew for a pair without a finite difference; of more, the two
+WITHIN = (-15.0, 15.0, 301)  # logits that are tried there: the likelihood of a maximum is right to .03
 SMALL_PRIOR = 1e-3  # tied games an agent; moves a log-likelihood by less than that
 
 
@@ -47,12 +50,22 @@ class Standings:
     groups: tuple[tuple[int, ...], ...]
     alpha: float
 
+    def spans(self) -> tuple[range, ...]:
+        """The groups of each agent, in the order of ``agents``; they follow each other, as groups are runs."""
+        found = [range(0)] * len(self.agents)
+        for number, group in enumerate(self.groups):
+            for agent in group:
+                found[agent] = range(found[agent].start if found[agent] else number, number + 1)
+        return tuple(found)
+
     def letters(self) -> tuple[str, ...]:
-        """Groups as letters (a is the best group), one text an agent in the order of ``agents``."""
-        return tuple(
-            "".join(_letter(g) for g, group in enumerate(self.groups) if agent in group)
-            for agent in range(len(self.agents))
-        )
+        """Groups as letters (a is the best group), one text an agent in the order of ``agents``.
+
+        Of more than 26 groups only the first and the last of an agent are written: ``c-ab``.
+        """
+        if len(self.groups) <= ALPHABET:
+            return tuple("".join(map(_letter, span)) for span in self.spans())
+        return tuple("-".join(map(_letter, sorted({span[0], span[-1]}))) if span else "" for span in self.spans())
 
 
 def standings(games: Games, ratings: Ratings, alpha: float = 0.05) -> Standings:
@@ -101,10 +114,11 @@ def _p_values(games: Games, ratings: Ratings, rated: np.ndarray[tuple[int], np.d
         t = np.abs(gap) / np.sqrt(np.maximum(variance, 1e-18))
         p[np.ix_(place, place)] = 2.0 * stats.t.sf(t, ratings.n_queries - 1)
     component = ratings.strengths.component
-    for i, j in zip(*np.triu_indices(len(place), 1), strict=True):
-        if component[i] != component[j]:
-            p[place[i], place[j]] = _p_open_ended(games, ratings.wins, place, int(i), int(j))
-            p[place[j], place[i]] = p[place[i], place[j]]
+    for i, j in np.argwhere(np.triu(component[:, None] != component[None, :], 1)).tolist():
+        one, other = int(place[i]), int(place[j])
+        many = len(place) > MOST_REFITTED
+        found = _p_of_two(games, ratings, one, other) if many else _p_open_ended(games, ratings.wins, place, i, j)
+        p[one, other] = p[other, one] = found
     np.fill_diagonal(p, np.nan)
     return p
 
@@ -121,6 +135,27 @@ def _p_open_ended(games: Games, wins: FloatArray, place: IntArray, i: int, j: in
     equal = _log_likelihood(merged) - between * float(np.log(2.0))
     once = _queries_per_game(games, place[i], place[j])
     return float(min(1.0, 2.0 * np.exp(once * (equal - _log_likelihood(wins)))))
+
+
+def _p_of_two(games: Games, ratings: Ratings, one: int, other: int) -> float:
+    """``_p_open_ended`` among very many agents: only the two are fitted, since they hardly move the others' ratings."""
+    rated = ~np.isnan(ratings.rating)
+    at = np.linspace(*WITHIN)[:, None]
+
+    def likelihoods(agent: int) -> FloatArray:
+        """Of the games of an agent with all but the other one, by its strength."""
+        met = rated & (ratings.wins[agent] + ratings.wins[:, agent] > 0)
+        met[[one, other]] = False
+        lead = at - (ratings.rating[met] - MEAN_RATING) / ELO_PER_LOGIT
+        won, lost = ratings.wins[agent, met], ratings.wins[met, agent]
+        found: FloatArray = (won * special.log_expit(lead) + lost * special.log_expit(-lead)).sum(axis=1)
+        return found
+
+    first, second = likelihoods(one), likelihoods(other)
+    between = float(ratings.wins[one, other] + ratings.wins[other, one])  # all of them won by one side
+    equal = float((first + second).max()) - between * float(np.log(2.0))
+    once = _queries_per_game(games, one, other)
+    return float(min(1.0, 2.0 * np.exp(once * (equal - float(first.max() + second.max())))))
 
 
 def _queries_per_game(games: Games, *agents: int) -> float:
@@ -142,10 +177,10 @@ def _log_likelihood(wins: FloatArray) -> float:
 def _groups(order: IntArray, differs: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> tuple[tuple[int, ...], ...]:
     """Maximal runs of neighbours without a significant difference inside."""
     runs: list[tuple[int, ...]] = []
-    reached = 0
+    reached = end = 0
     for begin in range(len(order)):
-        end = begin + 1
-        while end < len(order) and not differs[order[begin : end + 1, None], order[None, begin : end + 1]].any():
+        end = max(end, begin + 1)  # without the agent before, the run holds still
+        while end < len(order) and not differs[order[end], order[begin:end]].any():
             end += 1
         if end > reached:
             runs.append(tuple(int(agent) for agent in order[begin:end]))
@@ -155,4 +190,4 @@ def _groups(order: IntArray, differs: np.ndarray[tuple[int, int], np.dtype[np.bo
 
 def _letter(group: int) -> str:
     """Letters a to z, then aa, ab, ..."""
-    return (_letter(group // 26 - 1) if group >= 26 else "") + chr(ord("a") + group % 26)
+    return (_letter(group // ALPHABET - 1) if group >= ALPHABET else "") + chr(ord("a") + group % ALPHABET)

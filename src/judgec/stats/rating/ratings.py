@@ -21,10 +21,12 @@ from judgec.stats.rating.bradley_terry import (
     win_matrix,
 )
 from judgec.stats.rating.few_decisive import of_mean_free, surplus_of, widened
+from judgec.stats.rating.sparse_fit import Meetings
 
 MEAN_RATING = 1000.0
 FEW_QUERIES = 10
 LANE_FLOATS = 2**24  # floats held at once while resampling
+MOST_DENSE = 200  # agents whose resamples are fitted as matrices; of more agents, by the pairs that met
 
 
 METHOD = "Bradley-Terry, ties as half wins; expanded percentile bootstrap over queries, few decisive ones with a prior"
@@ -206,10 +208,15 @@ def _resample(
     n, n_queries = int(active.sum()), int(codes.max()) + 1
     place = np.cumsum(active) - 1
     a, b = place[games.a], place[games.b]
+    rng = np.random.default_rng(seed)
+    if n > MOST_DENSE:
+        drawn = rng.integers(n_queries, size=(count, n_queries)) + n_queries * np.arange(count)[:, None]
+        weight = np.bincount(drawn.ravel(), minlength=count * n_queries).reshape(count, n_queries)
+        meetings, prior = Meetings.of(games, np.where(active, place, -1), codes), strengths.prior or PRIOR_GAMES
+        return _centred(meetings.fit(weight.astype(np.float64), strengths.theta, prior), strengths)
     cells = np.concatenate([a * n + b, b * n + a])
     points = np.concatenate([games.score, 1.0 - games.score])
     by_query = sparse.csr_array((points, (np.tile(codes, 2), cells)), shape=(n_queries, n * n)).T.tocsr()
-    rng = np.random.default_rng(seed)
     lanes = np.empty((count, n))
     width = max(1, LANE_FLOATS // max(n_queries, 8 * n * n))
     for begin in range(0, count, width):
@@ -218,6 +225,11 @@ def _resample(
         weight = np.bincount(drawn.ravel(), minlength=size * n_queries).reshape(size, n_queries)
         wins = (by_query @ weight.T.astype(np.float64)).T.reshape(size, n, n)
         lanes[begin : begin + size] = fit_batch(wins, strengths.theta, strengths.prior or PRIOR_GAMES)
+    return _centred(lanes, strengths)
+
+
+def _centred(lanes: FloatArray, strengths: Strengths) -> FloatArray:
+    """Resampled strengths, moved so that each component keeps the mean that it has in the fit of all games."""
     member = np.equal.outer(strengths.component, strengths.component)
     to_mean = member / member.sum(axis=1)  # differences between components are the prior's, not the queries'
     centred: FloatArray = lanes + (strengths.theta - lanes) @ to_mean

@@ -10,6 +10,7 @@ from judgec.tournament.play import Cell, Played
 from judgec.tournament.report.evaluation import Evaluation
 
 MOST_CONTEXTS = 5  # of one answer on the page and in the file: the best
+MOST_NAMED, NAMED = 40, 10  # agents in the line of a query: all, or of more than these the best
 TERMS = WORDS | {
     "intro": "The queries most worth reading: those with a verdict that changed with the order of the answers, "
     "then those where agents are farthest apart.",
@@ -37,10 +38,12 @@ def _query(found: Evaluation, query: str, games: list[Played]) -> BrowsedCase:
         points[one.game.agent_a] += half + (one.game.winner == "a")
         points[one.game.agent_b] += half + (one.game.winner == "b")
     best = sorted(agents, key=lambda agent: (-points[agent], agent))
+    named = len(best) if len(best) <= MOST_NAMED else NAMED
+    more = f" and {len(best) - named} more" if len(best) > named else ""
     reference = found.entries.references.get(query, "")
     return BrowsedCase(
         item_id=query,
-        head=", ".join(f"{agent} {short(points[agent])}" for agent in best),
+        head=", ".join(f"{agent} {short(points[agent])}" for agent in best[:named]) + more,
         title=found.entries.queries[query],
         group=None,
         differs=any(one.flipped for one in games),

@@ -9,7 +9,7 @@ from judgec.report.items import embedded
 from judgec.report.kit import explained, shown, table, two_lines
 from judgec.report.numbers import count, p_value, percent, show, statistic_name
 from judgec.stats.intervals.gate import announced
-from judgec.tournament.leaderboard_columns import LeaderboardRow, leaderboard_columns, win_columns
+from judgec.tournament.leaderboard_columns import MOST_PAIRED, LeaderboardRow, leaderboard_columns, win_columns
 from judgec.tournament.report.aspects import COLUMNS
 from judgec.tournament.report.costs import NOTE, agent_costs
 from judgec.tournament.report.drill import HEAD, TERMS, drilled
@@ -20,6 +20,7 @@ from judgec.tournament.report.rates import length_rows, rate_rows
 from judgec.tournament.retrieval import RetrievalTable
 
 MOST_NAMED = 4  # agents in a sentence
+MOST_IN_TABLE = 30  # of very many agents those in the table of who beats whom; win_percent.csv has all
 MOST_PAIRS = 100  # rows of paired differences; all are in retrieval_pairs.csv
 
 
@@ -44,6 +45,7 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
             "leaderboard": table(head, cells, "board", label="Leaderboard"),
             "cost_note": NOTE if costs else "",
             "wins": _wins(found),
+            "wins_left_out": len(rows) - MOST_IN_TABLE if len(rows) > MOST_PAIRED else 0,
             "effects": _effects(found),
             "aspects": _aspects(found),
             "lengths": None if found.lengths is None else table(*length_rows(found.lengths), label="At equal length"),
@@ -63,7 +65,7 @@ def _verdict(found: Evaluation) -> str:
     if not rows:
         return "No game was scored: nothing is known of these agents."
     first, *others = rows
-    ties = [row.agent for row in others if set(row.group) & set(first.group)]
+    ties = [row.agent for row in others if row.beside(first)]
     best = f"{first.agent} is rated best, {show(first.rated, 0)}"
     if not others:
         return f"{best}, and has nobody beside it."
@@ -77,7 +79,7 @@ def _verdict(found: Evaluation) -> str:
 
 def _level(rows: Sequence[LeaderboardRow]) -> bool:
     """No agent is told apart from the first."""
-    return all(set(row.group) & set(rows[0].group) for row in rows if row.rated.value is not None)
+    return all(row.beside(rows[0]) for row in rows if row.rated.value is not None)
 
 
 def _names(agents: Sequence[str]) -> str:
@@ -94,7 +96,7 @@ def _next(found: Evaluation) -> list[str]:
     if found.board.unscored:
         steps.append("Read the unscored games below: they count for nobody.")
     first, *others = found.board.rows()
-    if any(set(row.group) & set(first.group) for row in others):
+    if any(row.beside(first) for row in others):
         steps.append("Play more queries where agents that share a letter have to be told apart.")
     steps.append("Read the queries where verdicts changed with the order or agents are farthest apart, below.")
     if found.corrected is None:
@@ -132,6 +134,7 @@ def _judge(found: Evaluation) -> dict[str, object]:
 
 def _wins(found: Evaluation) -> Markup:
     rows = found.board.rows()
+    rows = rows[:MOST_IN_TABLE] if len(rows) > MOST_PAIRED else rows
     (first, *numbers, mean), cells = win_columns(rows).page(rows)
     named = [explained(number, row.agent) for number, row in zip(numbers, rows, strict=True)]
     return table([first, *named, mean], cells, "heat whole", label="Who beats whom")

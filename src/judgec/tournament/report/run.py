@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judgec.records.estimate import Estimate
 from judgec.store.rows.items import digest
-from judgec.tournament.leaderboard_columns import LeaderboardRow, leaderboard_columns, win_columns
+from judgec.tournament.leaderboard_columns import MOST_PAIRED, LeaderboardRow, leaderboard_columns, win_columns
 from judgec.tournament.report.evaluation import Evaluation, judge_agreement
 from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
 from judgec.tournament.report.tables import FILES
@@ -47,7 +47,7 @@ def run_of(found: Evaluation, *, folder: Path, started: float, ended: float) -> 
         description="\n\n".join([*([found.unproven] if found.unproven else []), *board.notes, *found.notes]),
         judge=card.name,
         judge_version=card.version,
-        version_tags=leaderboard_columns(rows).tags(rows),
+        version_tags=leaderboard_columns(rows).tags(rows if len(rows) <= MOST_PAIRED else best),
         rated={name: value for name, value in numbers.items() if value is not None},
         played=_played(found),
     )
@@ -69,7 +69,9 @@ def _of_agents(best: Sequence[LeaderboardRow]) -> list[str]:
 def _metrics(found: Evaluation) -> dict[str, Estimate | float]:
     board, rows = found.board, found.board.rows()
     metrics: dict[str, Estimate | float] = {"games": float(board.games), "unscored": float(board.unscored)}
-    metrics |= leaderboard_columns(rows).metrics(rows) | win_columns(rows).metrics(rows)
+    metrics |= leaderboard_columns(rows).metrics(rows)
+    if len(rows) <= MOST_PAIRED:  # of more, win_percent.csv has them
+        metrics |= win_columns(rows).metrics(rows)
     if found.retrieval is not None:
         metrics |= found.retrieval.columns().metrics(list(found.retrieval.by_agent.items()))
     if found.corrected is not None:
