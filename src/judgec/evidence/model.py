@@ -177,7 +177,7 @@ class EvidenceModel:
         """The model with the themes of the items' documents, where these are many."""
         from judgec.evidence.fit_themes import fit_themes  # scipy: only where documents are compared
 
-        libraries = _libraries(self.languages, self.version)
+        libraries = self._libraries()
         texts = dict.fromkeys(
             (_text(item, self.reads, "document"), item_language(item, self.languages)) for item in items
         )
