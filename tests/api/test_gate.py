@@ -1,5 +1,6 @@
 """Gates on a real judge of a fake model, and the pytest plugin that checks them."""
 
+import shutil
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,25 @@ def test_gate_without_demand_or_fitting_labels_is_refused(home: Path) -> None:
     write(home / "learned.jsonl", learned)
     with pytest.raises(UserError, match=f"has learned from all {len(learned)} labelled items"):
         check(gate(home, labels="learned.jsonl", min_tau_b=0.0))
+
+
+def test_files_under_a_users_own_column_names_are_read_as_judgec_toml_says(home: Path, tmp_path: Path) -> None:
+    shutil.copytree(home / "programs", tmp_path / "programs")
+    own = {"query": "User question", "answer": "Bot reply", "reference": "Ideal reply", "query_id": "Ticket #"}
+    renamed = [{own.get(name, name): value for name, value in row.items()} for row in rows(40, "f")]
+    write(tmp_path / "graded.jsonl", [{("Ann" if n == "grade" else n): v for n, v in row.items()} for row in renamed])
+    write(tmp_path / "new.jsonl", [{n: v for n, v in row.items() if n != "grade"} for row in renamed])
+    columns = "".join(f'"{theirs}" = "{ours}"\n' for ours, theirs in own.items())
+    (tmp_path / "judgec.toml").write_text(f'task = "grade"\nannotators = ["Ann"]\n[columns]\n{columns}')
+
+    plain, ours = (
+        check(gate(place, labels=labels, min_tau_b=0.1, answers=answers, max_failure_rate=1.0))
+        for place, labels, answers in ((home, "fresh.jsonl", "answers.jsonl"), (tmp_path, "graded.jsonl", "new.jsonl"))
+    )
+    assert ours.failure_rate == plain.failure_rate
+    assert ours.agreement is not None
+    assert plain.agreement is not None
+    assert ours.agreement.estimates["tau_b"].value == plain.agreement.estimates["tau_b"].value
 
 
 def test_spread_takes_one_of_every_query_before_two_of_any() -> None:

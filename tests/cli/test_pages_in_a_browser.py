@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.tracking.server.ui import compare_url, free_port, ui_server
+from judgec.tracking.server.ui import compare_url, free_port, runs_url, ui_server
 from judgec.tracking.store import tracking_store
 from tests.cli.process import ROOT, judgec_here
 from tests.cli.test_conversations import dialogues, write
@@ -215,6 +215,8 @@ def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(ho
         for said in ("first 0001", "second 0001", "elo.rag-bm25", "rating.rag-knn", "test.accept_agreement"):
             assert said in text
         assert "undefined" not in text
+        browser.open(str(runs_url(server.url)))
+        browser.until("['first 0001', 'second 0001'].every(one => document.body?.innerText.includes(one))")
         browser.open(f"{server.url}/#/models/first")
         browser.until("document.body?.innerText.includes('Version 1')")
     code = (

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from judgec.tracking.background import Tracker
-from judgec.tracking.server.ui import compare_url, free_port
+from judgec.tracking.server.ui import compare_url, free_port, runs_url
 from judgec.tracking.store import TrackingStore, tracking_store
 from tests.tracking.examples import compile_run
 
@@ -95,6 +95,7 @@ def test_ui_starts_answers_and_ctrl_c_stops_it_with_its_children(tmp_path: Path)
         assert get(f"{found[1]}/health") == b"OK"
         assert b"<title>MLflow</title>" in get(f"{found[1]}/")
         assert compare_url(found[1]) is None
+        assert runs_url(found[1]) is None
         family = children(process.pid)
         assert family
         assert cpu_seconds(family) < 20  # what it costs to come up, however busy the machine is

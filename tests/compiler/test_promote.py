@@ -98,7 +98,7 @@ def test_judge_that_is_not_better_than_the_majority_is_called_so_whoever_its_riv
     noise, better = judge(expert, cluster, 1.0, 3), judge(expert, cluster, 0.3, 4)
     useless = decide(noise, {"majority": majority, "uncompiled": better}, TAU_B, HOW, look=1, majority=majority)
     assert useless.rival == "uncompiled"
-    assert "no better than the majority grade (tau-b" in useless.reason
+    assert "not shown to be better than the majority grade (tau-b" in useless.reason
     fair = decide(better, {"champion": judge(expert, cluster, 0.1, 5)}, TAU_B, HOW, look=2, majority=majority)
     assert not fair.promoted
     assert "majority" not in fair.reason
@@ -176,8 +176,8 @@ def test_judge_below_a_row_of_its_own_table_replaces_a_champion_and_is_not_calle
     assert decision.promoted
     assert set(decision.above) == {"evidence_only"}
     assert "better" not in decision.reason
-    assert "; but evidence only ." in decision.reason
-    assert "stands above its ." in decision.reason
+    assert "; but evidence only (." in decision.reason
+    assert "agrees more with the consensus of all raters than it does (." in decision.reason
     fair = decide(compiled, {"champion": champion}, TAU_B, HOW, look=1, table={"uncompiled": champion})
     assert fair.reason.startswith("better: ")
 

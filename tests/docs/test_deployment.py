@@ -29,6 +29,18 @@ def test_no_input_of_the_action_is_pasted_into_a_script() -> None:
     assert all(step["shell"] == "bash" for step in steps() if "run" in step)
 
 
+def test_arguments_that_no_shell_would_take_are_an_error_and_not_a_shut_gate(tmp_path: Path) -> None:
+    tools = tmp_path / "judgec" / "bin"
+    tools.mkdir(parents=True)
+    (tools / "python").symlink_to(sys.executable)
+    (script,) = (step["run"] for step in steps() if step.get("name") == "Gate")
+    given = {"ARGUMENTS": "labels 'x", "JUNIT": "gate.xml", "RUNNER_TEMP": str(tmp_path)}
+    bash = ["bash", "-eo", "pipefail", "-c", script]
+    done = subprocess.run(bash, env=os.environ | given, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith('arguments: "labels \'x": No closing quotation')
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(("resamples", "code", "said"), [("require", 1, "not shown"), ("", 2, "")])
 def test_gate_step_of_the_action_writes_summary_and_junit_and_exits_as_the_gate_says(

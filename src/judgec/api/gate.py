@@ -24,6 +24,7 @@ from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with
 from judgec.store import programs
 from judgec.store.labels import read_item_file
 from judgec.store.programs import Program
+from judgec.store.project import renamed_and_raters
 
 AS_WELL = 0.1  # how much worse is still "not worse" where nobody says: the margin of reports, docs/statistics.md
 
@@ -31,6 +32,8 @@ AS_WELL = 0.1  # how much worse is still "not worse" where nobody says: the marg
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementGate:
     """What is demanded; a demand that is None is not made.
+
+    A ``judgec.toml`` beside a file says how its columns are read.
 
     Args:
         judge: ``NAME[@VERSION]``.
@@ -175,7 +178,9 @@ def _failure(gate: AgreementGate, program: Program, judged: Judgments | None, mo
         allowed = f"at most {percent(most, 1)} may"
         said = f"{percent(rate, 1)} of {len(judged.item_ids)} labelled items have no verdict; {allowed}"
     else:
-        items = read_item_file(str(gate.home / gate.answers), task=program.card.task).items
+        path = str(gate.home / gate.answers)
+        columns, _ = renamed_and_raters(path, program.card.task)
+        items = read_item_file(path, task=program.card.task, rename=columns).items
         if not items:
             raise UserError(f"{gate.answers}: no answers; at least one is needed. Name another file.")
         judged = _judged(gate, program, items)
@@ -213,9 +218,11 @@ def _difference(
 def _labels(gate: AgreementGate, program: Program, *others: Program) -> HeldOut:
     given = gate.labels
     path = given if given is None or ":" in given else str(gate.home / given)
-    return read_held_out(
-        HeldOutLabels(labels=path, home=gate.home), program, *others, environ=os.environ, folder=gate.home
+    columns, annotators = (
+        renamed_and_raters(path, program.card.task) if path is not None and ":" not in path else ({}, ())
     )
+    wanted = HeldOutLabels(labels=path, home=gate.home, columns=columns, annotators=annotators)
+    return read_held_out(wanted, program, *others, environ=os.environ, folder=gate.home)
 
 
 def _judged(gate: AgreementGate, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:

@@ -154,14 +154,28 @@ def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
     return judged_by(loaded, options, watch)
 
 
+def require_judge_or_jury(options: JudgeFileOptions) -> None:
+    """Refuse neither and both.
+
+    Raises:
+        UserError: Which of the two it is.
+    """
+    needed = "judgec judge: one of --judge NAME and --jury A,B,... is needed"
+    if options.judge and options.jury:
+        raise UserError(f"{needed}, not both. Drop --judge {options.judge} or --jury {','.join(options.jury)}.")
+    if not options.judge and not options.jury:
+        raise UserError(
+            f"{needed}, and none is given. Give one, or run judgec init LABELS, whose judgec.toml names the judge."
+        )
+
+
 def judges_of(options: JudgeFileOptions) -> list[Program]:
     """The judges that were asked for.
 
     Raises:
         UserError: None, no such judge, jurors of different tasks.
     """
-    if bool(options.judge) == bool(options.jury):
-        raise UserError("judgec judge: one of --judge NAME and --jury A,B,... is needed, not both. Give one of them.")
+    require_judge_or_jury(options)
     workspace = Workspace(options.home)
     loaded = [workspace.load(name) for name in (options.jury or (options.judge or "",))]
     _check_jurors([program.card for program in loaded])

@@ -35,7 +35,7 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
         if one.required and one.name not in found:
             asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
             advice = f"Give it, or run judgec init FILE, whose {NAME} has its {key}."
-            raise UserError(f"{asked}: not given; {one.option.help.rstrip('.')} is needed. {advice}")
+            raise UserError(f"{asked}: not given; it is needed ({one.option.help.rstrip('.')}). {advice}")
     return found
 
 

@@ -142,7 +142,7 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     facts = [f"{'Promoted' if card.promoted else 'Kept as a challenger'}: {card.reason}."]
     if card.evidence_alone:
         facts.append("Evidence alone, no prompt: judging asks no language model; the prompt below is kept, not used.")
-    if decision.detectable is not None:
+    if decision.detectable is not None and number(decision.detectable) not in card.reason:
         smallest = number(decision.detectable)
         facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
     sentence = compiled.sharper.sentence

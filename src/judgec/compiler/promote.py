@@ -208,11 +208,11 @@ def shortfalls(below: Mapping[str, Shortfall]) -> str:
 
 
 def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> str:
-    """``evidence only stands above it (tau-b .52 against .50)``."""
-    rows = [f"{_plain(name)} {number(other)}" for name, (other, _) in above.items()]
+    """``evidence only (.52) agrees more with the consensus of all raters than it does (.50, tau-b)``."""
+    *rows, last = [f"{_plain(name)} ({number(other)})" for name, (other, _) in above.items()]
     own = next(iter(above.values()))[1]
-    stand = "stands" if len(rows) == 1 else "stand"
-    return f"{' and '.join(rows)} {stand} above its {number(own)} ({objective_name(objective)})"
+    who = f"{', '.join(rows)} and {last} agree" if rows else f"{last} agrees"
+    return f"{who} more with the consensus of all raters than it does ({number(own)}, {objective_name(objective)})"
 
 
 def _above(
@@ -279,7 +279,7 @@ def _no_better_than(
 ) -> str:
     over = _gain(compiled, majority, objective, how, look)
     measured = f"{objective_name(objective.name)} {_signed(over.interval.estimate(0))}"
-    return "" if over.better else f"; no better than the majority grade ({measured})"
+    return "" if over.better else f"; not shown to be better than the majority grade ({measured})"
 
 
 def _gain(compiled: GradePairs, rival: GradePairs, objective: Objective, how: Resampling, look: int) -> Gain:

@@ -31,6 +31,11 @@ STATISTICS: Mapping[str, str] = MappingProxyType(
 )
 """The statistics whose names do not explain themselves, as tables write them."""
 
+LOOK = (
+    "one comparison on this test split; each is stricter than the one before, so that trying often lets no luck through"
+)
+"""What ``look 1`` counts, in the sentence on what was promoted."""
+
 LEADERBOARD: Mapping[str, str] = MappingProxyType(
     {
         "rating": "strength in Elo points, fitted to all games at once (Bradley-Terry); 100 more wins 64 % of games",

@@ -16,6 +16,7 @@ from judgec.records.scale import Scale
 from judgec.store.arrow import HUB_PREFIX
 from judgec.store.datasheet import Datasheet, aspects_of, line_of, read_toml, scale_of
 from judgec.store.rows.columns import missing_columns
+from judgec.store.rows.raters import columns_of
 from judgec.store.splits import FAMILY_NAME
 from judgec.store.tables import inside, read_table
 from judgec.store.workbooks import is_workbook, split_sheet
@@ -131,6 +132,30 @@ def read_project(path: Path) -> Project:
     if faults:
         raise InputError(faults)
     return Project(path, scale=scale, **taken)  # type: ignore[arg-type]  # checked above
+
+
+def renamed_and_raters(path: str, task: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """How ``judgec.toml`` reads a file, for whoever has no options to say it with.
+
+    Args:
+        path: A file of items, labelled or not.
+        task: What is judged.
+
+    Returns:
+        judgec's names by those of the file, and the columns that hold a rater each; nothing where the project is about
+        another task or lacks columns that this needs.
+
+    Raises:
+        InputError: As ``read_project`` and ``read_table``.
+    """
+    project = find_project(path)
+    if project is None or project.task not in {None, task}:
+        return {}, ()
+    columns = columns_in(path)
+    if not project.names(path) and project.lacking(columns):
+        return {}, ()
+    renamed = {theirs: ours for theirs, ours in project.columns.items() if theirs in columns}
+    return renamed, tuple(name for name in project.annotators if columns_of(name, columns))
 
 
 def columns_in(path: str) -> tuple[str, ...]:

@@ -86,6 +86,8 @@ LIKE: Mapping[str, frozenset[str]] = {  # words in the names of columns
                 "excerpts",
                 "snippet",
                 "snippets",
+                "article",
+                "articles",
                 "kontext",
                 "quelle",
                 "quellen",

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from judgec.tracking.server.ui import compare_url
+from judgec.tracking.server.ui import compare_url, runs_url
 
 
 def run(run_id: str, task: str) -> dict[str, object]:
@@ -53,14 +53,16 @@ def server() -> Iterator[str]:
     ("runs", "compared"),
     [
         ([("c", "grade"), ("b", "agent"), ("a", "grade")], "%5B%22a%22%2C%20%22c%22%5D"),
+        ([("d", "agent"), ("c", "grade"), ("b", "grade")], "%5B%22b%22%2C%20%22c%22%5D"),
         ([("c", "grade"), ("b", "agent")], None),
         ([("c", "grade")], None),
         ([], None),
     ],
 )
-def test_newest_compile_is_compared_with_the_one_before_it_of_its_task(
+def test_newest_two_compiles_of_one_task_are_compared(
     server: str, runs: list[tuple[str, str]], compared: str | None
 ) -> None:
     RUNS[:] = [run(*one) for one in runs]
+    assert runs_url(server) == f"{server}/#/experiments/7/runs?workflowType=machine_learning"
     url = compare_url(server)
     assert url == (None if compared is None else f"{server}/#/compare-runs?runs={compared}&experiments=%5B%227%22%5D")

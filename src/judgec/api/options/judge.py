@@ -86,8 +86,8 @@ class JudgeFileOptions(Asking):
     out: Annotated[
         Path,
         Option(
-            "Where the rows of FILE go, each with its judgment; default: STEM.judged beside FILE.",
-            metavar="OUT.jsonl|.csv|.tsv|.parquet|.xlsx",
+            "Where the judged rows go: .jsonl, .csv, .tsv, .parquet or .xlsx; default: STEM.judged beside FILE.",
+            metavar="FILE",
             panel="Output",
         ),
     ] = Path()

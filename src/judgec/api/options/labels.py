@@ -58,10 +58,10 @@ class LabelsOptions(LabelColumns, Spending, Places):
     import_: Annotated[
         str | None,
         Option(
-            "Put the labels that came back into FILE; of TOOL:FILE make a new one: langfuse, langsmith, phoenix, opik, "
-            "label-studio, argilla, promptfoo, other.",
+            "Put the labels that came back into FILE: of a sheet (.csv, .xlsx) or mlflow:EXPERIMENT; of TOOL:FILE "
+            "make a new one: langfuse, langsmith, phoenix, opik, label-studio, argilla, promptfoo, other.",
             flag="--import",
-            metavar="IN.csv|IN.xlsx|mlflow:EXPERIMENT|TOOL:FILE",
+            metavar="SOURCE",
             panel="What",
         ),
     ] = None

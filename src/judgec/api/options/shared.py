@@ -108,7 +108,7 @@ Corpus = Annotated[
     Option(
         "An index, a folder of documents, a file.",
         flag="--index",
-        metavar="I|PATH",
+        metavar="PATH",
         python="CorpusIndex | str | Path",
         panel="What",
     ),

@@ -22,7 +22,7 @@ def ui(
     import os
     import signal
 
-    from judgec.tracking.server.ui import compare_url, free_port, ui_server
+    from judgec.tracking.server.ui import compare_url, free_port, runs_url, ui_server
     from judgec.tracking.store import tracking_store
 
     store = tracking_store(home, tracking_uri, os.environ)
@@ -40,8 +40,9 @@ def ui(
     try:
         with free_port(host, port) as free, ui_server(store, host, free, os.environ) as server:
             typer.echo(f"MLflow UI: {server.url}  (up in {server.seconds:.0f} s; Ctrl-C stops it)")
-            comparison = compare_url(server.url)
-            if comparison:
+            if runs := runs_url(server.url):
+                typer.echo(f"All runs: {runs}")
+            if comparison := compare_url(server.url):
                 typer.echo(f"The two newest compiles side by side: {comparison}")
             code = server.process.wait()
             raise ServiceError(f"mlflow ui: it ended by itself with exit {code}. Run judgec doctor.")

@@ -1,5 +1,6 @@
 """Prints the result of ``judgec compile-judge``."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from judgec.api.compilation import Compilation
@@ -18,6 +19,7 @@ from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.render import agreement_table, comparison_table, notes
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.screen import TextTable, print_tables
+from judgec.report.words import LOOK
 from judgec.stats.agreement.objective import statistics_of
 from judgec.store import programs
 from judgec.store.project import find_project
@@ -98,7 +100,8 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         for name in ("compiled", "compiled_loo", "ceiling")
         if name in agreements and agreements[name].n
     }
-    print_tables(judges_table(found), agreement_table("in full, with 95 % intervals", both))
+    full = agreement_table("in full, with 95 % intervals", both)
+    print_tables(judges_table(found), replace(full, legend={**full.legend, "look": LOOK}))
     print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)

@@ -39,14 +39,13 @@ def judge(
     json: JsonOption = False,
 ) -> None:
     """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment."""
-    from judgec.api.judge_file import judged
+    from judgec.api.judge_file import judged, require_judge_or_jury
     from judgec.api.judge_shards import judged_shards, sharded
     from judgec.cli.judge.judged import show_judged, show_rate, show_shards
     from judgec.cli.output import print_json
     from judgec.report.progress import Bar
 
-    if bool(options.judge) == bool(options.jury):
-        raise UserError("judgec judge: one of --judge NAME and --jury A,B,... is needed, not both. Give one of them.")
+    require_judge_or_jury(options)
     if sharded(options):
         if estimate is not None:
             raise UserError(f"--estimate {estimate}: of one file; {options.file} holds shards. Drop it.")

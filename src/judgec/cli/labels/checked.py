@@ -1,6 +1,6 @@
 """Prints the result of ``judgec labels``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judgec.api.options.labels import LabelsOptions
@@ -75,7 +75,7 @@ def _summary(path: str, report: LabelReport) -> TextTable:
             ("items", str(report["items"])),
             ("queries", str(report["queries"])),
             ("annotators", str(len(report["annotators"]))),
-            ("train / dev / test", f"{split['train']} / {split['dev']} / {split['test']}"),
+            _parts(split),
             ("split by family", report["family"]),
             ("empty answers", str(report["empty_answers"])),
             ("duplicate items", str(report["duplicates"])),
@@ -85,6 +85,12 @@ def _summary(path: str, report: LabelReport) -> TextTable:
             *(("source: " + key, value) for key, value in report["source"].items()),
         ],
     )
+
+
+def _parts(split: Mapping[str, int]) -> tuple[str, str]:
+    if folds := split.get("folds"):
+        return "folds", f"{folds}; each item is tested once, by a judge that did not learn from its query"
+    return "train / dev / test", f"{split['train']} / {split['dev']} / {split['test']}"
 
 
 def _scale_of(report: LabelReport) -> Scale:

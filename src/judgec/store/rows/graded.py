@@ -11,7 +11,7 @@ from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text
-from judgec.store.rows.panel import AnnotatorPanel, one_row_each, panel_of
+from judgec.store.rows.panel import QUERIES, AnnotatorPanel, one_row_each, panel_of
 from judgec.store.table import Row, Table
 
 VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is known
@@ -333,6 +333,7 @@ def _classes(experts: Sequence[Cell], judges: Sequence[Cell], cluster: IntArray,
 
 def _codes(table: Table, kept: Sequence[int], cluster: str | None, notes: list[str]) -> IntArray:
     if cluster is None:
+        _says_what_could_group(table, kept, notes)
         return np.arange(len(kept), dtype=np.int64)
     cells = [table.rows[i].get(cluster) for i in kept]
     keys: list[object] = [(row, None) if _cell(cell) is None else as_id(cell) for row, cell in enumerate(cells)]
@@ -341,6 +342,20 @@ def _codes(table: Table, kept: Sequence[int], cluster: str | None, notes: list[s
     if alone:
         notes.append(f"{alone} rows have no {cluster}: each stands alone")
     return np.array([codes.setdefault(key, len(codes)) for key in keys], dtype=np.int64)
+
+
+def _says_what_could_group(table: Table, kept: Sequence[int], notes: list[str]) -> None:
+    """A note where rows share a query: intervals that take each row by itself are too narrow then."""
+    column = next((name for name in QUERIES if name in table.columns), None)
+    if column is None:
+        return
+    cells = [cell for i in kept if _cell(cell := table.rows[i].get(column)) is not None]
+    queries = len({as_id(cell) for cell in cells})
+    if queries < len(cells):
+        notes.append(
+            f"intervals take each row by itself, but {len(cells)} rows have {queries} values of {column}: rows of one "
+            f"query are not independent; --cluster {column} counts them together"
+        )
 
 
 def _threshold(accept_at: str | float | None, values: FloatArray) -> float | None:

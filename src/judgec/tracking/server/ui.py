@@ -161,8 +161,22 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
             process.wait(GRACE)
 
 
+def runs_url(server: str, experiment: str = "judgec") -> str | None:
+    """The page of an experiment's runs, which MLflow shows only after *Model training* is chosen; None without runs.
+
+    Args:
+        server: URL of an MLflow server.
+        experiment: Its name.
+
+    Raises:
+        ServiceError: When the server does not answer.
+    """
+    experiment_id = _experiment_id(server, experiment)
+    return experiment_id and f"{server}/#/experiments/{experiment_id}/runs?workflowType=machine_learning"
+
+
 def compare_url(server: str, experiment: str = "judgec") -> str | None:
-    """The page that compares the newest compile with the one before it of the same task, or None without such two.
+    """The page that compares the newest two compiles of one task, or None without such two.
 
     A judge and an agent share no number that could be compared.
 
@@ -173,28 +187,41 @@ def compare_url(server: str, experiment: str = "judgec") -> str | None:
     Raises:
         ServiceError: When the server does not answer.
     """
+    experiment_id = _experiment_id(server, experiment)
+    if experiment_id is None:
+        return None
+    newest = {
+        "experiment_ids": [experiment_id],
+        "filter": "tags.`judgec.kind` = 'compile' AND attributes.status = 'FINISHED'",
+        "order_by": ["attributes.start_time DESC"],
+        "max_results": LOOKED_AT,
+    }
+    seen: dict[str | None, str] = {}
+    for row in (_found(server, "runs/search", newest) or {}).get("runs", []):
+        task, run_id = _task(row), row["info"]["run_id"]
+        if task in seen:
+            run_ids = [run_id, seen[task]]
+            query = f"runs={quote(json.dumps(run_ids))}&experiments={quote(json.dumps([experiment_id]))}"
+            return f"{server}/#/compare-runs?{query}"
+        seen[task] = run_id
+    return None
+
+
+def _experiment_id(server: str, experiment: str) -> str | None:
+    found = _found(server, f"experiments/get-by-name?experiment_name={quote(experiment)}", None)
+    return None if found is None else str(found["experiment"]["experiment_id"])
+
+
+def _found(server: str, path: str, body: dict[str, object] | None) -> dict[str, Any] | None:  # Any: as _rest
+    """The reply, or None where there is no such thing."""
     try:
-        found = _rest(server, f"experiments/get-by-name?experiment_name={quote(experiment)}", None)
-        experiment_id = found["experiment"]["experiment_id"]
-        newest = {
-            "experiment_ids": [experiment_id],
-            "filter": "tags.`judgec.kind` = 'compile' AND attributes.status = 'FINISHED'",
-            "order_by": ["attributes.start_time DESC"],
-            "max_results": LOOKED_AT,
-        }
-        rows = _rest(server, "runs/search", newest).get("runs", [])
+        return _rest(server, path, body)
     except urllib.error.HTTPError as error:
         if error.code == 404:
             return None
         raise ServiceError(f"{server}: the MLflow server said {error}. Run judgec doctor.") from error
     except OSError as error:
         raise ServiceError(f"{server}: the MLflow server does not answer ({error}). Run judgec ui.") from error
-    alike = [row for row in rows if _task(row) == _task(rows[0])][:2]
-    if len(alike) < 2:
-        return None
-    run_ids = [row["info"]["run_id"] for row in reversed(alike)]
-    query = f"runs={quote(json.dumps(run_ids))}&experiments={quote(json.dumps([experiment_id]))}"
-    return f"{server}/#/compare-runs?{query}"
 
 
 def _task(row: Mapping[str, Any]) -> str | None:
