@@ -28,7 +28,7 @@ class Page(HTMLParser):
         self.close()
         self.faults += [f"never closed: {tag}" for tag in self._open if tag not in UNCLOSED]
         self.faults += ["a script that is not the kit's"] * (self.scripts > 1 or self.script not in {"", str(script())})
-        self.text = "".join(self._texts)
+        self.text = "".join(self._texts).replace("\u00a0", " ")  # as people read it
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))

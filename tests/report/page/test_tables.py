@@ -56,7 +56,7 @@ def test_labels_have_a_page_and_other_ways_of_the_command_have_none(tmp_path: Pa
     assert done.stderr.splitlines()[-1] == "report: labels.html"
     html = (tmp_path / "labels.html").read_text(encoding="utf-8")
     assert Page(html).faults == []
-    assert "3 annotators agree with each other by tau-b .897" in html
+    assert "3 annotators agree with each other by tau-b .897\u00a0[" in html  # a number and its interval stay on a line
     asked = (
         "CONSTRUCTED LABELS",
         "3 annotators agree",

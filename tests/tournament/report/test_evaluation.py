@@ -96,7 +96,7 @@ def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told
     played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     html = page(Evaluation(entries, make_card(), board, played, marks=player.marks), title="t", created="")
-    assert "best is rated best, 1000 [900, 1078]: better than worst; not told apart from twin." in html
+    assert "best is rated best, 1000\u00a0[900,\u00a01078]: better than worst; not told apart from twin." in html
 
 
 def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
