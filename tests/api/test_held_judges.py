@@ -8,7 +8,12 @@ import pandas as pd
 import pytest
 
 import judgec
+from judgec.api.compare import compare
+from judgec.api.options.compare import CompareOptions
+from judgec.cli.judge.compared import show_compared, write_compared_page
 from judgec.errors import UserError
+from judgec.lm.watch import Silent
+from judgec.report.words import CONSTRUCTED
 from judgec.store import programs
 from tests.api.test_gate import rows
 from tests.compiler.small import compiled_from, write
@@ -49,6 +54,31 @@ def test_compare_on_a_frame_leaves_out_what_was_learned_and_reads_the_judges_sca
     assert len(found.differing) == found.report["differ"]
     assert found.verdict in repr(found)
     assert "<table" in found._repr_html_()
+    assert not found.constructed
+
+
+def test_comparison_on_constructed_labels_says_so_on_page_screen_and_in_its_report(
+    home: Path, few: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "few.jsonl", [{str(k): v for k, v in row.items()} for row in few.to_dict("records")])
+    (tmp_path / "datasheet.toml").write_text('[source]\nlabels = "constructed"\n')
+    options = CompareOptions(
+        a="e@1", b="e@2", labels=str(tmp_path / "few.jsonl"), columns={"Frage": "query"}, home=home
+    )
+    found = compare.run(options, Silent())
+    assert found.constructed
+    assert "experts" not in found.verdict
+    assert found.report["notes"] == list(found.notes)
+    show_compared(found, options)
+    printed = capsys.readouterr()
+    assert "constructed grades" in printed.out
+    assert f"note: {CONSTRUCTED}" in printed.err
+    write_compared_page(found, tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert html.index(CONSTRUCTED) < html.index('<p class="verdict')
+    assert html.count(CONSTRUCTED) == 1
+    assert "constructed grades that neither has learned from" in html
+    assert "experts" not in html.replace(CONSTRUCTED, "").partition("<main>")[2].partition("</header>")[0]
 
 
 def test_audit_of_a_judge_on_a_frame_gives_findings_verdict_and_report(home: Path, few: pd.DataFrame) -> None:

@@ -21,6 +21,7 @@ from judgec.compiler.track import run_of
 from judgec.lm.prices import price
 from judgec.lm.spec import LMSpec
 from judgec.records.scale import ACCEPT_SCALE, Scale
+from judgec.report.words import CONSTRUCTED
 from judgec.store import programs
 from judgec.store.datasheet import read_datasheet
 from judgec.store.labels import read_labels
@@ -88,6 +89,8 @@ def test_compare_on_the_common_test_split_asks_nothing_and_pairs_every_item(
     assert Page(page.read_text(encoding="utf-8")).faults == []
     assert '<p class="verdict' in page.read_text(encoding="utf-8")
     assert (tmp_path / "compared.items.jsonl").exists() == bool(differing)
+    assert "grades of experts that neither has learned from" in page.read_text(encoding="utf-8")
+    assert CONSTRUCTED not in report["notes"]
 
 
 def test_compare_on_other_labels_leaves_out_what_either_was_compiled_on(home: Home, run: Run, tmp_path: Path) -> None:

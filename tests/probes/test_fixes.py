@@ -13,6 +13,7 @@ from judgec.probes.fixes import MORE, Rewriting, TriedFix, singles, try_fixes
 from judgec.probes.systems import Agent, ProbedSystem
 from judgec.records.scenario.outcome import Outcome, Probed, ReplyVerdict, SystemReply, Where
 from judgec.records.scenario.schema import Question
+from judgec.report.kit import whole
 from tests.cli.process import ROOT
 
 CATALOGUE = ROOT / "trainsets" / "sensors" / "catalogue"
@@ -167,7 +168,7 @@ def test_probe_that_tries_fixes_counts_what_a_probe_of_the_changed_agent_counts(
     assert found.report["tried_fixes"] == [fix.to_json() for fix in found.summary.tried]
     page = (home / "p" / "report.html").read_text(encoding="utf-8")
     assert "Changes that were tried" in page
-    assert found.verdict in page
+    assert whole(found.verdict) in page
 
 
 def test_probe_of_a_system_of_somebody_elses_says_that_nothing_was_changed(tmp_path: Path) -> None:

@@ -38,3 +38,13 @@ def test_markdown_begins_with_the_worst_verdict_and_texts_cannot_be_markup() -> 
     assert {line.count("|") for line in rows[:4]} == {4}
     assert {line.count("|") for line in rows[4:]} == {3}
     assert "1043 &#91;1001, 1088]" in text
+    assert rows[1] == "| :-- | :-- | :-- |"  # a sentence is read from its left
+    assert rows[5] == "| :-- | --: |"
+
+
+def test_a_column_with_a_text_stands_left_and_one_of_numbers_right() -> None:
+    sentence = "3 of 40 items are unscored, which is more than 5 %"
+    heads = ("system", "rate", "p", "why", "missing", "group")
+    table = TextTable("t", heads, [("a", "55 % [45, 64]", "< .001", sentence, "-", "A"), ("b", "-", ".02", "", "", "")])
+    assert "| :-- | --: | --: | :-- | --: | :-- |" in markdown("probe", [], [table], None).splitlines()
+    assert "| :-- | --: |" in markdown("probe", [], [TextTable("t", ("a", "b"), [])], None).splitlines()

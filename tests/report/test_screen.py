@@ -57,6 +57,23 @@ def test_heads_wrap_before_cells_and_texts_wrap_between_words(
     assert advice in " ".join(said.split())
 
 
+def test_names_of_rows_and_shares_with_their_intervals_are_never_broken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("tau-b of the score", "accept agreement", "bias [limits of agreement]", "reject rate, experts")
+    cells = ("55 % [45, 64]", "+.02 [-1.87, 1.91]", "+12 points [+4, +20]", "104 (26)")
+    table = TextTable(
+        "in full", ("", "compiled", "compiled loo", "ceiling"), [(n, *3 * (c,)) for n in names for c in cells]
+    )
+    for width in (60, 70, 76, 80):
+        lines = printed(table, width, capsys, monkeypatch)
+        assert max(map(len, lines)) <= width
+        for whole in (*names, *cells):
+            assert sum(whole in line for line in lines) >= 4, (width, whole)
+        halves = {name.split()[0] for name in names} | {"55 % [45,", "+12 points"}
+        assert not [line for line in lines if line.strip() in halves]
+
+
 def test_name_longer_than_the_screen_stays_whole(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

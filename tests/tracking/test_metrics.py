@@ -3,7 +3,7 @@
 import math
 
 from judgec.records.estimate import Estimate
-from judgec.tracking.metrics import flatten, metrics_table
+from judgec.tracking.metrics import MOST_SHOWN, flatten, headline, metrics_table
 from judgec.tracking.runs import Metrics
 
 METRICS: Metrics = {
@@ -24,6 +24,19 @@ def test_flatten_estimates_give_value_bounds_and_p() -> None:
         "test.exact": 0.75,
         "elo.a+b": 1510,
     }
+
+
+def test_headline_shows_both_ends_of_an_interval_or_none() -> None:
+    metrics: Metrics = {
+        **{f"n{place}": place for place in range(MOST_SHOWN - 5)},
+        **{f"rating.{agent}": Estimate(value=2.0, low=1.0, high=3.0) for agent in "abc"},
+        "last": 1.0,
+    }
+    ends = [f"rating.{agent}.{end}" for agent in "abc" for end in ("low", "high")]
+    names = [name for name in metrics if name != "last"]
+    shown = headline(metrics, [*names, *ends, "last"])
+    assert list(shown) == [*names, "rating.a.low", "rating.a.high"]
+    assert list(headline(metrics, [*names[:-1], *ends, "last"]))[-3:] == ["rating.a.low", "rating.a.high", "last"]
 
 
 def test_metrics_table_keeps_original_names_and_undefined_rows() -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from judgec.api.options.labels import LabelsOptions
-from judgec.store.labels import read_label_file
+from judgec.store.labels import LabelFile, read_label_file
 from judgec.store.sides.memory import read_memory
 from judgec.store.splits import as_family, default_family
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from judgec.report.label_report import LabelReport
 
 
-def check_labels(options: LabelsOptions) -> "LabelReport":
-    """What ``judgec labels --json`` prints.
+def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
+    """The labels as read, and what ``judgec labels --json`` prints of them.
 
     Raises:
         InputError: All faults of the file.
@@ -30,4 +30,4 @@ def check_labels(options: LabelsOptions) -> "LabelReport":
     )
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 
-    return label_report(content, family, memory=read_memory(options.home, family))
+    return content, label_report(content, family, memory=read_memory(options.home, family))

@@ -24,6 +24,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.report.numbers import NAMES, show
 from judgec.report.render import notes
+from judgec.report.words import CONSTRUCTED
 from judgec.stats.agreement.compare import Comparison
 from judgec.stats.agreement.compare import compare as compared
 from judgec.stats.intervals.significance import level_for_look
@@ -46,6 +47,7 @@ class JudgeComparison:
         comparison: Both agreements, their paired differences, the items on which they differ.
         report: What ``compare --json`` prints.
         notes: Why statistics are missing, and what was left out.
+        constructed: The labels' datasheet says that no expert gave them.
     """
 
     a: str
@@ -53,6 +55,7 @@ class JudgeComparison:
     comparison: Comparison
     report: Mapping[str, object]
     notes: tuple[str, ...]
+    constructed: bool = False
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -73,17 +76,21 @@ class JudgeComparison:
 
     @property
     def verdict(self) -> str:
-        """Whether one is shown to agree better with the experts, by the first statistic that has a difference."""
+        """Whether one is shown to agree better with the experts, by the first statistic that has a difference.
+
+        Of constructed labels it says that these are what the judges agree with.
+        """
+        whom = "the constructed labels" if self.constructed else "the experts"
         named = f"{self.a} minus {self.b}"
         found = next(((n, one) for n, one in self.comparison.differences.items() if one.value is not None), None)
         if found is None:
             return f"{named}: no difference is defined"
         name, one = found
-        said = "neither is shown to agree better with the experts"
+        said = f"neither is shown to agree better with {whom}"
         if one.low is not None and one.low > 0:
-            said = f"{self.a} agrees better with the experts"
+            said = f"{self.a} agrees better with {whom}"
         if one.high is not None and one.high < 0:
-            said = f"{self.b} agrees better with the experts"
+            said = f"{self.b} agrees better with {whom}"
         return f"{named}: {NAMES.get(name, name)} {show(one)}, {said}"
 
     def __repr__(self) -> str:
@@ -134,7 +141,10 @@ def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
         "left_out": fresh.learned,
         "out": None if options.out is None else str(options.out),
     }
-    return JudgeComparison(a.name, b.name, found, report, tuple(notes({a.name: found.a, b.name: found.b})))
+    constructed = read.label_set.source.get("labels") == "constructed"
+    said = [*([CONSTRUCTED] if constructed else []), *notes({a.name: found.a, b.name: found.b})]
+    report["notes"] = said
+    return JudgeComparison(a.name, b.name, found, report, tuple(said), constructed)
 
 
 def _require_same_scale(a: ProgramCard, b: ProgramCard) -> None:

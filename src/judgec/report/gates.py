@@ -1,5 +1,6 @@
 """Gates for build servers: a JUnit file, and Markdown for the summary of a job."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from judgec.report.xml import attribute, content
 from judgec.stats.intervals.gate import GateVerdict
 
 _MARKS = {"passed": "✅", "failed": "❌", "not shown": "⚠️"}
+_NUMBER = re.compile(r"$|[-+–<~$± ]*(?:[.\d]|$)")
+LONGEST_NUMBER = 30  # characters of a value with its interval; what is longer is a sentence that begins with a number
 _SPECIAL = {ord(letter): f"&#{ord(letter)};" for letter in "&<>|`[*\\"}
 
 
@@ -59,9 +62,15 @@ def markdown(verb: str, gates: Sequence[Gate], tables: Sequence[TextTable], repo
 
 
 def _rows(table: TextTable) -> list[str]:
-    rule = " | ".join([":--", *["--:"] * (len(table.heads) - 1)])
+    columns = list(zip(*table.rows, strict=True))[1:] or [()] * (len(table.heads) - 1)
+    rule = " | ".join([":--", *("--:" if all(map(_is_number, column)) else ":--" for column in columns)])
     lines = [f"| {' | '.join(map(_cell, row))} |" for row in (table.heads, *table.rows)]
     return ["", lines[0], f"| {rule} |", *lines[1:]]
+
+
+def _is_number(cell: str) -> bool:
+    """A number with what belongs to it, or nothing; numbers stand right, texts left."""
+    return len(cell) <= LONGEST_NUMBER and _NUMBER.match(cell) is not None
 
 
 def _cell(text: str) -> str:

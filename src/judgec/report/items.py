@@ -122,7 +122,7 @@ class BrowsedItem:
     def row(self) -> list[str]:
         """Cells of the table."""
         sure = "–" if self.confidence is None else percent(self.confidence)
-        return [self.item_id, _said(self.expert), self.unscored or _said(self.judge), sure]
+        return [self.item_id, grades_said(self.expert), self.unscored or grades_said(self.judge), sure]
 
 
 def item_lines(items: Sequence[Browsed]) -> Iterator[str]:
@@ -254,6 +254,7 @@ def cut(text: str, file: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} … (cut; whole in {file})"
 
 
-def _said(grades: Mapping[str, object]) -> str:
+def grades_said(grades: Mapping[str, object]) -> str:
+    """Grades by aspect as one word, or with the aspects' names where there are several."""
     words = {aspect: "–" if grade is None else str(grade) for aspect, grade in grades.items()}
     return next(iter(words.values())) if len(words) == 1 else ", ".join(f"{a} {g}" for a, g in words.items())

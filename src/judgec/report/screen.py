@@ -1,7 +1,8 @@
 """Tables on a screen: as wide as it is, and no name or interval is ever broken in two.
 
 Where a table is too wide its heads wrap first, then texts between words, and what is left of its columns follows in
-blocks below, each with the first column again.
+blocks below, each with the first column again. The first column has the names of the rows: it wraps only where these
+are longer than half a screen.
 """
 
 import re
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 # What stays together: a value with its interval or what stands in brackets behind it, a score, a share, a word.
-_WHOLE = re.compile(r"\S+ \[[^\]\s]*, [^\]\s]*\]\S*|\S+ \([^)\s]*\)\S*|\S+ (?::|\.\.) \S+|[-+\d.,]+ %|\S+")
+_WHOLE = re.compile(
+    r"\S+ (?:% |points )?\[[^\]\s]*, [^\]\s]*\]\S*|\S+ \([^)\s]*\)\S*|\S+ (?::|\.\.) \S+|[-+\d.,]+ %|\S+"
+)
 _EDGES = 3  # blanks that a column takes beside its cells
 _FRAME = 1
 
@@ -84,6 +87,8 @@ def blocks(columns: Sequence[Sequence[str]], width: int) -> Iterator[dict[int, i
     """
     natural = [max(1, *map(_longest_line, column)) for column in columns]
     least = [max(1, *map(_longest_atom, column)) for column in columns]
+    if natural[0] <= width // 2:
+        least[0] = natural[0]
     room = width - _FRAME - _EDGES * len(columns)
     if sum(least) <= room:
         heads_wrapped = [

@@ -59,6 +59,10 @@ CLAIMS: Mapping[str, str] = MappingProxyType(
 """What is found of a claim or nugget, on pages and in rows of ``judge``."""
 
 
+CONSTRUCTED = "CONSTRUCTED LABELS. No expert gave them: agreement with them says nothing about experts."
+"""Stands above every number that was measured on labels whose datasheet says ``labels = "constructed"``."""
+
+
 def judges(names: Iterable[str]) -> dict[str, str]:
     """What the rows of a table of judges are; nothing for names that users gave."""
     return {name.replace("_", " "): JUDGES[name] for name in names if name in JUDGES}

@@ -1,7 +1,6 @@
 """Statistics as MLflow metrics and as a table."""
 
 from collections.abc import Collection, Iterable
-from itertools import islice
 
 from judgec.records.card import Cost
 from judgec.records.estimate import Estimate
@@ -9,6 +8,7 @@ from judgec.tracking.names import encode_metric
 from judgec.tracking.runs import Metrics
 
 MOST_SHOWN = 15  # metrics of a run: what fits on MLflow's compare page
+ENDS = ((".low", ".high"), (".high", ".low"))
 FEW = 40  # numbers of a tournament or probe that are all shown: a table of them can still be read
 
 
@@ -24,14 +24,21 @@ def flatten(metrics: Metrics) -> dict[str, float]:
 
 
 def headline(metrics: Metrics, names: Iterable[str]) -> dict[str, float]:
-    """The numbers that MLflow shows: the first 15 of ``names`` that are defined.
+    """The numbers that MLflow shows: the first 15 of ``names`` that are defined; of an interval both ends or none.
 
     Args:
         metrics: All numbers.
         names: The most important first; bounds and p have names of their own.
     """
     known = flatten(metrics)
-    return {name: known[name] for name in islice((name for name in names if name in known), MOST_SHOWN)}
+    wanted = [name for name in names if name in known]
+    shown: dict[str, float] = {}
+    for name in wanted:
+        ends = (name, *(name.removesuffix(end) + other for end, other in ENDS if name.endswith(end)))
+        together = {one: known[one] for one in ends if one in wanted and one not in shown}
+        if len(shown) + len(together) <= MOST_SHOWN:
+            shown |= together
+    return shown
 
 
 def all_or_headline(metrics: Metrics, names: Iterable[str]) -> dict[str, float]:

@@ -18,7 +18,7 @@ from judgec.store.tournament.queries import Query
 from tests.agents.world import Shelf
 from tests.compiler.agents.contested import compiled_agent
 from tests.records.test_card import make_card
-from tests.report.page.html import Page
+from tests.report.page.html import Page, without_labels
 
 EVIL = "<script>alert(1)</script>"
 SETTINGS = AgentCompile("ag", Path(), "rag-bm25", AgentSettings(), resamples=200)
@@ -80,7 +80,7 @@ class Tags(HTMLParser):
 
 
 def test_page_holds_both_agents_head_to_head_with_intervals(found: CompiledAgent, card: ProgramCard) -> None:
-    html = agent_page(found, MET, SETTINGS, card)
+    html = without_labels(agent_page(found, MET, SETTINGS, card))
     assert "<td>7<td>2<td>3<td>4<td><b>.41</b> <span class=quiet>[.12, .68]</span>" in html
     assert "<td>compiled<td><b>4.20</b> <span class=quiet>[3.90, 4.50]</span>" in html
     assert "<td>difference<td><b>1.10</b> <span class=quiet>[.70, 1.50]</span>" in html

@@ -221,7 +221,7 @@ def test_page_escapes_what_systems_and_documents_say() -> None:
     assert "Question 0 &lt;b&gt;&amp;&lt;/b&gt;?" in html
     assert "<b>&</b>" not in html
     assert "38 %" in html
-    assert "3 of 18 judged answers failed (1 errors, 1 unscored beside): 17 % [" in html
+    assert "3 of 18 judged answers failed (1 errors, 1 unscored beside): 17\u00a0%\u00a0[" in html
     assert html.index('class="verdict') < html.index("Failure rates") < html.index("What to do next")
 
 

@@ -1,11 +1,17 @@
 """A page as a strict reader sees it: well-formed, with no script but the kit's, loading nothing."""
 
+import re
 from html.parser import HTMLParser
 
 from judgec.report.kit import script
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 UNCLOSED = {"th", "td", "tr", "li", "thead", "tbody", "body", "html", "head"}  # HTML closes these by itself
+
+
+def without_labels(html: str) -> str:
+    """The page without the names of columns that cells of stacked tables carry for phones."""
+    return re.sub(r' data-label="[^"]*"', "", html)
 
 
 class Page(HTMLParser):
@@ -22,7 +28,7 @@ class Page(HTMLParser):
         self.close()
         self.faults += [f"never closed: {tag}" for tag in self._open if tag not in UNCLOSED]
         self.faults += ["a script that is not the kit's"] * (self.scripts > 1 or self.script not in {"", str(script())})
-        self.text = "".join(self._texts)
+        self.text = "".join(self._texts).replace("\u00a0", " ")  # as people read it
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))

@@ -56,8 +56,22 @@ def test_labels_have_a_page_and_other_ways_of_the_command_have_none(tmp_path: Pa
     assert done.stderr.splitlines()[-1] == "report: labels.html"
     html = (tmp_path / "labels.html").read_text(encoding="utf-8")
     assert Page(html).faults == []
-    assert "3 annotators agree with each other by tau-b .897" in html
-    assert html.index("Leniency") < html.index("train / dev / test")
+    assert "3 annotators agree with each other by tau-b .897\u00a0[" in html  # a number and its interval stay on a line
+    asked = (
+        "CONSTRUCTED LABELS",
+        "3 annotators agree",
+        "Ceiling: each",
+        "What to do next",
+        "items-browser",
+        "Leniency",
+    )
+    places = [html.index(text) for text in (*asked, "train / dev / test")]
+    assert places == sorted(places)
+    cases = [json.loads(line) for line in (tmp_path / "labels.items.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(cases) == len({json.loads(line)["item_id"] for line in labels.read_text(encoding="utf-8").splitlines()})
+    differ = sum(case["differs"] for case in cases)
+    assert 0 < differ < len(cases)
+    assert f"Read the {differ} items on which annotators differ" in html
     with pytest.raises(AssertionError, match=r"--report x\.html: a page of the labels as they are"):
         judgec_here(tmp_path, "labels", labels, "--report", "x.html", "--review")
 

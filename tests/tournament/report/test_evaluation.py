@@ -31,7 +31,7 @@ from judgec.tournament.retrieval import RetrievalTable
 from judgec.tracking.metrics import MOST_SHOWN
 from tests.judges.engine import asking
 from tests.records.test_card import make_card
-from tests.report.page.html import Page
+from tests.report.page.html import Page, without_labels
 from tests.tournament.league import grader, grading_engine, league
 
 EVIL = "<script>alert(1)</script>"
@@ -96,7 +96,7 @@ def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told
     played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     html = page(Evaluation(entries, make_card(), board, played, marks=player.marks), title="t", created="")
-    assert "best is rated best, 1000 [900, 1078]: better than worst; not told apart from twin." in html
+    assert "best is rated best, 1000\u00a0[900,\u00a01078]: better than worst; not told apart from twin." in html
 
 
 def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
@@ -120,7 +120,7 @@ def test_page_and_json_say_how_agents_differ_in_retrieval(found: Evaluation) -> 
     pairs = [("best+v2", EVIL, name, gap, p) for name, p in (("nDCG@5", 0.0004), ("MAP(rel=1)", 0.25))]
     rows = {agent: {"nDCG@5": gap, "MAP(rel=1)": gap} for agent in ("best+v2", EVIL)}
     ranked = replace(found, retrieval=RetrievalTable(rows, tuple(pairs), ("2 of 9 documents are graded.",)))
-    html = page(ranked, title="t", created="")
+    html = without_labels(page(ranked, title="t", created=""))
     cell = "<b>+.25</b> <span class=quiet>[+.12, +.50]</span>"
     assert f"<td>{cell}<br><span class=quiet>p &lt; .001</span><td>{cell}<br><span class=quiet>p .250</span>" in html
     assert f"<td>best+v2 – {escape(EVIL)}<td>" in html
@@ -190,7 +190,7 @@ def test_leaderboard_shows_what_answers_took_on_the_page_and_last_in_its_csv(fou
     assert best[0] == "best+v2"
     assert best[-3:] == [500.0, 40.0, 0.75]
     assert other[-3:] == ["", "", ""]
-    html = page(spent, title="t", created="")
+    html = without_labels(page(spent, title="t", created=""))
     board = html[html.index("<h2>Leaderboard") : html.index("<h2>Who beats whom")]
     assert "<th scope=col>median ms<th scope=col>tokens a query<th scope=col>$" in board
     assert "<td>500.0<td>40<td>0.7500" in board

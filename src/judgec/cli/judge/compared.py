@@ -13,6 +13,7 @@ from judgec.report.numbers import show, statistic_name
 from judgec.report.page.tables import TablesPage, write_tables_page
 from judgec.report.render import paired_table
 from judgec.report.screen import TextTable, print_tables
+from judgec.report.words import CONSTRUCTED
 from judgec.stats.agreement.compare import Differing
 
 HEADLINES = ("tau_b", "kappa", "accept_agreement")  # the first one that is defined decides the sentence
@@ -23,12 +24,13 @@ LONGEST = 200  # characters of a rationale on screen
 def compared_table(found: JudgeComparison) -> TextTable:
     """Both judges side by side."""
     a, b = found.comparison.a, found.comparison.b
-    title = f"{found.a} against {found.b}, {a.n + a.unscored} grades, 95 % intervals"
+    title = f"{found.a} against {found.b}, {_graded(found)}, 95 % intervals"
     return paired_table(title, {found.a: a, found.b: b}, found.comparison.differences)
 
 
 def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "even", "none"]]:
     """Which judge agrees with the experts more, in a sentence, and how that stands."""
+    whom = "the constructed labels" if found.constructed else "the experts"
     known = {name: one for name, one in found.comparison.differences.items() if one.value is not None}
     name = next((name for name in HEADLINES if name in known), next(iter(known), None))
     if name is None:
@@ -38,7 +40,7 @@ def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "ev
     if one.low is None or one.high is None or one.low <= 0 <= one.high:
         return f"{found.a} and {found.b} are not told apart by these labels: {said}.", "even"
     better, other = (found.a, found.b) if one.low > 0 else (found.b, found.a)
-    return f"{better} agrees with the experts more than {other}: {found.a} minus {found.b} is {said}.", "better"
+    return f"{better} agrees with {whom} more than {other}: {found.a} minus {found.b} is {said}.", "better"
 
 
 def write_compared_page(found: JudgeComparison, path: Path) -> None:
@@ -53,18 +55,29 @@ def write_compared_page(found: JudgeComparison, path: Path) -> None:
     )
     shown = TablesPage(
         title=f"{found.a} against {found.b}",
-        facts=f"{found.comparison.a.n + found.comparison.a.unscored} grades of experts that neither has learned from",
+        facts=f"{_graded(found)} that neither has learned from",
         verdict=verdict,
         standing=standing,
         tables=[compared_table(found)],
         next=steps,
-        notes=list(dict.fromkeys(found.notes)),
+        stamps=[CONSTRUCTED] if found.constructed else [],
+        notes=[note for note in dict.fromkeys(found.notes) if note != CONSTRUCTED],
         items=[_case(found, each) for each in differing],
         items_title="Where they differ",
         words=WORDS | {"intro": "The items on which the two differ.", "rater": "Judge"},
-        head=("item", "experts, A, B"),
+        head=("item", f"{_who(found)}, A, B"),
     )
     write_tables_page(shown, path)
+
+
+def _graded(found: JudgeComparison) -> str:
+    """How many grades the judges were held against, and whose."""
+    n = found.comparison.a.n + found.comparison.a.unscored
+    return f"{n} constructed grades" if found.constructed else f"{n} grades of experts"
+
+
+def _who(found: JudgeComparison) -> str:
+    return "labels" if found.constructed else "experts"
 
 
 def _case(found: JudgeComparison, each: Differing) -> BrowsedCase:
@@ -73,14 +86,14 @@ def _case(found: JudgeComparison, each: Differing) -> BrowsedCase:
     closer = {"a": f"{found.a} is closer", "b": f"{found.b} is closer"}.get(each.closer, "neither is closer")
     return BrowsedCase(
         item_id=item.item_id,
-        head=f"experts {_expert(each)}, " + ", ".join(f"{name} {grade}" for name, grade in grades.items()),
+        head=f"{_who(found)} {_expert(each)}, " + ", ".join(f"{name} {grade}" for name, grade in grades.items()),
         title=item.text("query") or item.item_id,
         group=item.group,
         differs=True,
         unscored=next((str(row["unscored"]) for row in rows.values() if row.get("unscored")), None),
         distance=each.distance,
         sides=[CaseSide(name, grades[name], {}, _reason(rows[name])) for name in rows],
-        notes=[CaseNote("experts", f"{_expert(each)}; {closer}")],
+        notes=[CaseNote(_who(found), f"{_expert(each)}; {closer}")],
         texts={name: item.texts(name) for name in item.inputs if item.texts(name)},
     )
 
@@ -100,7 +113,7 @@ def show_compared(found: JudgeComparison, options: CompareOptions) -> None:
     if differing:
         print(f"{len(differing)} items on which they differ, the choice mattering most first:\n")
     for each in differing[:SHOWN]:
-        print("\n".join(_block(each)) + "\n")
+        print("\n".join(_block(each, _who(found))) + "\n")
     spent = set()
     for known in (found.report["a"], found.report["b"]):
         assert isinstance(known, dict)  # as compare makes it
@@ -115,10 +128,10 @@ def show_compared(found: JudgeComparison, options: CompareOptions) -> None:
         say(f"Next: {command('compare', *judges, *typed, '--out', 'items.jsonl', home=options.home)}")
 
 
-def _block(each: Differing) -> list[str]:
+def _block(each: Differing, who: str) -> list[str]:
     """An item as lines: the three grades, then both rationales."""
     grades = [row.get("grade", row.get("grades")) for row in (each.a, each.b)]
-    lines = [f"{each.item.item_id}: experts {_expert(each)}, A {_plain(grades[0])}, B {_plain(grades[1])}"]
+    lines = [f"{each.item.item_id}: {who} {_expert(each)}, A {_plain(grades[0])}, B {_plain(grades[1])}"]
     for name, row in (("A", each.a), ("B", each.b)):
         reason = " ".join(str(row.get("unscored") or row.get("rationale") or "no reason given").split())
         lines.append(f"  {name}: {reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + '…'}")

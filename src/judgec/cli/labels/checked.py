@@ -13,6 +13,7 @@ from judgec.report.screen import TextTable, print_tables
 from judgec.store.project import find_project
 from judgec.store.rows.grades import grades_shown
 
+CEILING = "Ceiling"  # begins the title of the table that the verdict is of
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
 MOST_DIFFERENCES = 3  # of an annotator's grades from the others'; --json has the whole table
 MOST_ANNOTATORS = 6  # columns of rates
@@ -215,7 +216,7 @@ def _ceiling(report: LabelReport) -> list[TextTable]:
         for label, count, end in (("ceiling", str(weighed), "value"), ("  95 % from", "", "low"), ("  to", "", "high"))
     ]
     heads = ("annotator", "labels", "tau-b", "kappa", "exact", "accept")
-    title = "Ceiling: each annotator against the others' consensus, mean by labels" + _hidden(rows)
+    title = f"{CEILING}: each annotator against the others' consensus, mean by labels" + _hidden(rows)
     return [TextTable(title, heads, [*rows[:MOST_ROWS], *ends])]
 
 

@@ -53,11 +53,11 @@ def labels(
 def _checked(options: LabelsOptions, page: Path | None, *, shown: bool) -> dict[str, object]:
     from judgec.api.check_labels import check_labels
 
-    report = check_labels(options)
+    content, report = check_labels(options)
     if page is not None:
         from judgec.cli.labels.page import write_label_page
 
-        write_label_page(report, options, page)
+        write_label_page(content.labels, report, options, page)
     if shown:
         from judgec.cli.labels.checked import show_labels
         from judgec.cli.output import say

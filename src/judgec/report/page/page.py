@@ -43,7 +43,7 @@ from judgec.report.replacement_table import ASPECTS as BY_ASPECT
 from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
 from judgec.report.replacement_table import TITLE as REPLACES
-from judgec.report.words import JUDGES
+from judgec.report.words import CONSTRUCTED, JUDGES
 
 SECTIONS = {
     "judges": "Judges",
@@ -141,7 +141,7 @@ def judge_page(page: JudgePage) -> str:
 def _stamps(card: ProgramCard) -> list[str]:
     stamps = []
     if card.labels == "constructed":
-        stamps.append("CONSTRUCTED LABELS. No expert gave them: agreement with them says nothing about experts.")
+        stamps.append(CONSTRUCTED)
     if not card.promoted:
         stamps.append(f"NOT PROMOTED. {_why_not(card.reason)}")
     return stamps

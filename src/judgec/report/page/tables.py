@@ -12,6 +12,7 @@ from judgec.report.screen import TextTable
 from judgec.store.splits import write_whole
 
 LONG = 60  # characters of a cell that is a sentence
+NAMED = ("title", "facts", "stamps", "verdict", "standing", "next", "notes", "items_title")  # as the template says
 ITEMS = ".items.jsonl"  # behind the page's name without its ending
 
 
@@ -27,10 +28,12 @@ class TablesPage:
         tables: As on the screen.
         next: What to do, a sentence each.
         notes: What the reader has to know.
+        stamps: What nobody may overlook, above the verdict.
         items: The items most worth reading, or none.
         items_title: Above them.
         words: What the browser calls things.
         head: Of the table that stands where no script runs.
+        further: Tables that come after all that, for those who want to know more.
     """
 
     title: str
@@ -40,15 +43,30 @@ class TablesPage:
     tables: Sequence[TextTable]
     next: Sequence[str]
     notes: Sequence[str] = ()
+    stamps: Sequence[str] = ()
     items: Sequence[BrowsedCase] = ()
     items_title: str = "Items"
     words: Mapping[str, str] = field(default_factory=lambda: WORDS)
     head: Sequence[str] = ("item", "what was said")
+    further: Sequence[TextTable] = ()
 
 
 def _kind(table: TextTable) -> str:
     """Sentences in cells wrap, numbers do not."""
     return "words" if any(len(cell) > LONG for row in table.rows for cell in row) else ""
+
+
+def _sections(tables: Sequence[TextTable]) -> list[dict[str, object]]:
+    return [
+        {
+            "title": table.title or "Numbers",
+            "table": kit.table(
+                list(table.heads), [list(row) for row in table.rows], _kind(table), label=table.title or "Numbers"
+            ),
+            "legend": table.legend,
+        }
+        for table in tables
+    ]
 
 
 def items_path(path: Path) -> Path:
@@ -63,20 +81,14 @@ def write_tables_page(shown: TablesPage, path: Path) -> None:
         OSError: When the folder cannot be written.
     """
     file = items_path(path)
-    sections = [
-        {
-            "title": table.title or "Numbers",
-            "table": kit.table(
-                list(table.heads), [list(row) for row in table.rows], _kind(table), label=table.title or "Numbers"
-            ),
-            "legend": table.legend,
-        }
-        for table in shown.tables
-    ]
     items = embedded(shown.items, words=shown.words, head=shown.head, file=file.name) if shown.items else None
-    values: dict[str, object] = {
-        name: getattr(shown, name) for name in ("title", "facts", "verdict", "standing", "next", "notes", "items_title")
-    }
-    write_whole(path, kit.page("tables.html", {**values, "sections": sections, "items": items}))
+    values: dict[str, object] = {name: getattr(shown, name) for name in NAMED}
+    write_whole(
+        path,
+        kit.page(
+            "tables.html",
+            {**values, "sections": _sections(shown.tables), "further": _sections(shown.further), "items": items},
+        ),
+    )
     if shown.items:
         write_whole(file, "".join(item_lines(shown.items)))

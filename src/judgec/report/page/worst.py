@@ -108,7 +108,7 @@ def browsed_items(
             unscored=judged.unscored[i],
             reason=judged.rationale[i],
             labels=[_said_by(label, scale) for label in labels.get(item.item_id, ())],
-            texts={name: item.texts(name) for name in _in_reading_order(item)},
+            texts={name: item.texts(name) for name in in_reading_order(item)},
             claims=_detail(judged, i, "claims"),
             nuggets=_detail(judged, i, "found_nuggets"),
         )
@@ -132,7 +132,8 @@ def _said_by(label: Label, scale: Scale) -> ItemLabel:
     return ItemLabel(label.annotator, grades, label.accept, label.rationale)
 
 
-def _in_reading_order(item: Item) -> list[str]:
+def in_reading_order(item: Item) -> list[str]:
+    """Names of the item's fields, the query first."""
     names = [name for name in FIRST if name in item.inputs]
     return [*names, *(name for name in item.inputs if name not in FIRST)]
 
@@ -181,7 +182,7 @@ class DisagreementCard:
 
 
 def _card(one: Disagreement, scale: Scale) -> DisagreementCard:
-    names = _in_reading_order(one.item)
+    names = in_reading_order(one.item)
     scores = ", ".join(number(score) for score in one.score.values())
     score = "" if scale.level == "nominal" else f" (score {scores})"
     judge = Opinion("judge", f"{_grades(one.judge)}{score}", _reason(one.rationale))
