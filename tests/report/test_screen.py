@@ -103,9 +103,23 @@ def test_column_of_nothing_has_a_place(capsys: pytest.CaptureFixture[str], monke
     st.lists(st.lists(st.text("ab [],.1%", max_size=20), min_size=3, max_size=3), min_size=1, max_size=4),
     st.integers(10, 120),
 )
-def test_every_column_is_in_a_block_and_the_first_in_all(columns: list[list[str]], width: int) -> None:
+def test_every_column_is_in_a_block_and_the_first_in_all_of_them(columns: list[list[str]], width: int) -> None:
     found = list(blocks(columns, width))
     assert set().union(*found) == set(range(len(columns)))
     assert all(0 in block for block in found)
-    later = [place for block in found for place in block if place]
+    lead = set(found[0]).intersection(*found[1:])
+    later = [place for block in found for place in block if place not in lead]
     assert later == sorted(set(later))
+
+
+def test_rows_that_their_first_cell_does_not_tell_apart_keep_the_second_in_each_block() -> None:
+    columns = [
+        ["scenario", "numbers", "numbers"],
+        ["system", "rag-bm25", "rag-knn"],
+        *[[f"head {n}", ".31 [.22, .42]", ".31 [.22, .42]"] for n in range(5)],
+    ]
+    found = list(blocks(columns, 60))
+    assert len(found) > 1
+    assert all({0, 1} <= block.keys() for block in found)
+    columns[0][2] = "names"
+    assert not all(1 in block for block in blocks(columns, 60))

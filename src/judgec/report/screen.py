@@ -83,7 +83,8 @@ def blocks(columns: Sequence[Sequence[str]], width: int) -> Iterator[dict[int, i
         columns: The cells of each column, its head first.
         width: Of the screen. What cannot be narrower, such as a long name, is wider than that.
 
-    Returns: By place of the column its width in cells of the terminal; the first column is in every block.
+    Returns: By place of the column its width in cells of the terminal; the first column is in every block, and the
+        second where the first alone does not tell rows apart.
     """
     natural = [max(1, *map(_longest_line, column)) for column in columns]
     least = [max(1, *map(_longest_atom, column)) for column in columns]
@@ -97,13 +98,16 @@ def blocks(columns: Sequence[Sequence[str]], width: int) -> Iterator[dict[int, i
         ]
         yield dict(enumerate(_widened(heads_wrapped if sum(heads_wrapped) <= room else least, natural, room)))
         return
-    block = {0: min(natural[0], max(least[0], width // 2))}
-    for place in range(1, len(columns)):
+    lead = {0: min(natural[0], max(least[0], width // 2))}
+    if len(columns) > 2 and len(set(columns[0][1:])) < len(columns[0]) - 1 and natural[0] + natural[1] <= width // 2:
+        lead = {0: natural[0], 1: natural[1]}
+    block = dict(lead)
+    for place in range(len(lead), len(columns)):
         taken = sum(block.values()) + _EDGES * (len(block) + 1) + _FRAME
-        if len(block) > 1 and taken + least[place] > width:
+        if len(block) > len(lead) and taken + least[place] > width:
             yield block
-            block = {0: block[0]}
-            taken = block[0] + 2 * _EDGES + _FRAME
+            block = dict(lead)
+            taken = sum(lead.values()) + _EDGES * (len(lead) + 1) + _FRAME
         block[place] = min(natural[place], max(least[place], width - taken))
     yield block
 
