@@ -40,10 +40,10 @@ def ui(
     try:
         with free_port(host, port) as free, ui_server(store, host, free, os.environ) as server:
             typer.echo(f"MLflow UI: {server.url}  (up in {server.seconds:.0f} s; Ctrl-C stops it)")
-            if runs := runs_url(server.url):
-                typer.echo(f"All runs: {runs}")
             if comparison := compare_url(server.url):
                 typer.echo(f"The two newest compiles side by side: {comparison}")
+            if runs := runs_url(server.url):
+                typer.echo(f"All runs: {runs}")
             code = server.process.wait()
             raise ServiceError(f"mlflow ui: it ended by itself with exit {code}. Run judgec doctor.")
     except KeyboardInterrupt:
