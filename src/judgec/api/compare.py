@@ -75,22 +75,26 @@ class JudgeComparison:
         return pd.DataFrame([each.to_json() for each in self.comparison.differing])
 
     @property
+    def whom(self) -> str:
+        """Whom the judges are held against."""
+        return "the constructed labels" if self.constructed else "the experts"
+
+    @property
     def verdict(self) -> str:
         """Whether one is shown to agree better with the experts, by the first statistic that has a difference.
 
         Of constructed labels it says that these are what the judges agree with.
         """
-        whom = "the constructed labels" if self.constructed else "the experts"
         named = f"{self.a} minus {self.b}"
         found = next(((n, one) for n, one in self.comparison.differences.items() if one.value is not None), None)
         if found is None:
             return f"{named}: no difference is defined"
         name, one = found
-        said = f"neither is shown to agree better with {whom}"
+        said = f"neither is shown to agree better with {self.whom}"
         if one.low is not None and one.low > 0:
-            said = f"{self.a} agrees better with {whom}"
+            said = f"{self.a} agrees better with {self.whom}"
         if one.high is not None and one.high < 0:
-            said = f"{self.b} agrees better with {whom}"
+            said = f"{self.b} agrees better with {self.whom}"
         return f"{named}: {NAMES.get(name, name)} {show(one)}, {said}"
 
     def __repr__(self) -> str:
@@ -141,7 +145,7 @@ def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
         "left_out": fresh.learned,
         "out": None if options.out is None else str(options.out),
     }
-    constructed = read.label_set.source.get("labels") == "constructed"
+    constructed = read.label_set.constructed
     said = [*([CONSTRUCTED] if constructed else []), *notes({a.name: found.a, b.name: found.b})]
     report["notes"] = said
     return JudgeComparison(a.name, b.name, found, report, tuple(said), constructed)

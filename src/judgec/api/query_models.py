@@ -102,7 +102,7 @@ def _jury(
 def _grader(metric: str, home: Path, session: Session, unproven: bool) -> Seat:
     """A compiled judge as a metric: of any task that reads no more than a reply has."""
     name = metric.removeprefix(BY_JUDGE)
-    program = _named(home, name, unproven)
+    program = programs.load(home, programs.champion_or_newest(home, name))
     require_better_above(program.card.task, f"metric {metric}")
     required = TASKS[program.card.task].required if program.card.task in TASKS else ()
     if not required or not set(required) <= set(FIELDS):
@@ -114,7 +114,7 @@ def _grader(metric: str, home: Path, session: Session, unproven: bool) -> Seat:
 
 
 def _seat(name: str, option: str, task: str, home: Path, session: Session, unproven: bool) -> Seat:
-    program = _named(home, name, unproven)
+    program = programs.load(home, programs.champion_or_newest(home, name))
     card = program.card
     missing = [aspect for aspect in CRITERIA if task == "answer" and aspect not in card.aspects]
     if card.task != task or missing:
@@ -123,10 +123,6 @@ def _seat(name: str, option: str, task: str, home: Path, session: Session, unpro
             f"{option} {name}: a judge of {card.task} ({', '.join(card.aspects)}); {wanted} is needed. Compile one."
         )
     return _proven(program, f"{option} {name}", session, unproven)
-
-
-def _named(home: Path, name: str, unproven: bool) -> Program:
-    return programs.load(home, programs.champion_or_newest(home, name) if unproven else name)
 
 
 def _proven(program: Program, where: str, session: Session, unproven: bool) -> Seat:

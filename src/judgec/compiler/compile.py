@@ -483,7 +483,7 @@ def _notes(
         notes.append(f"{EVIDENCE_ALONE}: judging asks no language model and costs nothing per judgment")
     if settings.lm.embedded:
         notes.append("judge: embedded evidence engine, no language model")
-    if dataset.labels.source.get("labels") == "constructed":
+    if dataset.labels.constructed:
         notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
     queries = dataset.test.n_queries
     if dataset.split.folds == 1 and queries < MIN_TEST_QUERIES:

@@ -58,14 +58,13 @@ def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) ->
         expert_panel(test.experts, test.others, labels.scale, accept_only=only_accepts),
         Resampling(resamples=settings.resamples, seed=settings.seed),
     )
-    constructed = labels.source.get("labels") == "constructed"
     decision = compiled.decision
     return judge_verdict(
         card_name if compiled.judge.asks_lm else f"{card_name} ({EVIDENCE_ALONE})",
         agreements,
         difference,
         statistic=statistic,
-        constructed=constructed,
+        constructed=labels.constructed,
         below=shortfalls(decision.below_majority),
         above=standing_above(decision.above, settings.objective) if decision.above else "",
     )

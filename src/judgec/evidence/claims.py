@@ -186,9 +186,8 @@ def _rival(claim: Sentence, figures: int, names: int, sources: Sequence[Source])
 
 
 def _mass(stems: Sequence[str] | set[str], weight: Weight) -> float:
-    return sum(
-        map(weight, sorted(stems) if isinstance(stems, set) else stems)
-    )  # a set's order is another one in each process
+    ordered = sorted(stems) if isinstance(stems, set) else stems  # a set's order is another one in each process
+    return sum(map(weight, ordered))
 
 
 def _share(stems: Sequence[str], text: StemmedText, weight: Weight) -> float:

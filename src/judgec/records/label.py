@@ -95,6 +95,11 @@ class LabelSet:
     notes: tuple[str, ...] = ()
     instructions: str = ""
 
+    @property
+    def constructed(self) -> bool:
+        """No expert gave them, says the datasheet."""
+        return self.source.get("labels") == "constructed"
+
 
 @dataclass(frozen=True, slots=True)
 class Experts:

@@ -77,6 +77,12 @@ class Project:
         (mine, own), (given, sheet) = split_sheet(self.label_path), split_sheet(path)
         return Path(mine).resolve() == Path(given).resolve() and sheet in (None, own)
 
+    def applies_to(self, path: str) -> bool:
+        """True for the label file, and for another one that can be read that has the columns of the task."""
+        if self.names(path) or self.task is None or path.startswith(HUB_PREFIX):
+            return self.names(path)
+        return not self.lacking(columns_in(path))
+
     def lacking(self, columns: Sequence[str]) -> tuple[str, ...]:
         """What a table with these columns lacks for the task, once they are renamed; empty where it fits."""
         ours = [self.columns.get(name, name) for name in columns]
@@ -149,11 +155,9 @@ def renamed_and_raters(path: str, task: str) -> tuple[dict[str, str], tuple[str,
         InputError: As ``read_project`` and ``read_table``.
     """
     project = find_project(path)
-    if project is None or project.task not in {None, task}:
+    if project is None or project.task not in {None, task} or not project.applies_to(path):
         return {}, ()
     columns = columns_in(path)
-    if not project.names(path) and project.lacking(columns):
-        return {}, ()
     renamed = {theirs: ours for theirs, ours in project.columns.items() if theirs in columns}
     return renamed, tuple(name for name in project.annotators if columns_of(name, columns))
 

@@ -282,9 +282,8 @@ def _choose(
     remaining = is_open.sum(axis=0)
     chosen: list[Pairing] = []
     together, met = max(1, n // AT_ONCE), remaining > 0
-    in_all = set(
-        np.flatnonzero(met.sum(axis=0) + met.sum(axis=1) == met.sum()).tolist()
-    )  # a leader that is asked about
+    # A leader that is asked about is in all games.
+    in_all = set(np.flatnonzero(met.sum(axis=0) + met.sum(axis=1) == met.sum()).tolist())
     while len(chosen) < size and remaining.any():
         gain = information * _of_differences(spread)
         gain /= 1.0 + information * _of_differences(covariance)

@@ -31,11 +31,11 @@ def headline(metrics: Metrics, names: Iterable[str]) -> dict[str, float]:
         names: The most important first; bounds and p have names of their own.
     """
     known = flatten(metrics)
-    wanted = [name for name in names if name in known]
+    wanted = {name: known[name] for name in names if name in known}
     shown: dict[str, float] = {}
     for name in wanted:
         ends = (name, *(name.removesuffix(end) + other for end, other in ENDS if name.endswith(end)))
-        together = {one: known[one] for one in ends if one in wanted and one not in shown}
+        together = {one: wanted[one] for one in ends if one in wanted and one not in shown}
         if len(shown) + len(together) <= MOST_SHOWN:
             shown |= together
     return shown

@@ -30,7 +30,6 @@ def compared_table(found: JudgeComparison) -> TextTable:
 
 def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "even", "none"]]:
     """Which judge agrees with the experts more, in a sentence, and how that stands."""
-    whom = "the constructed labels" if found.constructed else "the experts"
     known = {name: one for name, one in found.comparison.differences.items() if one.value is not None}
     name = next((name for name in HEADLINES if name in known), next(iter(known), None))
     if name is None:
@@ -40,7 +39,7 @@ def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "ev
     if one.low is None or one.high is None or one.low <= 0 <= one.high:
         return f"{found.a} and {found.b} are not told apart by these labels: {said}.", "even"
     better, other = (found.a, found.b) if one.low > 0 else (found.b, found.a)
-    return f"{better} agrees with {whom} more than {other}: {found.a} minus {found.b} is {said}.", "better"
+    return f"{better} agrees with {found.whom} more than {other}: {found.a} minus {found.b} is {said}.", "better"
 
 
 def write_compared_page(found: JudgeComparison, path: Path) -> None:

@@ -25,7 +25,7 @@ def write_label_page(labels: LabelSet, report: LabelReport, options: LabelsOptio
         tables=[first],
         next=_steps(report, options, sum(case.differs for case in cases)),
         notes=report["notes"],
-        stamps=[CONSTRUCTED] if report["source"].get("labels") == "constructed" else [],
+        stamps=[CONSTRUCTED] if labels.constructed else [],
         items=cases,
         items_title="The items, by how far annotators are apart",
         words=LABEL_WORDS,

@@ -1,21 +1,13 @@
 """The options of ``judgec labels`` as somebody types them, for the next command."""
 
 from judgec.api.options.labels import LabelsOptions
-from judgec.store.arrow import HUB_PREFIX
-from judgec.store.project import Project, columns_in, find_project
-
-
-def _about(project: Project, path: str) -> bool:
-    """As every command decides whether a ``judgec.toml`` applies to a file."""
-    if project.names(path) or project.task is None or path.startswith(HUB_PREFIX):
-        return project.names(path)
-    return not project.lacking(columns_in(path))
+from judgec.store.project import find_project
 
 
 def as_typed(options: LabelsOptions) -> list[str]:
     """The options that say how the file is read, as they are typed; without those that ``judgec.toml`` has."""
     found = find_project(options.file)
-    told = found if found is not None and _about(found, options.file) else None
+    told = found if found is not None and found.applies_to(options.file) else None
     columns = {} if told is None else told.columns
     maps = [("--map", f"{theirs}={ours}") for theirs, ours in options.columns.items() if columns.get(theirs) != ours]
     annotators = () if told is not None and tuple(told.annotators) == tuple(options.annotators) else options.annotators

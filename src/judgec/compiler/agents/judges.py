@@ -46,7 +46,7 @@ def judging(home: Path, reference: str, option: str, *, unproven: bool) -> Worki
     Raises:
         UserError: When there is none, it judges no answers, or it is not proven.
     """
-    program = programs.load(home, programs.champion_or_newest(home, reference) if unproven else reference)
+    program = programs.load(home, programs.champion_or_newest(home, reference))
     card = program.card
     able = sorted(task for task, spec in TASKS.items() if spec.rates_answers)
     if card.task not in able:

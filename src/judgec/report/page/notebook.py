@@ -1,17 +1,13 @@
 """Shows a result in a notebook: its name, a sentence, a table, and a drawing of the numbers that matter most."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
 from judgec.report.agreement_columns import statistic, statistics
 from judgec.report.columns import TableColumns
-from judgec.report.kit import render
+from judgec.report.kit import render, whole
 from judgec.report.page.interval_chart import interval_chart
-
-NO_BREAK = "\u00a0"
-_INTERVAL = re.compile(r"\S+ \[\S+, \S+\]")  # a narrow notebook would break it in two
 
 
 def notebook_part(
@@ -34,8 +30,8 @@ def notebook_part(
         digits: Of the drawing.
     """
     drawn = interval_chart(chart, sentence, digits=digits) if chart else ""
-    unbroken = [[_INTERVAL.sub(lambda found: found[0].replace(" ", NO_BREAK), cell) for cell in row] for row in rows]
-    values = {"name": name, "sentence": sentence, "head": head, "rows": unbroken, "chart": drawn}
+    cells = [list(map(whole, row)) for row in rows]
+    values = {"name": name, "sentence": sentence, "head": head, "rows": cells, "chart": drawn}
     return str(render("notebook.html", values))
 
 
