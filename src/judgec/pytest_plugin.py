@@ -12,13 +12,14 @@
 
 A test that fails says ``GATE FAILED`` (the contrary of a demand is shown) or ``GATE NOT SHOWN`` (neither is: label
 more), with the numbers; ``judgec_outcome.sentence`` has the same of a gate that passed.
-The arguments are those of ``judgec.api.gate.AgreementGate``. Paths are relative to ``home``, which is the folder of
-pytest's configuration unless it is given. Nothing of judgec is imported until a marked test runs.
+The arguments are those of ``judgec.api.gate.AgreementGate``; how columns are read may stand in ``judgec.toml``
+instead. Paths are relative to ``home``, which is the folder of pytest's configuration unless it is given. Nothing of
+judgec is imported until a marked test runs.
 """
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -79,7 +80,21 @@ def _checked(item: pytest.Item, marker: pytest.Mark) -> "GateOutcome":
         pytest.fail(f"{MARKER} marker: {seen}; judge is needed, valid are {', '.join(valid)}.", pytrace=False)
     given["home"] = item.config.rootpath / Path(given.get("home", ""))
     try:
-        return check(AgreementGate(**given))
+        return check(AgreementGate(**_as_the_project_says(given)))
     except JudgecError as error:
         said = str(error)
     return pytest.fail(f"{MARKER} marker: {said}", pytrace=False)
+
+
+def _as_the_project_says(given: dict[str, Any]) -> dict[str, Any]:  # Any: arguments of a marker
+    """The arguments, completed by how ``judgec.toml`` reads their files, as those of a command are."""
+    from judgec.store.project import renamed_and_raters
+
+    columns: dict[str, str] = {}
+    raters: dict[str, tuple[str, ...]] = {}
+    for name in ("labels", "answers"):
+        file = given.get(name)
+        if file and ":" not in file:
+            renamed, raters[name] = renamed_and_raters(str(given["home"] / file))
+            columns |= renamed
+    return {"columns": columns, "annotators": raters.get("labels", ()), **given}

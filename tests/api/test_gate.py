@@ -118,19 +118,25 @@ def test_gate_without_demand_or_fitting_labels_is_refused(home: Path) -> None:
         check(gate(home, labels="learned.jsonl", min_tau_b=0.0))
 
 
-def test_files_under_a_users_own_column_names_are_read_as_judgec_toml_says(home: Path, tmp_path: Path) -> None:
-    shutil.copytree(home / "programs", tmp_path / "programs")
-    own = {"query": "User question", "answer": "Bot reply", "reference": "Ideal reply", "query_id": "Ticket #"}
-    renamed = [{own.get(name, name): value for name, value in row.items()} for row in rows(40, "f")]
-    write(tmp_path / "graded.jsonl", [{("Ann" if n == "grade" else n): v for n, v in row.items()} for row in renamed])
-    write(tmp_path / "new.jsonl", [{n: v for n, v in row.items() if n != "grade"} for row in renamed])
-    columns = "".join(f'"{theirs}" = "{ours}"\n' for ours, theirs in own.items())
-    (tmp_path / "judgec.toml").write_text(f'task = "grade"\nannotators = ["Ann"]\n[columns]\n{columns}')
+OWN = {"query": "User question", "answer": "Bot reply", "reference": "Ideal reply", "query_id": "Ticket #"}
 
-    plain, ours = (
-        check(gate(place, labels=labels, min_tau_b=0.1, answers=answers, max_failure_rate=1.0))
-        for place, labels, answers in ((home, "fresh.jsonl", "answers.jsonl"), (tmp_path, "graded.jsonl", "new.jsonl"))
-    )
+
+@pytest.fixture
+def own_home(home: Path, tmp_path: Path) -> Path:
+    """The same judge, labels and answers, whose columns have a user's own names."""
+    shutil.copytree(home / "programs", tmp_path / "programs")
+    renamed = [{OWN.get(name, name): value for name, value in row.items()} for row in rows(40, "f")]
+    write(tmp_path / "graded.jsonl", [{("Ann" if n == "grade" else n): v for n, v in row.items()} for row in renamed])
+    write(tmp_path / "new.jsonl", [{n: v for n, v in row.items() if n not in {"grade", "Ticket #"}} for row in renamed])
+    return tmp_path
+
+
+def test_gate_reads_columns_under_a_users_own_names(home: Path, own_home: Path) -> None:
+    columns = {theirs: ours for ours, theirs in OWN.items()}
+    demands = {"min_tau_b": 0.1, "max_failure_rate": 1.0}
+    plain = check(gate(home, answers="answers.jsonl", **demands))
+    names = {"labels": "graded.jsonl", "answers": "new.jsonl", "columns": columns, "annotators": ("Ann",)}
+    ours = check(gate(own_home, **names, **demands))
     assert ours.failure_rate == plain.failure_rate
     assert ours.agreement is not None
     assert plain.agreement is not None
@@ -177,6 +183,30 @@ def test_plugin_fails_marked_tests_whose_bounds_are_not_met(home: Path, pytester
     done.stdout.fnmatch_lines(["*there is no judge 'nobody'*"])
     done.stdout.fnmatch_lines(["*min_tau unknown; judge is needed, valid are judge, home, labels*"])
     assert "the body must not run" not in done.stdout.str()
+
+
+NAMED = """
+import pytest
+
+@pytest.mark.judgec(
+    judge="e@1", home={home!r}, labels="graded.jsonl", answers="new.jsonl", min_tau_b=-1.0, max_failure_rate=1.0
+)
+def test_open(judgec_outcome):
+    assert judgec_outcome.facts["items"] == 80
+    assert judgec_outcome.failure_rate > 0.1
+"""
+
+
+@pytest.mark.filterwarnings("ignore")  # of the inner run
+def test_plugin_reads_files_as_judgec_toml_says(own_home: Path, pytester: pytest.Pytester) -> None:
+    columns = "".join(f'"{theirs}" = "{ours}"\n' for ours, theirs in OWN.items())
+    (own_home / "judgec.toml").write_text(f'task = "grade"\nannotators = ["Ann"]\n[columns]\n{columns}')
+    pytester.makepyfile(NAMED.format(home=str(own_home)))
+    pytester.runpytest_inprocess(*PLUGIN, "--strict-markers", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+    (own_home / "judgec.toml").unlink()
+    pytester.runpytest_inprocess(*PLUGIN, "--strict-markers", "-p", "no:cacheprovider").assert_outcomes(
+        errors=1
+    )  # its columns are unknown then
 
 
 def test_plugin_is_listed_among_pytests_markers(pytester: pytest.Pytester) -> None:

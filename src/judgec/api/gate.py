@@ -24,7 +24,7 @@ from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with
 from judgec.store import programs
 from judgec.store.labels import read_item_file
 from judgec.store.programs import Program
-from judgec.store.project import renamed_and_raters
+from judgec.store.project import columns_in
 
 AS_WELL = 0.1  # how much worse is still "not worse" where nobody says: the margin of reports, docs/statistics.md
 
@@ -33,14 +33,14 @@ AS_WELL = 0.1  # how much worse is still "not worse" where nobody says: the marg
 class AgreementGate:
     """What is demanded; a demand that is None is not made.
 
-    A ``judgec.toml`` beside a file says how its columns are read.
-
     Args:
         judge: ``NAME[@VERSION]``.
         home: Folder that holds ``programs/``; relative paths start there too.
         labels: A label file; by default that which the judge was compiled on. Items that the judge has learned from
             are left out.
         answers: Answers without labels, for ``max_failure_rate``.
+        columns: judgec's names by those of the files; a name that a file lacks is not one of its columns.
+        annotators: Columns of ``labels`` that hold one rater's grades each.
         min_tau_b: The least lower bound of tau-b's 95 % interval.
         max_failure_rate: The largest share of items without a verdict; with ``answers``, of answers that the judge
             rejects or gives no verdict on.
@@ -56,6 +56,8 @@ class AgreementGate:
     home: Path = Path()
     labels: str | None = None
     answers: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    annotators: tuple[str, ...] = ()
     min_tau_b: float | None = None
     max_failure_rate: float | None = None
     not_worse_than: str | None = None
@@ -179,8 +181,7 @@ def _failure(gate: AgreementGate, program: Program, judged: Judgments | None, mo
         said = f"{percent(rate, 1)} of {len(judged.item_ids)} labelled items have no verdict; {allowed}"
     else:
         path = str(gate.home / gate.answers)
-        columns, _ = renamed_and_raters(path, program.card.task)
-        items = read_item_file(path, task=program.card.task, rename=columns).items
+        items = read_item_file(path, task=program.card.task, rename=_columns(gate, path)).items
         if not items:
             raise UserError(f"{gate.answers}: no answers; at least one is needed. Name another file.")
         judged = _judged(gate, program, items)
@@ -218,11 +219,14 @@ def _difference(
 def _labels(gate: AgreementGate, program: Program, *others: Program) -> HeldOut:
     given = gate.labels
     path = given if given is None or ":" in given else str(gate.home / given)
-    columns, annotators = (
-        renamed_and_raters(path, program.card.task) if path is not None and ":" not in path else ({}, ())
-    )
-    wanted = HeldOutLabels(labels=path, home=gate.home, columns=columns, annotators=annotators)
+    columns = {} if path is None else _columns(gate, path)
+    wanted = HeldOutLabels(labels=path, home=gate.home, columns=columns, annotators=gate.annotators)
     return read_held_out(wanted, program, *others, environ=os.environ, folder=gate.home)
+
+
+def _columns(gate: AgreementGate, path: str) -> dict[str, str]:
+    there = columns_in(path) if gate.columns else ()
+    return {theirs: ours for theirs, ours in gate.columns.items() if theirs in there}
 
 
 def _judged(gate: AgreementGate, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:

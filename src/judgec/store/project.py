@@ -140,22 +140,20 @@ def read_project(path: Path) -> Project:
     return Project(path, scale=scale, **taken)  # type: ignore[arg-type]  # checked above
 
 
-def renamed_and_raters(path: str, task: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """How ``judgec.toml`` reads a file, for whoever has no options to say it with.
+def renamed_and_raters(path: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """How ``judgec.toml`` reads a file.
 
     Args:
         path: A file of items, labelled or not.
-        task: What is judged.
 
     Returns:
-        judgec's names by those of the file, and the columns that hold a rater each; nothing where the project is about
-        another task or lacks columns that this needs.
+        judgec's names by those of the file, and the columns that hold a rater each; nothing where it does not apply.
 
     Raises:
         InputError: As ``read_project`` and ``read_table``.
     """
     project = find_project(path)
-    if project is None or project.task not in {None, task} or not project.applies_to(path):
+    if project is None or not project.applies_to(path):
         return {}, ()
     columns = columns_in(path)
     renamed = {theirs: ours for theirs, ours in project.columns.items() if theirs in columns}
