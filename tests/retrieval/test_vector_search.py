@@ -1,13 +1,16 @@
 """vRAG-Eval's test bed: PDFs, chunks of 1,000 characters with 25 % overlap, an HNSW graph over squared L2, top 3."""
 
+import asyncio
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import judgec
 from judgec.errors import ArtifactError, UserError
+from judgec.retrieval.stores import lance
 from judgec.retrieval.stores.lance import LanceIndex
 from judgec.retrieval.stores.mapped import NAMES
 from tests.retrieval.parsing.files import pdf
@@ -114,3 +117,22 @@ def test_mapped_files_belong_to_the_version_of_the_table_and_damage_is_refused(m
         path.write_bytes(whole)
     judgec.index(sources, out=tmp_path / "exact", ann="exact", progress=False)
     assert not list((tmp_path / "exact").glob("vectors-*"))
+
+
+def test_a_large_batch_is_searched_a_few_at_a_time(built: judgec.CorpusIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    running, most, found = 0, 0, lance._found
+
+    async def counted(search: Any) -> object:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        result = await found(search)
+        running -= 1
+        return result
+
+    monkeypatch.setattr(lance, "_found", counted)
+    index = LanceIndex(built.path)
+    queries = np.random.default_rng(0).normal(size=(50, index.manifest.dimensions)).astype(np.float32)
+    assert len(index.nearest(queries, 3, exact=True)) == 50
+    assert most == lance.SIDE_BY_SIDE

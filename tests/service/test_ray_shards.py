@@ -123,7 +123,7 @@ def _gcs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     server = pytest.importorskip("gcp_storage_emulator.server", reason=reason)
     served = server.create_server("localhost", 0, in_memory=True, default_bucket="judged")
     served.start()
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://localhost:{}".format(served._api._httpd.server_address[1]))
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"http://localhost:{served._api._httpd.server_address[1]}")
     yield
     served.stop()
 

@@ -19,7 +19,9 @@ from judgec.errors import ServiceError, UserError
 REMOTE = ("s3", "gs")
 SUFFIXES = (".parquet", ".jsonl", ".ndjson")
 CHUNK = 1 << 22  # bytes copied at a time
-GCS_PATIENCE = 30  # seconds of retries, before which the provider's client would not say even that there are no credentials
+GCS_PATIENCE = (
+    30  # seconds of retries, before which the provider's client would not say even that there are no credentials
+)
 _URL = re.compile(rf"^({'|'.join(REMOTE)}):/+")
 _WILD = re.compile(r"[*?\[]")
 
@@ -132,10 +134,11 @@ class ShardPlace:
             if self.local:
                 raise
             where = self.of(name) if name else self.shown
+            reason = str(error).splitlines()[0].partition(" error_info=")[0]
+            other = "STORAGE_EMULATOR_HOST" if self.shown.startswith("gs:") else "AWS_ENDPOINT_URL"
             raise ServiceError(
-                f"{where}: {str(error).splitlines()[0].partition(' error_info=')[0]}; a bucket that this machine may read and write is valid. "
-                "Look at the name, at the credentials in the environment and, of other stores than the provider's own, "
-                f"at {'STORAGE_EMULATOR_HOST' if self.shown.startswith('gs:') else 'AWS_ENDPOINT_URL'}."
+                f"{where}: {reason}; a bucket that this machine may read and write is valid. Look at the name, at the "
+                f"credentials in the environment and, of other stores than the provider's own, at {other}."
             ) from error
 
 
@@ -145,7 +148,7 @@ def is_remote(shown: str) -> bool:
 
 
 def _uri(shown: str) -> str:
-    """A bucket as pyarrow wants to hear of it: Google's is told where it is by the variable that its own clients read."""
+    """A bucket as pyarrow wants to hear of it; where Google's is says the variable that its own clients read."""
     if not shown.startswith("gs:"):
         return shown
     options = {"retry_limit_seconds": str(GCS_PATIENCE)}
