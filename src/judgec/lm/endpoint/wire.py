@@ -7,7 +7,7 @@ holds; then only the messages change. A body that is not of the usual form is le
 
 import email.utils
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.logprobs import condense_entries
 
-Headers = Sequence[tuple[str, str]]
+Headers = tuple[tuple[str, str], ...]
 JsonObject = Mapping[str, Any]  # parsed JSON; each reader checks what it takes from it
 
 _NEW: Literal["new"] = "new"
@@ -65,7 +65,7 @@ class Wire:
             self._known = [*self._known[1 - KEPT :], (plain.config, shown, form)]
         if form is None:
             whole = self._render(plain)
-            return whole.url, whole.headers, whole.body
+            return whole.url, tuple(whole.headers), whole.body
         try:
             return form.url, form.headers, orjson.dumps({**form.rest, "messages": plain.messages})
         except TypeError as error:
@@ -79,7 +79,7 @@ class Wire:
         whole = self._render(plain)
         body = orjson.loads(whole.body)
         same = body.pop("messages", None) == list(plain.messages)
-        return _Form(whole.url, whole.headers, body) if same else None
+        return _Form(whole.url, tuple(whole.headers), body) if same else None
 
     def decode(self, body: bytes) -> Completion:
         """The reply in a body that came with status 200.
