@@ -7,7 +7,7 @@ interim replies are skipped. Source: RFC 9112.
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 ENCODINGS = "gzip, deflate"  # what ``Body`` undoes
 PACKED = {"gzip", "x-gzip", "deflate"}
@@ -26,8 +26,7 @@ class BrokenReplyError(Exception):
     """What came over the connection is no HTTP reply, or ends within one."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpReply:
+class HttpReply(NamedTuple):
     """What an endpoint sent.
 
     Args:

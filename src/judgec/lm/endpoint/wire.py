@@ -9,7 +9,7 @@ import email.utils
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 from dspy import lm15
@@ -22,7 +22,6 @@ from judgec.lm.logprobs import condense_entries
 Headers = tuple[tuple[str, str], ...]
 JsonObject = Mapping[str, Any]  # parsed JSON; each reader checks what it takes from it
 
-_NEW: Literal["new"] = "new"
 FINISHES = {"stop", "length"}  # others carry more than text
 KEPT = 8  # ways of asking that are remembered
 ODD_BYTES = 1 << 18  # longest body that is read by the slower reader
@@ -57,10 +56,11 @@ class Wire:
         Raises:
             lm15.InvalidRequestError: When a text is no valid Unicode.
         """
-        shown = any(message["role"] == "assistant" for message in plain.messages)  # some providers add to these turns
-        known = (form for config, with_turns, form in self._known if config is plain.config and with_turns == shown)
-        form = next(known, _NEW)
-        if isinstance(form, str):
+        shown = "assistant" in [message["role"] for message in plain.messages]  # some providers add to these turns
+        for config, with_turns, form in self._known:  # noqa: B007 - the form is what is looked for
+            if config is plain.config and with_turns == shown:
+                break
+        else:
             form = self._learn(plain)
             self._known = [*self._known[1 - KEPT :], (plain.config, shown, form)]
         if form is None:
