@@ -39,6 +39,7 @@ from judgec.records.trajectory import STEPS
 
 QUOTE = "> "
 LINE_END = re.compile(r"(\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029])")  # what str.splitlines() splits at
+LINE_ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # their last characters
 MARKER = re.compile(r"\[(\\*)(?=\[\s*##)")
 ESCAPED_MARKER = re.compile(r"\[(\\*)\\(?=\[\s*##)")
 # Control tokens of ChatML, Llama, Mistral (v1 to v13), Gemma, Qwen and DeepSeek, behind their first character.
@@ -168,8 +169,11 @@ def disarmed(text: str) -> str:
     """The text with turn tokens broken and unseen characters spelled out; ``unfence`` puts both back."""
     if "<" not in text and "[" not in text and text.isascii():  # most texts
         return text
-    text = TURN_TOKEN.sub(r"\1\2\\", SPELLED.sub(r"[\1\\", text))
-    return text if UNSEEN.search(text) is None else _spelled(text)
+    if "[" in text:
+        text = SPELLED.sub(r"[\1\\", text)
+    if "[" in text or "<" in text:
+        text = TURN_TOKEN.sub(r"\1\2\\", text)
+    return text if text.isascii() or UNSEEN.search(text) is None else _spelled(text)
 
 
 def _spelled(text: str) -> str:
@@ -200,6 +204,6 @@ def escape_markers(text: str) -> str:
 
 def _quote(text: str) -> str:
     lines = escape_markers(text).splitlines(keepends=True)  # at what LINE_END matches, ten times faster
-    if not lines or lines[-1].splitlines()[0] != lines[-1]:  # a line end at the very end begins one more line
+    if not text or text[-1] in LINE_ENDS:  # a line end at the very end begins one more line
         lines.append("")
     return QUOTE + QUOTE.join(lines)

@@ -149,9 +149,14 @@ def check_kind(module: dspy.Module) -> str:
 
 def fenced_inputs(predict: dspy.Predict, item: Item) -> dict[str, str]:
     """The item's texts as the judge's prompt must hold them, keyed by input field."""
+    return fenced(tuple(predict.signature.input_fields), item)
+
+
+def fenced(fields: Sequence[str], item: Item) -> dict[str, str]:
+    """As ``fenced_inputs``, of the fields with these names."""
     return {
         name: fence(name, item.texts(name) if name in {"contexts", NUGGETS} else item.inputs.get(name, ""))
-        for name in predict.signature.input_fields
+        for name in fields
     }
 
 

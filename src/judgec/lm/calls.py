@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from dspy import lm15
 from dspy.lm15 import Request, Response
@@ -74,8 +74,7 @@ _Result = TypeVar("_Result")
 _Stop = TypeVar("_Stop", LMServiceError, LMBudgetError)
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """A reply, and whether it was there already (in the journal, or on its way to somebody else)."""
 
     reply: JournaledReply

@@ -36,6 +36,7 @@ from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal
 
 PREFLIGHT_TOKENS = 16
+MOST_BEGINNINGS = 32  # of prompts, hashed
 FINISHES = frozenset(get_args(lm15.FinishReason))
 _rollout: ContextVar[int | None] = ContextVar("judgec_rollout", default=None)
 
@@ -55,6 +56,7 @@ class Door:
         body = {"model": spec.model, "messages": first, **spec.sampling}
         self._config: Config = request_from_openai_chat(body).config
         self._settings = _settings(self._config)
+        self._begun: dict[tuple[object, ...], hashlib._Hash] = {}
         self._strict: dict[str, tuple[Config, bytes]] = {}
         self._prefix = hashlib.sha256(json.dumps([spec.model, calls.backend.identity]).encode())
 
@@ -97,11 +99,18 @@ class Door:
         return self._digest(turns, self._settings if plain else _settings(request.config), rollout)
 
     def _digest(self, turns: Sequence[tuple[str, str]], settings: bytes, rollout: int | None) -> bytes:
-        digest = self._prefix.copy()
-        digest.update(b"%b|%d" % (settings, -1 if rollout is None else rollout))
-        for role, text in turns:
-            body = text.encode("utf-8", "surrogatepass")
-            digest.update(b"|%b|%d|%b" % (role.encode(), len(body), body))  # the length: no text can imitate a turn
+        """The first of several turns is hashed once: instructions and demonstrations are those of every item."""
+        beginning = (settings, rollout, *turns[:-1])
+        begun = self._begun.get(beginning)
+        if begun is None:
+            begun = self._prefix.copy()
+            begun.update(b"%b|%d" % (settings, -1 if rollout is None else rollout))
+            for turn in turns[:-1]:
+                begun.update(_turn(*turn))
+            self._begun = {**(self._begun if len(self._begun) < MOST_BEGINNINGS else {}), beginning: begun}
+        digest = begun.copy()
+        for turn in turns[-1:]:
+            digest.update(_turn(*turn))
         return digest.digest()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
@@ -239,6 +248,11 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
         # Somebody answers, and the calls of the run know how to wait.
     except lm15.LM15Error as error:
         raise service_error(error, door.spec) from error
+
+
+def _turn(role: str, text: str) -> bytes:
+    body = text.encode("utf-8", "surrogatepass")
+    return b"|%b|%d|%b" % (role.encode(), len(body), body)  # the length: no text can imitate a turn
 
 
 def _settings(config: Config) -> bytes:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import dspy
 from dspy import lm15
@@ -54,8 +54,7 @@ class Request:
     to: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What became of one call.
 
     Args:

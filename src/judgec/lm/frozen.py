@@ -91,12 +91,20 @@ class FrozenPrompt:
         return mine == self.rendered(inputs)
 
     def parse(self, text: str) -> dict[str, object]:
-        """The output fields of a reply of the usual form, typed.
-
-        DSPy's parsers are not asked: what repairs broken JSON takes seconds for some texts of a few kilobytes.
+        """As ``usual``.
 
         Raises:
             ValueError: When the reply has another form, or the fields have types of their own.
+        """
+        fields = self.usual(text)
+        if fields is None:
+            raise ValueError("not of the usual form")
+        return fields
+
+    def usual(self, text: str) -> dict[str, object] | None:
+        """The output fields of a reply of the usual form, typed, each of which stands there once; None of any other.
+
+        DSPy's parsers are not asked: what repairs broken JSON takes seconds for some texts of a few kilobytes.
         """
         if self._readers is not None and not _ODD_LINE_ENDS.search(text):
             names_and_values = _HEADER.split(text)
@@ -111,7 +119,7 @@ class FrozenPrompt:
                 }
                 if None not in fields.values():
                     return fields
-        raise ValueError("not of the usual form")
+        return None
 
     def _template(self, present: tuple[str, ...]) -> _Template | None:
         """None when a sentinel does not come through: then a field is rendered in a way of its own."""

@@ -51,6 +51,8 @@ def condense(tokens: Iterable[TokenLogprob] | None) -> Logprobs | None:
 
 def condense_entries(entries: Sequence[Mapping[str, Any]]) -> Logprobs | None:
     """The same from OpenAI's JSON, ``choices[0].logprobs.content``; None, too, when it is not of that form."""
+    if not entries:
+        return None
     try:
         return _condense(
             [(entry["token"], entry["logprob"]) for entry in entries],

@@ -4,7 +4,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ def test_get_after_put_returns_every_field_unchanged(tmp_path: Path) -> None:
 
 
 def test_get_after_second_put_returns_the_newest_and_keeps_both_rows(tmp_path: Path) -> None:
-    newer = replace(REPLY, text="newer", usd=None, logprobs=None)
+    newer = REPLY._replace(text="newer", usd=None, logprobs=None)
     with Journal(tmp_path / "journal.db") as journal:
         journal.put(key(1), REPLY)
         journal.put(key(1), newer)
@@ -38,7 +37,7 @@ def test_get_after_second_put_returns_the_newest_and_keeps_both_rows(tmp_path: P
 
 def test_get_many_of_more_than_one_chunk_finds_exactly_what_is_there(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal.db") as journal:
-        journal.put_many((key(n), replace(REPLY, text=str(n))) for n in range(0, 1500, 3))
+        journal.put_many((key(n), REPLY._replace(text=str(n))) for n in range(0, 1500, 3))
         found = journal.get_many([key(n) for n in range(1500)])
     assert {int.from_bytes(k, "big"): reply.text for k, reply in found.items()} == {
         n: str(n) for n in range(0, 1500, 3)
@@ -115,7 +114,7 @@ def test_open_older_schema_is_brought_up_to_date_with_its_replies(tmp_path: Path
 def test_get_from_pages_damaged_later_raises_artifact_error(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     with Journal(path) as journal:
-        journal.put_many((key(n), replace(REPLY, text="x" * 500)) for n in range(200))
+        journal.put_many((key(n), REPLY._replace(text="x" * 500)) for n in range(200))
     with path.open("r+b") as file:
         file.seek(4096)
         file.write(b"\x55" * (path.stat().st_size - 4096))
@@ -126,7 +125,7 @@ def test_get_from_pages_damaged_later_raises_artifact_error(tmp_path: Path) -> N
 def _write(path: Path, first: int, count: int) -> None:
     with Journal(path) as journal:
         for number in range(first, first + count):
-            journal.put(key(number), replace(REPLY, text=str(number)))
+            journal.put(key(number), REPLY._replace(text=str(number)))
 
 
 def test_put_from_three_processes_at_once_loses_nothing(tmp_path: Path) -> None:
@@ -140,7 +139,7 @@ def test_put_from_three_processes_at_once_loses_nothing(tmp_path: Path) -> None:
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     with Journal(path) as journal:
         assert len(journal) == 450
-        assert journal.get(key(2149)) == replace(REPLY, text="2149")
+        assert journal.get(key(2149)) == REPLY._replace(text="2149")
 
 
 _KILLED = """
@@ -152,7 +151,7 @@ from tests.store.journal.test_journal import REPLY, key
 journal = Journal(Path(sys.argv[1]))
 number = 0
 while True:
-    journal.put(key(number), replace(REPLY, text=str(number)))
+    journal.put(key(number), REPLY._replace(text=str(number)))
     print(number, flush=True)
     number += 1
 """
@@ -168,5 +167,5 @@ def test_put_that_was_reported_survives_kill_9(tmp_path: Path) -> None:
     child.wait()
     child.stdout.close()
     with Journal(path) as journal:
-        assert all(journal.get(key(n)) == replace(REPLY, text=str(n)) for n in reported)
+        assert all(journal.get(key(n)) == REPLY._replace(text=str(n)) for n in reported)
         assert len(reported) <= len(journal) <= len(reported) + 1  # the one in flight

@@ -1,6 +1,5 @@
 import asyncio
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,8 +23,8 @@ def test_put_returns_when_the_reply_is_durable_and_shares_commits(tmp_path: Path
 
     async def put(together: Together, number: int, other: Journal) -> None:
         await asyncio.sleep(0)
-        await together.put(key(number), replace(REPLY, text=str(number)))
-        assert other.get(key(number)) == replace(REPLY, text=str(number))
+        await together.put(key(number), REPLY._replace(text=str(number)))
+        assert other.get(key(number)) == REPLY._replace(text=str(number))
 
     async def all_of_them(journal: Journal, other: Journal) -> None:
         together = Together(journal)

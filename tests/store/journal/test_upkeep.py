@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,15 +16,15 @@ def journal(tmp_path: Path) -> Journal:
     opened = Journal(tmp_path / "journal.db")
     for number, reply in enumerate(
         (
-            replace(REPLY, text="first"),
-            replace(REPLY, text="old second"),
-            replace(REPLY, text="second", usd=0.25),
-            replace(REPLY, text="third"),
-            replace(REPLY, model="openai/other", usd=None),
+            REPLY._replace(text="first"),
+            REPLY._replace(text="old second"),
+            REPLY._replace(text="second", usd=0.25),
+            REPLY._replace(text="third"),
+            REPLY._replace(model="openai/other", usd=None),
         )
     ):
         call = [1, 2, 2, 3, 4][number]
-        opened.put(key(call), replace(reply, finished=NOW - (4 - number) * DAY))
+        opened.put(key(call), reply._replace(finished=NOW - (4 - number) * DAY))
     return opened
 
 
@@ -54,7 +53,7 @@ def test_exported_gives_the_newest_reply_of_each_call_in_order(journal: Journal)
 
 
 def test_exported_of_more_than_one_batch_loses_none(journal: Journal) -> None:
-    journal.put_many((key(n), replace(REPLY, text=str(n))) for n in range(100, 2600))
+    journal.put_many((key(n), REPLY._replace(text=str(n))) for n in range(100, 2600))
     assert [row["text"] for row in exported(journal)][4:] == [str(n) for n in range(100, 2600)]
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from judgec.errors import UserError
 from judgec.judges.decision import half_way
-from judgec.judges.reading import UnreadableReplyError, Verdict, read_fields, read_verdict
-from judgec.judges.signatures import fenced_inputs, grade_fields, json_schema
+from judgec.judges.reading import WHOLE, UnreadableReplyError, Verdict, read_fields, read_verdict
+from judgec.judges.signatures import fenced, fenced_inputs, grade_fields, json_schema
 from judgec.judges.stream.asking import ATTEMPTS, is_final, text_of
 from judgec.judges.stream.columns import Columns
 from judgec.judges.stream.recall import Recall, Verdicts
@@ -72,6 +72,7 @@ class Interview:
         self.ahead = ahead
         self.predict = _predictor(module, aspects)
         self.names = grade_fields(self.predict)
+        self.fields = tuple(self.predict.signature.input_fields)
         self.labels = [str(grade) for grade in scale.grades]
         self.schema = json_schema(self.predict)
         self.structured = structured
@@ -142,7 +143,11 @@ class Interview:
             spread = label_probabilities(reply.logprobs, name, self.labels)
             if spread is not None:
                 given[name] = np.array(spread)
-        return read_verdict(read_fields(text, self.form(attempt)[0].parse, reply.finish), self.names, self.scale, given)
+        prompt = self.form(attempt)[0]
+        fields: Mapping[str, object] | None = prompt.usual(text) if reply.finish == WHOLE else None
+        if fields is None:
+            fields = read_fields(text, prompt.parse, reply.finish)
+        return read_verdict(fields, self.names, self.scale, given)
 
 
 @dataclass(slots=True)
@@ -198,7 +203,7 @@ class _Queue:
         self._next_key += 1
         interview, item = self._interview, self._item(due)
         prompt, schema = interview.form(due.attempt)
-        messages = prompt.messages(fenced_inputs(interview.predict, item))
+        messages = prompt.messages(fenced(interview.fields, item))
         return Request(self._next_key - 1, messages, interview.rollout(due.sample, due.attempt), schema)
 
     def fill(self) -> bool:

@@ -69,7 +69,7 @@ class _Rehearsal:
                 self._counted.add(digest)
                 yield reply_of(request, answered)
             elif digest in self._failed:
-                yield replace(self._failed[digest], key=request.key)
+                yield self._failed[digest]._replace(key=request.key)
             else:
                 self.missing[digest] = request
                 yield Reply(request.key, None, error=NOT_YET)

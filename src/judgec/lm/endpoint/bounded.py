@@ -19,8 +19,7 @@ from dspy._vendor.lm15.transports import (
 )
 
 from judgec.lm.endpoint import untrusted
-
-REDIRECTS, ERRORS = 300, 400  # the first status of each kind
+from judgec.lm.endpoint.http_reply import ERRORS, REDIRECTS
 
 
 class TooLongError(Exception):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from dspy import lm15
 from dspy.lm15 import CacheConfig, Config, Message, Request, Response
@@ -59,8 +59,7 @@ class Plain:
         return Request(model=self.model, messages=turns, system=system, config=config)
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(NamedTuple):
     """What a model answered; token counts are the provider's own, None where it gives none."""
 
     text: str
@@ -110,7 +109,7 @@ class Bill:
 
     def most(self, request: Request | Plain) -> float:
         """The most dollars that a call can cost; 0 when nobody knows."""
-        return self.at_most(prompt_tokens(request), self.reply_tokens(request))
+        return 0.0 if self._rate is None else self.at_most(prompt_tokens(request), self.reply_tokens(request))
 
     def at_most(self, prompt: float, reply: int) -> float:
         """The same by tokens.
@@ -186,9 +185,8 @@ def prompt_tokens(request: Request | Plain) -> float:
     else:
         texts = [message.text or "" for message in request.messages]
         texts.append(system_text(request))
-    return sum(
-        len(text.encode("utf-8", "surrogatepass")) for text in texts
-    ) / BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * len(texts)
+    size = sum([len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts])
+    return size / BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * len(texts)
 
 
 def _billed_tokens(spec: LMSpec, prompt: float, reply: Completion) -> tuple[int, int]:

@@ -25,7 +25,7 @@ class Features:
 
     def fit(self, request: Request | Plain) -> Request | Plain:
         """The request without what the endpoint is known to refuse."""
-        return self._drop(request, self._without)
+        return self._drop(request, self._without) if self._without else request
 
     def give_up(self, request: Request | Plain, error: "lm15.LM15Error") -> Request | Plain | None:
         """The request without what the endpoint has just refused, or None when that is not why it failed.

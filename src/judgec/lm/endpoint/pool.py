@@ -1,4 +1,4 @@
-"""OpenAI-compatible endpoints over one pool of kept connections: a tenth of the usual client's cost a call."""
+"""OpenAI-compatible endpoints over kept connections: a small part of the usual client's cost a call."""
 
 import asyncio
 import os
@@ -16,16 +16,15 @@ import certifi
 from dspy import lm15
 from dspy.lm15 import LMRouter
 
+from judgec import __version__
 from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, native_route, whole_seconds
 from judgec.lm.endpoint import untrusted
-from judgec.lm.endpoint.bounded import ERRORS, REDIRECTS, redirected
+from judgec.lm.endpoint.bounded import redirected
+from judgec.lm.endpoint.connections import KEEP_SECONDS, Connections, target_of
 from judgec.lm.endpoint.exchange import Completion, Plain
-from judgec.lm.endpoint.wire import Wire
+from judgec.lm.endpoint.http_reply import ENCODINGS, ERRORS, REDIRECTS, Body, BrokenReplyError, HttpReply
+from judgec.lm.endpoint.wire import Headers, Wire
 from judgec.lm.spec import LMSpec
-
-ENCODINGS = "gzip, deflate"  # what ``_read`` undoes
-EITHER = 32 + zlib.MAX_WBITS  # zlib finds out which of the two it is
-KEEP_SECONDS = 4.0  # an idle connection; common servers (uvicorn) close theirs after 5
 
 
 def open_endpoint(spec: LMSpec, environ: Mapping[str, str] | None = None) -> ClientBackend:
@@ -57,44 +56,73 @@ class PooledBackend(ClientBackend):
         super().__init__(spec, environ)
         self._wire = wire
         self._now = now
-        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, Headers], Connections | None]] = (
+            WeakKeyDictionary()
+        )
+        self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession] = WeakKeyDictionary()
         self._proxies: dict[str, str | None] = {}
 
     async def say(self, plain: Plain) -> Completion:
         """One attempt on this event loop."""
-        pool = self._pools.get(asyncio.get_running_loop()) or self._open()
         url, headers, body = self._wire.encode(plain)
         asked = plain.config.max_tokens or self._spec.reply_tokens
         most = untrusted.most_bytes(asked, int(plain.config.logprobs or 0))
         try:
-            # A redirect would carry the prompt to a host that nobody named.
-            async with pool.post(
-                url, data=body, headers=headers, proxy=self._proxy(url), allow_redirects=False
-            ) as reply:
-                said = b"" if REDIRECTS <= reply.status < ERRORS else await _read(reply, most)
+            kept = self._connections(url, headers)
+            reply = await (self._post(url, headers, body, most) if kept is None else kept.post(body, most))
         except TimeoutError as error:
             seconds, whole = self._spec.timeout, whole_seconds(self._spec)
             raise lm15.TimeoutError(f"no byte for {seconds:g} s, or no whole reply in {whole:g} s") from error
-        except (aiohttp.ClientError, OSError, zlib.error) as error:
+        except (aiohttp.ClientError, BrokenReplyError, OSError, zlib.error) as error:
             raise lm15.TransportError(f"{type(error).__name__}: {error}") from error
-        if REDIRECTS <= reply.status < ERRORS:
-            raise redirected(reply.status, reply.headers.get("location"))
         if reply.status >= ERRORS:
-            raise self._wire.refuse(reply.status, reply.headers, said or b"", self._now)
-        return self._wire.faulty(untrusted.TOO_LONG, asked) if said is None else self._wire.decode(said)
+            raise self._wire.refuse(reply.status, reply.headers, reply.body or b"", self._now)
+        if reply.status >= REDIRECTS:  # it would carry the prompt to a host that nobody named
+            raise redirected(reply.status, reply.headers.get("location"))
+        return self._wire.faulty(untrusted.TOO_LONG, asked) if reply.body is None else self._wire.decode(reply.body)
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
         await super().aclose()
-        pool = self._pools.pop(asyncio.get_running_loop(), None)
-        if pool is not None:
-            await pool.close()
+        loop = asyncio.get_running_loop()
+        for kept in self._kept.pop(loop, {}).values():
+            if kept is not None:
+                await kept.aclose()
+        session = self._sessions.pop(loop, None)
+        if session is not None:
+            await session.close()
+
+    def _connections(self, url: str, headers: Headers) -> Connections | None:
+        """Where a request goes; None when it takes a general client, through a proxy say."""
+        loop = asyncio.get_running_loop()
+        opened = self._kept.get(loop)
+        if opened is None:
+            opened = self._kept[loop] = {}
+        if (url, headers) not in opened:
+            usual = [("Accept", "*/*"), ("Accept-Encoding", ENCODINGS), ("User-Agent", f"judgec/{__version__}")]
+            target = target_of(url, [*usual, *headers]) if self._proxy(url) is None else None
+            limits = {"connect": CONNECT_SECONDS, "silent": self._spec.timeout, "whole": whole_seconds(self._spec)}
+            opened[url, headers] = None if target is None else Connections(target, _trusted(), **limits)
+        return opened[url, headers]
+
+    async def _post(self, url: str, headers: Headers, body: bytes, most: int) -> HttpReply:
+        """The same by a general client."""
+        session = self._sessions.get(asyncio.get_running_loop()) or self._open()
+        proxy = self._proxy(url)
+        async with session.post(url, data=body, headers=headers, proxy=proxy, allow_redirects=False) as reply:
+            said = {name.lower(): value for name, value in reply.headers.items()}
+            held = Body(most, said.get("content-encoding"))
+            if REDIRECTS <= reply.status < ERRORS:
+                return HttpReply(reply.status, said, b"")
+            async for part in reply.content.iter_any():
+                if not held.add(part):
+                    return HttpReply(reply.status, said, None)
+            return HttpReply(reply.status, said, held.whole())
 
     def _open(self) -> aiohttp.ClientSession:
-        trusted = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
-        pool = aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             # As many connections as calls: the executor bounds those.
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_SECONDS, ssl=trusted),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_SECONDS, ssl=_trusted()),
             timeout=aiohttp.ClientTimeout(
                 total=whole_seconds(self._spec), sock_connect=CONNECT_SECONDS, sock_read=self._spec.timeout
             ),
@@ -102,8 +130,8 @@ class PooledBackend(ClientBackend):
             headers={"Accept-Encoding": ENCODINGS},
             auto_decompress=False,  # the library's own writes out what it unpacks before anybody can look at its size
         )
-        self._pools[asyncio.get_running_loop()] = pool
-        return pool
+        self._sessions[asyncio.get_running_loop()] = session
+        return session
 
     def _proxy(self, url: str) -> str | None:
         """As the environment says, looked up once: aiohttp would at every call."""
@@ -114,26 +142,13 @@ class PooledBackend(ClientBackend):
         return self._proxies[url]
 
 
+def _trusted() -> ssl.SSLContext:
+    return _trusting(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
 @cache
-def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+def _trusting(_file: str | None, _folder: str | None) -> ssl.SSLContext:
     """Whom to trust: what the system and these variables say, and what certifi adds; read once, it takes 40 ms."""
     trusted = ssl.create_default_context()
     trusted.load_verify_locations(certifi.where())
     return trusted
-
-
-async def _read(reply: aiohttp.ClientResponse, most: int) -> bytes | None:
-    """The body, unpacked; None when it has more than ``most`` bytes, however few they were on the way."""
-    packed = reply.headers.get("Content-Encoding", "identity").strip().lower() in {"gzip", "x-gzip", "deflate"}
-    unpack = zlib.decompressobj(EITHER) if packed else None
-    parts: list[bytes] = []
-    left = most
-    async for chunk in reply.content.iter_any():
-        part = chunk if unpack is None else unpack.decompress(chunk, left + 1)
-        left -= len(part)
-        if left < 0:
-            return None
-        parts.append(part)
-    if unpack is not None and not unpack.eof:
-        raise zlib.error("the reply ends within its compressed data")
-    return b"".join(parts)

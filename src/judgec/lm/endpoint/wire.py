@@ -7,9 +7,9 @@ holds; then only the messages change. A body that is not of the usual form is le
 
 import email.utils
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 from dspy import lm15
@@ -19,10 +19,9 @@ from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.logprobs import condense_entries
 
-Headers = Sequence[tuple[str, str]]
+Headers = tuple[tuple[str, str], ...]
 JsonObject = Mapping[str, Any]  # parsed JSON; each reader checks what it takes from it
 
-_NEW: Literal["new"] = "new"
 FINISHES = {"stop", "length"}  # others carry more than text
 KEPT = 8  # ways of asking that are remembered
 ODD_BYTES = 1 << 18  # longest body that is read by the slower reader
@@ -57,15 +56,16 @@ class Wire:
         Raises:
             lm15.InvalidRequestError: When a text is no valid Unicode.
         """
-        shown = any(message["role"] == "assistant" for message in plain.messages)  # some providers add to these turns
-        known = (form for config, with_turns, form in self._known if config is plain.config and with_turns == shown)
-        form = next(known, _NEW)
-        if isinstance(form, str):
+        shown = "assistant" in [message["role"] for message in plain.messages]  # some providers add to these turns
+        for config, with_turns, form in self._known:  # noqa: B007 - the form is what is looked for
+            if config is plain.config and with_turns == shown:
+                break
+        else:
             form = self._learn(plain)
             self._known = [*self._known[1 - KEPT :], (plain.config, shown, form)]
         if form is None:
             whole = self._render(plain)
-            return whole.url, whole.headers, whole.body
+            return whole.url, tuple(whole.headers), whole.body
         try:
             return form.url, form.headers, orjson.dumps({**form.rest, "messages": plain.messages})
         except TypeError as error:
@@ -79,7 +79,7 @@ class Wire:
         whole = self._render(plain)
         body = orjson.loads(whole.body)
         same = body.pop("messages", None) == list(plain.messages)
-        return _Form(whole.url, whole.headers, body) if same else None
+        return _Form(whole.url, tuple(whole.headers), body) if same else None
 
     def decode(self, body: bytes) -> Completion:
         """The reply in a body that came with status 200.

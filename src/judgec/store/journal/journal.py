@@ -9,10 +9,9 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from judgec.errors import ArtifactError
 from judgec.private import private_file, private_folder
@@ -97,18 +96,9 @@ MIGRATIONS = (
     """,
 )
 SCHEMA = len(MIGRATIONS)
-_COLUMNS = "model, served_by, text, finish, logprobs, input_tokens, output_tokens, usd, finished"
-_INSERT = f"INSERT INTO replies (digest, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608 - constants only
-_FREE = "DELETE FROM leases WHERE digest = ?"
-_NEWEST = f"SELECT {_COLUMNS} FROM replies WHERE digest = ? ORDER BY seq DESC LIMIT 1"  # noqa: S608 - constants only
 
 
-Value = str | bytes | int | float | None
-Row = tuple[Any, ...]  # what SQLite gives; the query says what is in it
-
-
-@dataclass(frozen=True, slots=True)
-class JournaledReply:
+class JournaledReply(NamedTuple):
     """What a model said once, and what that cost; whether it could be read is for the judge to decide.
 
     Args:
@@ -132,6 +122,16 @@ class JournaledReply:
     output_tokens: int
     usd: float | None
     finished: float
+
+
+_COLUMNS = ", ".join(JournaledReply._fields)
+_INSERT = f"INSERT INTO replies (digest, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608 - constants only
+_FREE = "DELETE FROM leases WHERE digest = ?"
+_NEWEST = f"SELECT {_COLUMNS} FROM replies WHERE digest = ? ORDER BY seq DESC LIMIT 1"  # noqa: S608 - constants only
+
+
+Value = str | bytes | int | float | None
+Row = tuple[Any, ...]  # what SQLite gives; the query says what is in it
 
 
 class Journal:
@@ -170,7 +170,7 @@ class Journal:
         """The newest reply under ``digest``, or None."""
         with self._lock, self._guarded():
             row = self._db.execute(_NEWEST, (digest,)).fetchone()
-        return None if row is None else JournaledReply(*row)
+        return None if row is None else JournaledReply._make(row)
 
     def get_many(self, digests: Sequence[bytes]) -> dict[bytes, JournaledReply]:
         """The newest reply of every digest that has one."""
@@ -181,7 +181,7 @@ class Journal:
             query = f"SELECT digest, {_COLUMNS} FROM replies WHERE digest IN ({marks}) ORDER BY digest, seq"  # noqa: S608 - marks only
             with self._lock, self._guarded():
                 rows = self._db.execute(query, chunk).fetchall()
-            found.update((row[0], JournaledReply(*row[1:])) for row in rows)
+            found.update((row[0], JournaledReply._make(row[1:])) for row in rows)
         return found
 
     def put(self, digest: bytes, reply: JournaledReply) -> None:
@@ -193,7 +193,7 @@ class Journal:
 
         Nobody holds their calls (``leases``) any more then.
         """
-        rows = [(digest, *_values(reply)) for digest, reply in replies]
+        rows = [(digest, *reply) for digest, reply in replies]
         with self._lock, self._guarded(), self._transaction():
             self._db.executemany(_INSERT, rows)
             self._db.executemany(_FREE, ((row[0],) for row in rows))
@@ -329,17 +329,3 @@ class Journal:
                 else "Check the folder's rights and free space, or choose another one with --home."
             )
             raise ArtifactError(f"{self.path}: the journal cannot be used ({error}). {remedy}") from error
-
-
-def _values(reply: JournaledReply) -> tuple[str | int | float | None, ...]:
-    return (
-        reply.model,
-        reply.served_by,
-        reply.text,
-        reply.finish,
-        reply.logprobs,
-        reply.input_tokens,
-        reply.output_tokens,
-        reply.usd,
-        reply.finished,
-    )

@@ -4,7 +4,6 @@ Objects cannot be appended to: replies go out in batches, each an object of its 
 one reads them all first. What is paid again is at most the last batch and what was in flight.
 """
 
-import dataclasses
 import json
 import secrets
 import threading
@@ -68,7 +67,7 @@ class ShardJournal(Journal):
 
 def _line(row: tuple[bytes, JournaledReply]) -> bytes:
     digest, reply = row
-    return json.dumps([digest.hex(), dataclasses.astuple(reply)]).encode() + b"\n"
+    return json.dumps([digest.hex(), reply]).encode() + b"\n"
 
 
 def _reply(line: bytes) -> tuple[bytes, JournaledReply]:
