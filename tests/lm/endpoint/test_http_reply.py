@@ -35,6 +35,11 @@ REPLIES = {
         % (len(PACKED), PACKED),
         b'{"choices": []}' * 9, True,
     ),
+    "packed twice": (
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%b" % (2 * len(PACKED), 2 * PACKED),
+        b'{"choices": []}' * 18, True,
+    ),
+    "nothing packed": (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n", b"", True),
     "closing": (b"HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
     "old": (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
     "old, kept": (b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", b"ok", True),
@@ -191,6 +196,15 @@ def test_compressed_body_that_ends_early_is_broken() -> None:
     raw = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\n%b" % PACKED[:9]
     with pytest.raises(zlib.error):
         read([raw])
+
+
+def test_bytes_behind_a_compressed_body_are_refused_and_not_collected() -> None:
+    begun = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n%b" % PACKED
+    for surplus in (b"x" * 20, bytes(20)):
+        with pytest.raises(zlib.error):
+            read([begun + surplus])
+    empty = gzip.compress(b"")  # any number of which is nothing
+    assert read([begun, *[empty * 100] * 20])[0].body == b'{"choices": []}' * 9
 
 
 def test_body_of_a_redirect_is_not_read() -> None:

@@ -57,6 +57,7 @@ class Body:
     def __init__(self, most: int, encoding: str | None) -> None:
         packed = encoding is not None and encoding.strip().lower() in PACKED
         self._unpack = zlib.decompressobj(EITHER) if packed else None
+        self._begun = False  # an empty body is one, whatever the header says
         self._left = most
         self._parts: list[bytes] = []
 
@@ -66,8 +67,18 @@ class Body:
         Raises:
             zlib.error: When they are not compressed as the header says.
         """
-        if self._unpack is not None:
-            part = self._unpack.decompress(part, self._left + 1)
+        if self._unpack is None:
+            return self._keep(part)
+        while part:
+            if self._unpack.eof:  # several streams one after the other are one, too: RFC 1952, 2.2
+                self._unpack = zlib.decompressobj(EITHER)
+            self._begun = True
+            if not self._keep(self._unpack.decompress(part, self._left + 1)):
+                return False
+            part = self._unpack.unused_data
+        return True
+
+    def _keep(self, part: bytes) -> bool:
         self._left -= len(part)
         if part:
             self._parts.append(part)
@@ -79,7 +90,7 @@ class Body:
         Raises:
             zlib.error: When the compressed data have no end.
         """
-        if self._unpack is not None and not self._unpack.eof:
+        if self._begun and self._unpack is not None and not self._unpack.eof:
             raise zlib.error("the reply ends within its compressed data")
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
