@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 import socket
 import ssl
@@ -179,19 +180,25 @@ def test_call_that_is_cancelled_takes_its_connection_along_and_no_other() -> Non
     assert len(opened) == 2
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes the certificate")
-def test_tls_is_spoken_with_whom_is_trusted_alone(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate")
+    folder = tmp_path_factory.mktemp("tls")
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     subprocess.run([*command, "-addext", "subjectAltName=DNS:localhost", *files], check=True, capture_output=True)
+    return folder
 
+
+def test_tls_is_spoken_with_whom_is_trusted_alone(certificate: Path) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             await request(reader)
             writer.write(OK)
 
     async def ask() -> None:
-        async with served(serve, tls=tmp_path) as connections:
+        async with served(serve, tls=certificate) as connections:
             for _ in range(3):
                 assert (await connections.post(b"{}", 10)).body == b"ok"
             target = connections._target
@@ -201,6 +208,32 @@ def test_tls_is_spoken_with_whom_is_trusted_alone(tmp_path: Path) -> None:
             await stranger.aclose()
 
     asyncio.run(ask())
+
+
+@pytest.mark.parametrize("notified", [True, False])
+def test_tls_connection_that_ends_behind_a_reply_ends_a_body_and_is_not_used_again(
+    certificate: Path, notified: bool
+) -> None:
+    """With close_notify or by the end of TCP alone, as many servers do; JSON that was cut is found when it is read."""
+    turn = [b"HTTP/1.1 200 OK\r\n\r\nok", OK, OK]
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request(reader)
+        writer.write(turn.pop(0))
+        await writer.drain()
+        if not notified:
+            with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as sent:
+                sent.shutdown(socket.SHUT_WR)
+            await reader.read()
+
+    async def ask() -> None:
+        async with served(serve, tls=certificate) as connections:
+            for _ in range(3):
+                assert (await connections.post(b"{}", 10)).body == b"ok"
+                await asyncio.sleep(0.02)
+
+    asyncio.run(ask())
+    assert not turn
 
 
 @pytest.mark.parametrize(
