@@ -2,15 +2,17 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
+import socket
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from judgec.lm.endpoint.connections import Connections, target_of
+from judgec.lm.endpoint.connections import Address, Connections, target_of
 from judgec.lm.endpoint.http_reply import BrokenReplyError
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -19,7 +21,7 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @contextlib.asynccontextmanager
 async def served(
-    serve: Serve, *, silent: float = 20.0, whole: float = 60.0, tls: Path | None = None
+    serve: Serve, *, silent: float = 20.0, whole: float = 60.0, tls: Path | None = None, host: str = "localhost"
 ) -> AsyncIterator[Connections]:
     """Connections to a server that does this with each of its own."""
     context = trusted = ssl.create_default_context()
@@ -37,9 +39,10 @@ async def served(
             await serve(reader, writer)
         writer.close()
 
-    server = await asyncio.start_server(one, "localhost", 0, ssl=context if tls else None)
+    server = await asyncio.start_server(one, host, 0, ssl=context if tls else None)
     port = server.sockets[0].getsockname()[1]
-    target = target_of(f"http{'s' if tls else ''}://localhost:{port}/v1", [("Authorization", "Bearer sk-1")])
+    at = f"[{host}]" if ":" in host else host
+    target = target_of(f"http{'s' if tls else ''}://{at}:{port}/v1", [("Authorization", "Bearer sk-1")])
     assert target is not None
     connections = Connections(target, trusted, connect=5.0, silent=silent, whole=whole)
     try:
@@ -177,19 +180,25 @@ def test_call_that_is_cancelled_takes_its_connection_along_and_no_other() -> Non
     assert len(opened) == 2
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes the certificate")
-def test_tls_is_spoken_with_whom_is_trusted_alone(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate")
+    folder = tmp_path_factory.mktemp("tls")
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     subprocess.run([*command, "-addext", "subjectAltName=DNS:localhost", *files], check=True, capture_output=True)
+    return folder
 
+
+def test_tls_is_spoken_with_whom_is_trusted_alone(certificate: Path) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             await request(reader)
             writer.write(OK)
 
     async def ask() -> None:
-        async with served(serve, tls=tmp_path) as connections:
+        async with served(serve, tls=certificate) as connections:
             for _ in range(3):
                 assert (await connections.post(b"{}", 10)).body == b"ok"
             target = connections._target
@@ -199,6 +208,32 @@ def test_tls_is_spoken_with_whom_is_trusted_alone(tmp_path: Path) -> None:
             await stranger.aclose()
 
     asyncio.run(ask())
+
+
+@pytest.mark.parametrize("notified", [True, False])
+def test_tls_connection_that_ends_behind_a_reply_ends_a_body_and_is_not_used_again(
+    certificate: Path, notified: bool
+) -> None:
+    """With close_notify or by the end of TCP alone, as many servers do; JSON that was cut is found when it is read."""
+    turn = [b"HTTP/1.1 200 OK\r\n\r\nok", OK, OK]
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request(reader)
+        writer.write(turn.pop(0))
+        await writer.drain()
+        if not notified:
+            with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as sent:
+                sent.shutdown(socket.SHUT_WR)
+            await reader.read()
+
+    async def ask() -> None:
+        async with served(serve, tls=certificate) as connections:
+            for _ in range(3):
+                assert (await connections.post(b"{}", 10)).body == b"ok"
+                await asyncio.sleep(0.02)
+
+    asyncio.run(ask())
+    assert not turn
 
 
 @pytest.mark.parametrize(
@@ -224,3 +259,261 @@ def test_place_names_host_and_port_as_a_server_expects() -> None:
         assert target is not None
         assert (target.host, target.port) == host
         assert at in target.head
+
+
+async def nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A server that takes what comes and says nothing."""
+    await reader.read()
+
+
+def test_server_that_says_it_closes_the_connection_is_asked_over_a_new_one() -> None:
+    opened: list[None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        opened.append(None)
+        await request(reader)
+        writer.write(OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+
+    async def ask() -> None:
+        async with served(serve) as connections:
+            for _ in range(20):
+                assert (await connections.post(b"", 10)).body == b"ok"
+
+    asyncio.run(ask())
+    assert len(opened) == 20
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_bytes_behind_a_reply_are_never_read_as_the_next_one(late: bool) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request(reader)
+        if late:
+            writer.write(OK)
+            await asyncio.sleep(0.02)
+            writer.write(OK.replace(b"ok", b"no"))
+        else:
+            writer.write(OK + OK.replace(b"ok", b"no"))
+        await reader.read()
+
+    async def ask() -> None:
+        async with served(serve) as connections:
+            for _ in range(3):
+                assert (await connections.post(b"", 10)).body == b"ok"
+                await asyncio.sleep(0.05)
+
+    asyncio.run(ask())
+
+
+def test_refusal_up_to_the_end_of_the_connection_keeps_its_status_and_headers() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request(reader)
+        writer.write(b"HTTP/1.1 429 Slow down\r\nRetry-After: 7\r\n\r\n{")
+        await writer.drain()
+        await asyncio.sleep(0.01)
+        writer.write(b"}")
+
+    async def ask() -> None:
+        async with served(serve) as connections:
+            said = await connections.post(b"{}", 10)
+            assert (said.status, said.headers["retry-after"], said.body) == (429, "7", b"{}")
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize("length", [0, 20_000_000])
+def test_server_that_answers_before_it_has_read_the_request_is_heard_and_not_asked_there_again(length: int) -> None:
+    opened: list[None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        opened.append(None)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(OK.replace(b"200", b"413"))
+        await asyncio.sleep(0.1)  # without reading more
+
+    async def ask() -> None:
+        async with served(serve) as connections:
+            for _ in range(2):
+                assert (await connections.post(b"x" * length, 10)).status == 413
+                await asyncio.sleep(0.15)
+
+    asyncio.run(ask())
+    assert len(opened) == 2
+
+
+def test_server_that_ends_its_side_alone_is_not_asked_there_again() -> None:
+    opened: list[None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        opened.append(None)
+        await request(reader)
+        writer.write(OK)
+        writer.write_eof()
+        assert await reader.read() == b""  # ours is closed then
+
+    async def ask() -> None:
+        async with served(serve) as connections:
+            for _ in range(5):
+                assert (await connections.post(b"", 10)).body == b"ok"
+                await asyncio.sleep(0.01)
+
+    asyncio.run(ask())
+    assert len(opened) == 5
+
+
+def test_server_that_closes_an_idle_connection_as_it_is_used_fails_that_call_alone() -> None:
+    """Whether the server has read the request nobody can know; it is for the executor to ask again, and to count."""
+    asked: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await request(reader))
+        writer.write(OK)
+        await reader.readexactly(1)  # the next request comes: too late
+        transport = writer.transport
+        transport.abort()
+
+    async def ask() -> None:
+        async with served(serve) as connections:
+            assert (await connections.post(b"1", 10)).body == b"ok"
+            with pytest.raises((BrokenReplyError, OSError)):
+                await connections.post(b"2", 10)
+            assert (await connections.post(b"3", 10)).body == b"ok"
+
+    asyncio.run(ask())
+    assert [body[-1:] for body in asked] == [b"1", b"3"]
+
+
+def addresses(*ports: tuple[str, int]) -> "asyncio.Future[list[Address]]":
+    found: asyncio.Future[list[Address]] = asyncio.get_running_loop().create_future()
+    kinds = {True: socket.AF_INET6, False: socket.AF_INET}
+    found.set_result([(kinds[":" in host], socket.SOCK_STREAM, 6, "", (host, port)) for host, port in ports])
+    return found
+
+
+@contextlib.contextmanager
+def deaf() -> Iterator[tuple[str, int]]:
+    """An address that never accepts a connection: its backlog is full."""
+    with contextlib.ExitStack() as opened:
+        listening = opened.enter_context(socket.socket())
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        for _ in range(4):
+            waiting = opened.enter_context(socket.socket())
+            waiting.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                waiting.connect(listening.getsockname())
+        yield listening.getsockname()
+
+
+def closed_port() -> tuple[str, int]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return ("127.0.0.1", probe.getsockname()[1])
+
+
+async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while True:
+        await request(reader)
+        writer.write(OK)
+
+
+def test_address_that_is_dead_or_refuses_is_passed_over_for_the_next() -> None:
+    async def ask() -> None:
+        async with served(answering, host="127.0.0.1") as connections:
+            alive = ("127.0.0.1", connections._target.port)
+            with deaf() as silent:
+                for first in (silent, closed_port()):
+                    connections._looked_up = asyncio.get_running_loop().time()
+                    connections._addresses = addresses(first, alive)
+                    calls = [connections.post(b"", 10) for _ in range(3)]
+                    assert [said.body for said in await asyncio.gather(*calls)] == [b"ok"] * 3
+                    for kept in list(connections._open):
+                        kept.close()
+
+    asyncio.run(ask())
+
+
+def test_address_that_never_accepts_ends_at_the_deadline_of_connecting() -> None:
+    async def ask() -> None:
+        loop = asyncio.get_running_loop()
+        with deaf() as (host, port):
+            target = target_of(f"http://{host}:{port}/v1", [])
+            assert target is not None
+            connections = Connections(target, ssl.create_default_context(), connect=0.2, silent=9.0, whole=9.0)
+            began = loop.time()
+            with pytest.raises(TimeoutError):
+                await connections.post(b"", 10)
+            assert 0.19 < loop.time() - began < 5
+            call = asyncio.create_task(connections.post(b"", 10))
+            await asyncio.sleep(0.05)
+            call.cancel()  # while it connects
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await connections.aclose()
+
+    asyncio.run(ask())
+
+
+def test_host_without_an_address_and_port_without_a_server_fail_as_such_each_time() -> None:
+    async def ask() -> None:
+        for url, kind in (
+            ("http://no-such-host.invalid/v1", socket.gaierror),
+            (f"http://127.0.0.1:{closed_port()[1]}/v1", ConnectionRefusedError),
+        ):
+            target = target_of(url, [])
+            assert target is not None
+            connections = Connections(target, ssl.create_default_context(), connect=9.0, silent=9.0, whole=9.0)
+            for _ in range(2):
+                for said in await asyncio.gather(
+                    *(connections.post(b"", 10) for _ in range(3)), return_exceptions=True
+                ):
+                    assert isinstance(said, kind), said
+            call = asyncio.create_task(connections.post(b"", 10))
+            await asyncio.sleep(0)
+            call.cancel()  # while the host is looked up
+            with pytest.raises((asyncio.CancelledError, OSError)):
+                await call
+            await connections.aclose()
+
+    asyncio.run(ask())
+
+
+@pytest.mark.skipif(not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists(), reason="no IPv6 here")
+def test_server_that_listens_on_ipv6_is_asked() -> None:
+    async def ask() -> None:
+        async with served(answering, host="::1") as connections:
+            for _ in range(3):
+                assert (await connections.post(b"", 10)).body == b"ok"
+            assert (await connections._found())[0][0] == socket.AF_INET6
+
+    asyncio.run(ask())
+
+
+def test_tls_handshake_that_hangs_ends_at_the_deadline_of_connecting_and_when_cancelled() -> None:
+    async def ask() -> None:
+        async with served(nothing) as plain:
+            target = target_of(f"https://localhost:{plain._target.port}/v1", [])
+            assert target is not None
+            connections = Connections(target, ssl.create_default_context(), connect=0.2, silent=9.0, whole=9.0)
+            with pytest.raises(TimeoutError):
+                await connections.post(b"", 10)
+            call = asyncio.create_task(connections.post(b"", 10))
+            await asyncio.sleep(0.05)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            assert not connections._open
+            await connections.aclose()
+
+    asyncio.run(ask())
+
+
+def test_calls_in_flight_fail_when_the_connections_are_closed() -> None:
+    async def ask() -> None:
+        async with served(nothing) as connections:
+            calls = [asyncio.create_task(connections.post(b"", 10)) for _ in range(3)]
+            await asyncio.sleep(0.05)
+            await connections.aclose()
+            for said in await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 5):
+                assert isinstance(said, BrokenReplyError)
+
+    asyncio.run(ask())

@@ -3,7 +3,9 @@
 import asyncio
 import gzip
 import json
+import queue
 import socket
+import threading
 import time
 import tracemalloc
 import zlib
@@ -204,6 +206,45 @@ def test_executor_finds_out_how_much_an_endpoint_can_take() -> None:
     assert all(reply.text is not None for reply in replies)
     assert executor._window.size < 24
     assert server.calls < 700  # the first burst is refused, later ones are not sent
+
+
+def test_connections_that_are_closed_as_they_are_used_again_cost_attempts_and_no_item_and_nothing_twice() -> None:
+    """What every server with kept connections does now and then, here after each reply."""
+    late = 0
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal late
+        behind, ahead = await asyncio.open_connection("127.0.0.1", int(server.base_url.split(":")[2].split("/")[0]))
+        for source, sink in ((reader, ahead), (behind, writer)):  # a request, and its reply
+            head = await source.readuntil(b"\r\n\r\n")
+            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            sink.write(head + await source.readexactly(length))
+        ahead.close()
+        late += bool(await reader.read(1))
+        writer.transport.abort()
+
+    def serve() -> None:
+        async def run() -> None:
+            front = await asyncio.start_server(relay, "127.0.0.1", 0)
+            ports.put(front.sockets[0].getsockname()[1])
+            async with front:
+                await asyncio.to_thread(over.wait)
+
+        asyncio.run(run())
+
+    over, ports = threading.Event(), queue.Queue[int]()
+    thread = threading.Thread(target=serve)
+    with FakeOpenAI("good") as server:
+        thread.start()
+        spec = LMSpec.parse("openai/x", api_base=f"http://127.0.0.1:{ports.get(timeout=20)}/v1")
+        lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=ENVIRON)
+        replies = list(Executor(lm, in_flight=4).run(requests(8)))
+        over.set()
+        thread.join(20)
+        assert (server.calls, server.paid_twice) == (8, 0)
+    assert sorted(reply.key for reply in replies) == list(range(8))
+    assert all(reply.text is not None for reply in replies)
+    assert late > 0
 
 
 def test_call_paid_through_dspy_is_found_by_the_executor_and_the_other_way_round(tmp_path: Path) -> None:

@@ -171,15 +171,15 @@ class _Connection(asyncio.Protocol):
         self._whole = whole
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._reader: ReplyReader | None = None
-        self._reply: asyncio.Future[HttpReply] | None = None
+        self._reader = ReplyReader()
+        self._reply: asyncio.Future[HttpReply] | None = None  # while one is waited for
         self._begun = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def usable(self) -> bool:
         """Whether another request may be sent."""
-        return self._reader is None and self._transport is not None and not self._transport.is_closing()
+        return self._reply is None and self._transport is not None and not self._transport.is_closing()
 
     def ask(self, request: bytes, most: int, begun: float) -> "asyncio.Future[HttpReply]":
         """Send a request; the reply is the future's result.
@@ -190,7 +190,7 @@ class _Connection(asyncio.Protocol):
             begun: When its deadline began, by the loop's clock.
         """
         self._reply = reply = self._loop.create_future()
-        self._reader = ReplyReader(most)
+        self._reader.begin(most)
         self._begun, self.since = begun, self._loop.time()
         if self._timer is None:
             self._timer = self._loop.call_at(self._deadline(), self._look)
@@ -217,55 +217,52 @@ class _Connection(asyncio.Protocol):
         """Asyncio's."""
         self._transport = None
         self._opened.discard(self)
-        if self._reader is not None:
-            self._ended(exc)
+        self._ended(exc)
         self.close()
 
     def eof_received(self) -> None:
         """Asyncio's; it closes the connection then."""
-        if self._reader is not None:
-            self._ended(None)
+        self._ended(None)
 
     def data_received(self, data: bytes) -> None:
         """Asyncio's."""
-        reader, reply = self._reader, self._reply
-        if reader is None or reply is None:  # nothing was asked
+        if self._reply is None:  # nothing was asked
             self.close()
             return
         self.since = self._loop.time()
         try:
-            said = reader.feed(data)
+            said = self._reader.feed(data)
         except Exception as error:  # noqa: BLE001 - raised where the reply is waited for
             self._fail(error)
             return
         if said is not None:
-            self._reader = None
-            if not reply.done():
-                reply.set_result(said)
-            if not reader.kept or self._transport is None or self._transport.get_write_buffer_size():
+            self._answer(said)
+            if not self._reader.kept or self._transport is None or self._transport.get_write_buffer_size():
                 self.close()
 
     def _ended(self, error: Exception | None) -> None:
         """No more bytes come."""
-        reader, reply = self._reader, self._reply
-        if reader is None or reply is None:
+        if self._reply is None:
             return
         if error is not None:
             self._fail(error)
             return
         try:
-            said = reader.end()
+            said = self._reader.end()
         except Exception as broken:  # noqa: BLE001 - as above
             self._fail(broken)
         else:
-            self._reader = None
-            if not reply.done():
-                reply.set_result(said)
+            self._answer(said)
+
+    def _answer(self, said: HttpReply) -> None:
+        reply, self._reply = self._reply, None
+        if reply is not None and not reply.done():
+            reply.set_result(said)
 
     def _fail(self, error: Exception) -> None:
-        self._reader = None
-        if self._reply is not None and not self._reply.done():
-            self._reply.set_exception(error)
+        reply, self._reply = self._reply, None
+        if reply is not None and not reply.done():
+            reply.set_exception(error)
         self.close()
 
     def _deadline(self) -> float:
@@ -274,7 +271,7 @@ class _Connection(asyncio.Protocol):
     def _look(self) -> None:
         """Give the reply up if its time is over, or look again when it will be."""
         self._timer = None
-        if self._reader is None or self._transport is None:
+        if self._reply is None or self._transport is None:
             return
         now = self._loop.time()
         if self._transport.get_write_buffer_size():  # the server may not speak before it has read the request

@@ -1,25 +1,30 @@
 """Reads the replies of one HTTP/1.1 connection, of any server, in bounded memory: bytes in, status and body out.
 
-Only what a client of one request at a time needs: a body by its length, in chunks or up to the end of the connection;
-interim replies are skipped. Source: RFC 9112.
+httptools (llhttp, the parser of Node.js) reads HTTP. Here is what bulk judging makes of it: interim replies are
+skipped, bodies unpacked, and nothing may be longer than it should.
 """
 
-import re
 import zlib
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 ENCODINGS = "gzip, deflate"  # what ``Body`` undoes
 PACKED = {"gzip", "x-gzip", "deflate"}
 EITHER = 32 + zlib.MAX_WBITS  # zlib finds out which of the two it is
 LONGEST_HEAD = 65_536  # bytes of a reply's head, of its trailers, or of a line before a chunk
-SWITCHING = 101  # an interim reply that none of ours asks for
-NO_CONTENT = 204
+INTERIM = {100, *range(102, 200)}  # 101 switches to another protocol, which none of ours asks for
+OK, NO_CONTENT = 200, 204
 REDIRECTS, ERRORS = 300, 400  # the first status of each kind
-
-_HEAD_END = re.compile(rb"\n\r?\n")  # lines may end in a bare line feed
-_STATUS = re.compile(r"HTTP/1\.([01]) ([1-9]\d\d)(?: .*)?")
-_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?")
+# What aiohttp lets pass as well (odd bytes in values, bare line feeds, blanks behind the size of a chunk), and a length
+# beside chunks, which does not count.
+LENIENT = {
+    "lenient_headers": True,
+    "lenient_optional_cr_before_lf": True,
+    "lenient_spaces_after_chunk_size": True,
+    "lenient_chunked_length": True,
+}
 
 
 class BrokenReplyError(Exception):
@@ -51,6 +56,7 @@ class Body:
     def __init__(self, most: int, encoding: str | None) -> None:
         packed = encoding is not None and encoding.strip().lower() in PACKED
         self._unpack = zlib.decompressobj(EITHER) if packed else None
+        self._begun = False  # an empty body is one, whatever the header says
         self._left = most
         self._parts: list[bytes] = []
 
@@ -60,8 +66,18 @@ class Body:
         Raises:
             zlib.error: When they are not compressed as the header says.
         """
-        if self._unpack is not None:
-            part = self._unpack.decompress(part, self._left + 1)
+        if self._unpack is None:
+            return self._keep(part)
+        while part:
+            if self._unpack.eof:  # several streams one after the other are one, too: RFC 1952, 2.2
+                self._unpack = zlib.decompressobj(EITHER)
+            self._begun = True
+            if not self._keep(self._unpack.decompress(part, self._left + 1)):
+                return False
+            part = self._unpack.unused_data
+        return True
+
+    def _keep(self, part: bytes) -> bool:
         self._left -= len(part)
         if part:
             self._parts.append(part)
@@ -73,27 +89,32 @@ class Body:
         Raises:
             zlib.error: When the compressed data have no end.
         """
-        if self._unpack is not None and not self._unpack.eof:
+        if self._begun and self._unpack is not None and not self._unpack.eof:
             raise zlib.error("the reply ends within its compressed data")
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
 
 class ReplyReader:
-    """One reply.
+    """The replies of one connection, one after the other: ``begin``, then ``feed`` until the reply is there."""
 
-    Args:
-        most: Bytes that its body may have.
-    """
-
-    def __init__(self, most: int) -> None:
+    def __init__(self) -> None:
         self.kept = False  # whether the connection may serve another request, once the reply is there
+        self._parser = HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(**LENIENT)
+        self.begin(0)
+
+    def begin(self, most: int) -> None:
+        """Before the first and every other reply.
+
+        Args:
+            most: Bytes that its body may have.
+        """
+        self.kept = False
         self._most = most
-        self._held = b""  # of a head, a line or a trailer that is not complete
-        self._status = 0
+        self._aside = 0  # bytes that came since the last ones of a body
         self._headers: dict[str, str] = {}
         self._body: Body | None = None
-        self._left: int | None = None  # bytes of the body, or of the chunk, to come; None: until the connection ends
-        self._chunked = self._trailing = False
+        self._reply: HttpReply | None = None
 
     def feed(self, data: bytes) -> HttpReply | None:
         """The next bytes of the connection; the reply when it is there.
@@ -102,9 +123,19 @@ class ReplyReader:
             BrokenReplyError: When they are no HTTP.
             zlib.error: When the body is not compressed as its head says.
         """
-        if self._body is None:
-            return self._head(self._held + data if self._held else data)
-        return self._chunks(data) if self._chunked else self._more(data)
+        for at in range(0, len(data), LONGEST_HEAD):
+            part = data[at : at + LONGEST_HEAD]
+            self._aside += len(part)
+            try:
+                self._parser.feed_data(part)
+            except (HttpParserError, HttpParserUpgrade) as error:
+                if self._reply is None:
+                    raise _cause(error) from None
+                self.kept = False  # what comes behind it is no reply
+                break
+            if self._reply is None and self._aside > LONGEST_HEAD:
+                raise BrokenReplyError("the head of the reply is too long")
+        return self._reply
 
     def end(self) -> HttpReply:
         """The reply when no more bytes come.
@@ -113,126 +144,53 @@ class ReplyReader:
             BrokenReplyError: When it is not complete.
             zlib.error: As ``feed``.
         """
-        if self._body is None or self._chunked or self._left is not None:
-            raise BrokenReplyError("the connection was closed before the reply was complete")
-        return self._done(self._body)
-
-    def _head(self, data: bytes) -> HttpReply | None:
-        while True:
-            found = _HEAD_END.search(data)
-            if found is None:
-                self._held = _bounded(data)
-                return None
-            end, start = found.span()
-            self._read_head(_bounded(data[:end]).decode("latin-1"))
-            if self._status >= 200:
-                break
-            if self._status == SWITCHING:
-                raise BrokenReplyError("the server switches to another protocol")
-            data = data[start:]
-        self._held = b""
         headers = self._headers
-        self._body = body = Body(self._most, headers.get("content-encoding"))
-        if REDIRECTS <= self._status < ERRORS or self._status == NO_CONTENT:
+        framed = "content-length" in headers or "chunked" in headers.get("transfer-encoding", "").lower()
+        if self._body is None or framed:
+            raise BrokenReplyError("the connection was closed before the reply was complete")
+        return HttpReply(self._parser.get_status_code(), headers, self._body.whole())
+
+    def on_message_begin(self) -> None:
+        """The parser's, as those below; behind a reply come bytes that nobody asked for."""
+        if self._reply is not None:
             self.kept = False
-            return HttpReply(self._status, headers, b"")
-        encoding = headers.get("transfer-encoding")
-        if encoding is None:
-            length = headers.get("content-length")
-            self._left = None if length is None else _length(length)
-        elif encoding.lower().rpartition(",")[2].strip() == "chunked":
-            self._chunked, self._left = True, 0
-            self.kept = self.kept and "content-length" not in headers  # RFC 9112, 6.3: somebody may be misled
-            return self._chunks(data[start:])
-        self.kept = self.kept and self._left is not None
-        if self._left == len(data) - start:  # nearly always all of it
-            return self._done(body) if body.add(data[start:]) else self._too_long()
-        return self._more(data[start:])
 
-    def _read_head(self, head: str) -> None:
-        first, *lines = head.split("\n")
-        status = _STATUS.fullmatch(first.rstrip("\r"))
-        if status is None:
-            raise BrokenReplyError("the reply does not begin like one of HTTP/1.1")
-        headers: dict[str, str] = {}
-        name = ""
-        for line in lines:
-            if line[:1] in " \t" and name:  # a long value goes on
-                headers[name] += f" {line.strip()}"
-                continue
-            name, colon, value = line.partition(":")
-            name = name.strip().lower()
-            if not (colon and name):
-                raise BrokenReplyError("a header of the reply has no name or no value")
-            value = value.strip()
-            headers[name] = f"{headers[name]}, {value}" if name in headers else value
-        said = headers.get("connection", "").lower()
-        self.kept = "close" not in said and (status[1] == "1" or "keep-alive" in said)
-        self._status, self._headers = int(status[2]), headers
-
-    def _more(self, data: bytes) -> HttpReply | None:
-        """Of a body by its length, or up to the end of the connection."""
-        body = self._of_body()
-        if self._left is not None:
-            if len(data) > self._left:
-                data, self.kept = data[: self._left], False
-            self._left -= len(data)
-        if not body.add(data):
-            return self._too_long()
-        return self._done(body) if self._left == 0 else None
-
-    def _chunks(self, data: bytes) -> HttpReply | None:
-        body, at = self._of_body(), 0
-        data, self._held = self._held + data, b""
-        while True:
-            if self._left:
-                part = data[at : at + self._left]
-                at, self._left = at + len(part), self._left - len(part)
-                if not body.add(part):
-                    return self._too_long()
-                if self._left or at == len(data):
-                    return None
-            end = data.find(b"\n", at)
-            if end < 0:
-                self._held = _bounded(data[at:])
-                return None
-            line, at = data[at:end].rstrip(b"\r"), end + 1
-            if self._trailing and not line:
-                self.kept = self.kept and at == len(data)
-                return self._done(body)
-            if self._trailing or not line:  # a trailer, or what ends the data of a chunk
-                continue
-            size = _CHUNK.fullmatch(line)
-            if size is None:
-                raise BrokenReplyError("a chunk of the reply has no size")
-            self._left = int(size[1], 16)
-            self._trailing = not self._left
-
-    def _of_body(self) -> Body:
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Of the head or, behind a body, of trailers."""
         if self._body is None:
-            raise BrokenReplyError("a body without a head")
-        return self._body
+            key, said = name.strip().lower().decode("latin-1"), value.strip().decode("latin-1")
+            headers = self._headers
+            headers[key] = f"{headers[key]}, {said}" if key in headers else said
 
-    def _done(self, body: Body) -> HttpReply:
-        return HttpReply(self._status, self._headers, body.whole())
+    def on_headers_complete(self) -> None:
+        """The end of a head."""
+        status = self._parser.get_status_code()
+        if self._body is not None or status in INTERIM:
+            return
+        if status < OK:
+            raise BrokenReplyError(f"status {status} of the reply is none that was asked for")
+        self._body = Body(self._most, self._headers.get("content-encoding"))
+        if REDIRECTS <= status < ERRORS or status == NO_CONTENT:
+            self._reply = HttpReply(status, self._headers, b"")
 
-    def _too_long(self) -> HttpReply:
-        self.kept = False
-        return HttpReply(self._status, self._headers, None)
+    def on_body(self, part: bytes) -> None:
+        """Some of a body."""
+        self._aside = 0
+        if self._reply is None and self._body is not None and not self._body.add(part):
+            self._reply = HttpReply(self._parser.get_status_code(), self._headers, None)
+
+    def on_message_complete(self) -> None:
+        """The end of a reply."""
+        if self._body is None:
+            self._headers = {}
+        elif self._reply is None:
+            self._reply = HttpReply(self._parser.get_status_code(), self._headers, self._body.whole())
+            both = "content-length" in self._headers and "transfer-encoding" in self._headers
+            self.kept = self._parser.should_keep_alive() and not both  # RFC 9112, 6.3: somebody may be misled
 
 
-def _bounded(data: bytes) -> bytes:
-    """Raises:
-    BrokenReplyError: When a head or a line is longer than any server's.
-    """
-    if len(data) > LONGEST_HEAD:
-        raise BrokenReplyError("the head of the reply is too long")
-    return data
-
-
-def _length(said: str) -> int:
-    lengths = {length.strip() for length in said.split(",")}
-    length = lengths.pop()
-    if lengths or not (length.isascii() and length.isdigit()) or len(length) > 18:
-        raise BrokenReplyError("the reply has no readable length")
-    return int(length)
+def _cause(error: Exception) -> BaseException:
+    """What a method of the reader raised while the parser ran, which is its error's context, or what the parser saw."""
+    if isinstance(error, HttpParserCallbackError) and error.__context__ is not None:
+        return error.__context__
+    return BrokenReplyError(f"the reply is no HTTP/1.1: {error}")
