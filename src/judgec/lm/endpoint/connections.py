@@ -179,7 +179,7 @@ class _Connection(asyncio.Protocol):
     @property
     def usable(self) -> bool:
         """Whether another request may be sent."""
-        return self._reader is None and self._transport is not None and not self._transport.is_closing()
+        return self._reader is None and self._transport is not None
 
     def ask(self, request: bytes, most: int, begun: float) -> "asyncio.Future[HttpReply]":
         """Send a request; the reply is the future's result.
@@ -207,6 +207,7 @@ class _Connection(asyncio.Protocol):
             self._timer = None
         if self._transport is not None:
             self._transport.abort()
+            self._transport = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Asyncio's."""
@@ -222,9 +223,10 @@ class _Connection(asyncio.Protocol):
         self.close()
 
     def eof_received(self) -> None:
-        """Asyncio's; it closes the connection then."""
+        """Asyncio's."""
         if self._reader is not None:
             self._ended(None)
+        self.close()
 
     def data_received(self, data: bytes) -> None:
         """Asyncio's."""

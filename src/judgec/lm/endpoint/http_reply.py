@@ -85,15 +85,16 @@ class ReplyReader:
         most: Bytes that its body may have.
     """
 
+    kept = False  # whether the connection may serve another request, once the reply is there
+    _held = b""  # of a head, a line or a trailer that is not complete
+    _status = 0
+    _body: Body | None = None
+    _left: int | None = None  # bytes of the body, or of the chunk, to come; None: until the connection ends
+    _chunked = _trailing = False
+
     def __init__(self, most: int) -> None:
-        self.kept = False  # whether the connection may serve another request, once the reply is there
         self._most = most
-        self._held = b""  # of a head, a line or a trailer that is not complete
-        self._status = 0
         self._headers: dict[str, str] = {}
-        self._body: Body | None = None
-        self._left: int | None = None  # bytes of the body, or of the chunk, to come; None: until the connection ends
-        self._chunked = self._trailing = False
 
     def feed(self, data: bytes) -> HttpReply | None:
         """The next bytes of the connection; the reply when it is there.
@@ -231,6 +232,8 @@ def _bounded(data: bytes) -> bytes:
 
 
 def _length(said: str) -> int:
+    if said.isascii() and said.isdigit() and len(said) <= 18:
+        return int(said)
     lengths = {length.strip() for length in said.split(",")}
     length = lengths.pop()
     if lengths or not (length.isascii() and length.isdigit()) or len(length) > 18:
