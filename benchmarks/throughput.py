@@ -13,6 +13,7 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -251,33 +252,60 @@ def paid_for(act: Callable[[], object], count: int) -> tuple[float, float]:
     return by_clock, 1e6 * (time.process_time() - begun) / count
 
 
+@contextlib.contextmanager
+def braked(others: int) -> Iterator[None]:
+    """As on a slower machine: on one core, which this process shares with so many others that never rest."""
+    if not others:
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(others)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+        os.sched_setaffinity(0, cores)
+
+
 def latency(options: argparse.Namespace) -> Iterator[str]:
     """An endpoint that takes its time: is there always something in flight?"""
     rows = []
-    for seconds in (0.0, 0.05, 0.2, 0.4):
+    for seconds in map(float, options.latencies.split(",")):
         with tempfile.TemporaryDirectory() as home, world.server(seconds) as url:
             items, judge = world.make_judge(Path(home), calibrated=False)
             many = [world.item(items, n) for n in range(options.items)]
             predict = judge.module.predictors()[0]
             frozen = freeze(predict, [])
             chats = [frozen.messages(fenced_inputs(predict, item)) for item in many]
-            door, found = door_of(new_lm(url, None)), []
-            gc.freeze()  # as judgec judge does; for both
-            for _ in range(options.repeats):
-                mine = paid_for(partial(ours, url, many, judge, BUSY), len(many))
-                loop = paid_for(lambda: asyncio.run(plain(door, chats, BUSY)), len(many))  # noqa: B023 - called here
-                found.append((mine[0] / loop[0], mine, loop))
-        ratio, mine, loop = sorted(found)[len(found) // 2]
-        repeats = ", ".join(f"{one:.2f}" for one, _, _ in found)
-        most = f"{BUSY / seconds:,.0f}" if seconds else "-"
-        cpu = [f"{statistics.median(used):,.0f}" for used in zip(*((p[1], m[1]) for _, m, p in found), strict=True)]
-        rates = (f"{loop[0]:,.0f}", f"{mine[0]:,.0f}", f"{ratio:.2f}", repeats)
-        rows.append((f"{1000 * seconds:.0f} ms", most, *rates, *cpu))
-    yield f"{BUSY} in flight, {options.items} judgments, journaled; the repeat with the median ratio."
-    yield "CPU is processor time a call, in microseconds, the median of the repeats: it includes prompts and verdicts."
+            door = door_of(new_lm(url, None))
+            acts: dict[str, Callable[[], object]] = {
+                "judgec": partial(ours, url, many, judge, BUSY),
+                "aiohttp": lambda: asyncio.run(bare_aiohttp(url, chats, BUSY)),  # noqa: B023 - called here
+                "loop": lambda: asyncio.run(plain(door, chats, BUSY)),  # noqa: B023 - called here
+            }
+            gc.freeze()  # as judgec judge does; for all
+            with braked(options.brakes):
+                found = [{who: paid_for(act, len(many)) for who, act in acts.items()} for _ in range(options.repeats)]
+        speeds, used = ({who: [one[who][at] for one in found] for who in acts} for at in (0, 1))
+        shown = [f"{statistics.median(speeds[who]):,.0f}" for who in ("aiohttp", "loop", "judgec")]
+        for other in ("aiohttp", "loop"):
+            ratios = [mine / its for mine, its in zip(speeds["judgec"], speeds[other], strict=True)]
+            shown += [f"{statistics.median(ratios):.2f}", f"{min(ratios):.2f}-{max(ratios):.2f}"]
+        cpu = [f"{statistics.median(used[who]):,.0f}" for who in ("aiohttp", "loop", "judgec")]
+        rows.append((f"{1000 * seconds:.0f} ms", f"{BUSY / seconds:,.0f}" if seconds else "-", *shown, *cpu))
+    yield f"{BUSY} in flight, {options.items} judgments, journaled; medians of {options.repeats} repeats, in turn."
+    yield "CPU is processor time a call, in microseconds; judgec's includes prompts, journal and verdicts. The aiohttp"
+    yield "loop is what one would write by hand; the client loop is judgec's own HTTP client with nothing around it."
+    if options.brakes:
+        share = f"1/{options.brakes + 1} of its speed"
+        yield f"The client's process shares one core with {options.brakes} that never rest: {share}."
     yield ""
-    header = ("a call", "possible/s", "plain loop/s", "judgec/s", "ratio", "ratios of all repeats")
-    yield from table((*header, "CPU, plain loop", "CPU, judgec"), rows)
+    header = ("a call", "possible/s", "aiohttp loop/s", "client loop/s", "judgec/s")
+    compared = ("of the aiohttp loop", "from-to", "of the client loop", "from-to")
+    yield from table((*header, *compared, "CPU, aiohttp loop", "CPU, client loop", "CPU, judgec"), rows)
 
 
 PARTS: dict[str, tuple[str, Callable[[argparse.Namespace], Iterator[str]]]] = {
@@ -297,6 +325,8 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=4000, help="judgments a repeat, of clients and latency")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--in-flight", type=int, default=32)
+    parser.add_argument("--latencies", default="0,.05,.2,.4", help="seconds a call, of latency")
+    parser.add_argument("--brakes", type=int, default=0, help="busy processes on the client's one core, of latency")
     parser.add_argument("--sizes", default="10000,100000,1000000", help="of the files that are judged from the journal")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--storm", type=int, default=10_000, help="judgments in the storm")

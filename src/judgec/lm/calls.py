@@ -56,8 +56,7 @@ class _Join:
     flight: Future[JournaledReply]
 
 
-@dataclass(frozen=True, slots=True)
-class _Keep:
+class _Keep(NamedTuple):
     """Make a reply durable."""
 
     digest: bytes

@@ -159,7 +159,7 @@ class Executor:
         try:
             for group in groups:
                 done += len(group)
-                unscored += sum(reply.text is None for reply in group)
+                unscored += len([reply for reply in group if reply.text is None])
                 if on_done is not None:
                     on_done(Progress(done, total, unscored, self._door.calls.usage.spent))
                 yield from group

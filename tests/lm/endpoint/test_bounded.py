@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from dspy import lm15
@@ -52,7 +51,7 @@ def good(model: str) -> JsonObject:
 
 
 def asked(backend: ClientBackend, way: str, model: str) -> Response | Completion:
-    request = replace(ASKED, model=model).request()
+    request = ASKED._replace(model=model).request()
     if way == "thread":
         return backend.complete(request)
 

@@ -4,8 +4,8 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
 import dspy
 import numpy as np
@@ -161,8 +161,7 @@ class _Open:
     new: list[list[int]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Due:
+class _Due(NamedTuple):
     """A question to ask, the ``attempt``-th time."""
 
     open: _Open
@@ -236,7 +235,7 @@ class _Queue:
             columns.faults[due.row] = str(error)
             if not is_final(error) and self._patient(due, reply):
                 self._interview.asked_again[str(error).partition(":")[0]] += 1
-                self.due.append(replace(due, attempt=due.attempt + 1))
+                self.due.append(due._replace(attempt=due.attempt + 1))
                 return
         else:
             columns.put(due.row, verdict)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 from dspy import lm15
@@ -25,8 +25,7 @@ _TURNS: dict[str, Callable[[str], Message]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(NamedTuple):
     """A request that is text alone, as judges ask: the client's own objects cost more than a lookup.
 
     Args:

@@ -51,7 +51,11 @@ class Features:
             return request
         for known, without, plainer in self._plainer:  # one object for all calls that share it
             if known is config and without == names:
-                return replace(request, config=plainer)
+                return _with(request, plainer)
         plainer = replace(config, **dict.fromkeys(names))
         self._plainer = [*self._plainer[-7:], (config, names, plainer)]
-        return replace(request, config=plainer)
+        return _with(request, plainer)
+
+
+def _with(request: Request | Plain, config: Config) -> Request | Plain:
+    return request._replace(config=config) if isinstance(request, Plain) else replace(request, config=config)

@@ -196,7 +196,7 @@ class Journal:
         rows = [(digest, *reply) for digest, reply in replies]
         with self._lock, self._guarded(), self._transaction():
             self._db.executemany(_INSERT, rows)
-            self._db.executemany(_FREE, ((row[0],) for row in rows))
+            self._db.executemany(_FREE, [row[:1] for row in rows])
 
     def select(self, query: str, parameters: Sequence[Value] = ()) -> list[Row]:
         """The rows of any query."""
@@ -224,7 +224,7 @@ class Journal:
 
     def within(self, statement: str, digests: Iterable[bytes], holder: int) -> None:
         """Run a statement inside of a ``transaction`` for each digest and the holder."""
-        self._db.executemany(statement, ((digest, holder) for digest in digests))
+        self._db.executemany(statement, [(digest, holder) for digest in digests])
 
     def at_close(self, act: Callable[[], None]) -> None:
         """Do this before the file is closed."""
