@@ -20,11 +20,10 @@ from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, native_route, whol
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.bounded import ERRORS, REDIRECTS, redirected
 from judgec.lm.endpoint.exchange import Completion, Plain
+from judgec.lm.endpoint.unpack import ENCODINGS, Unpacker
 from judgec.lm.endpoint.wire import Wire
 from judgec.lm.spec import LMSpec
 
-ENCODINGS = "gzip, deflate"  # what ``_read`` undoes
-EITHER = 32 + zlib.MAX_WBITS  # zlib finds out which of the two it is
 KEEP_SECONDS = 4.0  # an idle connection; common servers (uvicorn) close theirs after 5
 
 
@@ -124,16 +123,14 @@ def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
 
 async def _read(reply: aiohttp.ClientResponse, most: int) -> bytes | None:
     """The body, unpacked; None when it has more than ``most`` bytes, however few they were on the way."""
-    packed = reply.headers.get("Content-Encoding", "identity").strip().lower() in {"gzip", "x-gzip", "deflate"}
-    unpack = zlib.decompressobj(EITHER) if packed else None
+    unpacker = Unpacker(reply.headers.get("Content-Encoding"))
     parts: list[bytes] = []
     left = most
     async for chunk in reply.content.iter_any():
-        part = chunk if unpack is None else unpack.decompress(chunk, left + 1)
+        part = unpacker.add(chunk, left)
         left -= len(part)
         if left < 0:
             return None
         parts.append(part)
-    if unpack is not None and not unpack.eof:
-        raise zlib.error("the reply ends within its compressed data")
+    unpacker.end()
     return b"".join(parts)
