@@ -1,7 +1,6 @@
 """Says what a provider of batches can do, and what its answers mean, whatever it is called."""
 
 import time
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,7 +11,7 @@ from dspy import lm15
 
 from judgec.lm.backend import LMServiceError, first_line
 from judgec.lm.endpoint import untrusted
-from judgec.lm.endpoint.bounded import TooLongError, exchanging
+from judgec.lm.endpoint.bounded import GIVEN_UP, exchanging
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.wire import retry_after
 from judgec.lm.patience import Patience
@@ -27,7 +26,7 @@ MOST_LISTED = 100_000  # batches of an account: a server that lists without end 
 READING_SECONDS = 3600.0  # that the results of a batch may take to come
 NO_ROOM = {"token_limit_exceeded", "batch_queue_limit"}  # the provider's queue is full
 LARGE = 413
-OF_THE_HOOKS = (ElsewhereError, TooLongError, lm15.TimeoutError, zlib.error)  # some SDKs raise them as they are
+OF_THE_HOOKS = (ElsewhereError, *GIVEN_UP)  # some SDKs raise them as they are
 BUSY = {408, 409, 429}
 UNSURE = {408, 409}
 DENIED = {401, 403}

@@ -2,6 +2,7 @@
 
 import threading
 import time
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
@@ -26,6 +27,9 @@ REDIRECTS, ERRORS = 300, 400  # the first status of each kind
 
 class TooLongError(Exception):
     """A reply that has more bytes than the tokens that were asked for can have."""
+
+
+GIVEN_UP = (TooLongError, lm15.TimeoutError, zlib.error)  # what the hooks of clients raise
 
 
 @dataclass(slots=True)
@@ -182,7 +186,7 @@ async def _one(body: bytes) -> AsyncIterator[bytes]:
 
 def read_within(response: Any) -> None:  # of the HTTP libraries of LiteLLM and the SDKs, which are no dependencies
     """Read the reply to a call of ours, of a client that is used in a thread; a hook of such clients."""
-    if (call := _NOW.get()) is not None:
+    if (call := _NOW.get()) is not None and not response.is_stream_consumed:  # as a transport without a network gives
         parts = _Parts(call, response.headers.get("content-encoding"))
         for part in response.iter_raw():  # the library would unpack a chunk, or what is packed twice, without end
             parts.add(part)
