@@ -1,3 +1,4 @@
+import gzip
 import json
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from judgec.agents.http import HttpSystem, look_up
 from judgec.agents.rerank import python_reranker
 from judgec.errors import InputError, UserError
 from judgec.retrieval.passages import Hit, Passage
+from tests.service import policies
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Raw
 
 SYSTEM = """
 name = "ours"
@@ -82,6 +86,23 @@ def test_failure_of_the_system_is_no_answer_and_tells_no_secret(
     assert answer.text is None
     assert said in (answer.error or "")
     assert "s3cret" not in (answer.error or "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Raw(b'{"answer":' + b"[" * 200_000), "its reply is not JSON"),
+        (Raw(gzip.compress(b" " * 40_000_000), {"Content-Encoding": "gzip"}), "a reply of more than 16,777,216 bytes"),
+        (Raw(b"", drip_seconds=0.02), "Error: "),
+    ],
+    ids=["nested", "packed", "dripping"],
+)
+def test_reply_without_end_is_a_failure_of_its_query(tmp_path: Path, reply: Raw, said: str) -> None:
+    file = tmp_path / "mine.toml"
+    with FakeOpenAI(policies.always(reply)) as server:
+        file.write_text(f'url = "{server.base_url}"\ntimeout = 0.2\nbody = {{ q = "{{query}}" }}\n')
+        with pytest.raises(SystemFailedError, match=said):
+            HttpSystem(file, {}).ask("why?")
 
 
 def test_missing_variable_and_wrong_file_are_refused(tmp_path: Path) -> None:

@@ -88,3 +88,24 @@ def test_a_preference_is_read_in_the_forms_that_prompts_ask_for(reply: str, stat
 def test_a_reply_without_one_preference_is_unscored(reply: str) -> None:
     with pytest.raises(UnreadableReplyError):
         preference_text(reply)
+
+
+@pytest.mark.parametrize(
+    "reply", ["Score: 3 - I refuse to grade", "Score: 3: no", "[[3]] - no", "Score: 3 (not really)"]
+)
+def test_a_grade_that_its_comment_takes_back_is_none(reply: str) -> None:
+    with pytest.raises(UnreadableReplyError, match="taken back"):
+        grade_text(reply, SCALE)
+
+
+def test_the_last_line_of_a_reply_that_was_cut_counts_in_brackets_alone() -> None:
+    ten = Scale(grades=tuple(range(11)))
+    for reply in ("Score: 1", "Good.\nScore: 1", "1"):
+        assert grade_text(reply, ten) == "1"
+        with pytest.raises(UnreadableReplyError):
+            grade_text(reply, ten, "length")
+    assert grade_text("Score: 1\nBecause it", ten, "length") == "1"
+    assert grade_text("It is good. [[10]] beca", ten, "length") == "10"
+    with pytest.raises(UnreadableReplyError, match="cut"):
+        preference_text("Winner: A", "length")
+    assert preference_text("[[B]] bec", "length") == "b"

@@ -17,7 +17,7 @@ from tests.lm.judging import requests
 from tests.service import policies
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import Policy
-from tests.service.replies import Status
+from tests.service.replies import Raw, Status, Text
 
 CALM = Retries(first_seconds=0.01, jitter=lambda: 0.0)
 
@@ -26,7 +26,7 @@ def busy(after: str, code: int = 429) -> Status:
     return Status(code, "slow down", "rate_limit_exceeded", {"Retry-After": after})
 
 
-def ask(policy: Policy, patience: Patience, calls: int = 6) -> list[Reply]:
+def ask(policy: Policy, patience: Patience, calls: int = 6, retries: Retries = CALM) -> list[Reply]:
     with FakeOpenAI(policy) as server:
         spec = LMSpec.parse("openai/x", api_base=server.base_url)
         lm = open_lm(
@@ -34,7 +34,7 @@ def ask(policy: Policy, patience: Patience, calls: int = 6) -> list[Reply]:
             journal=None,
             budget=Budget(),
             usage=Usage(),
-            retries=CALM,
+            retries=retries,
             patience=patience,
             environ={"OPENAI_API_KEY": "sk-1"},
         )
@@ -55,6 +55,24 @@ def test_wait_beyond_the_cap_fails_its_call_at_once_with_the_reason(after: str, 
 @pytest.mark.parametrize("after", ["nan", "-5", "inf", "soon", "", "Thu, 31 Dec 99999 23:59:59 GMT", "1, 2"])
 def test_wait_that_makes_no_sense_is_as_none(after: str) -> None:
     assert all(reply.text is not None for reply in ask(policies.every(3, busy(after)), Patience()))
+
+
+def test_wait_as_long_as_the_cap_is_waited_for_however_waits_are_spread() -> None:
+    spread = Retries(first_seconds=0.01, jitter=lambda: 1.0)
+    replies = ask(policies.every(3, busy("0.3")), Patience(0.3), retries=spread)
+    assert all(reply.text is not None for reply in replies)
+
+
+def test_call_whose_replies_drip_ends_at_the_deadline_of_one_and_is_not_paid_again() -> None:
+    drip = policies.always(Raw(b"", drip_seconds=0.02))
+    with FakeOpenAI(lambda call: drip(call) if call.prompt.outputs else Text("ready")) as server:
+        spec = LMSpec.parse("openai/x", api_base=server.base_url, timeout=0.1)
+        caps = Budget()
+        keys = {"OPENAI_API_KEY": "sk-1"}
+        lm = open_lm(spec, journal=None, budget=caps, usage=Usage(), retries=CALM, environ=keys)
+        (reply,) = Executor(lm).run(requests(1))
+        assert "no whole reply in 0.5 s" in str(reply.error)
+        assert server.calls - 1 <= 1  # and one that asks whether the model is there
 
 
 def test_waits_of_one_call_count_together() -> None:

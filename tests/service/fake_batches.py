@@ -15,8 +15,10 @@ In a test::
 import json
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,7 +32,7 @@ from tests.service.replies import Call, Garbage, Hang, Raw, Reset, Status, Text,
 JsonObject = dict[str, Any]
 Act = Literal["", "lose", "drop"]
 """What becomes of a request: served; served, but its reply is lost; lost before it arrives."""
-Hook = Callable[[str], Act | Status]
+Hook = Callable[[str], Act | Status | Raw]
 """Told the step (``files.create``, ``batches.create``, ``batches.list``, ...) before a request is served."""
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # the server's clock is its own
 
@@ -192,6 +194,9 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(act, Status):
             self._send(act)
             return
+        if isinstance(act, Raw):
+            self._send_raw(act)
+            return
         with fake.lock:
             fake.steps[step] += 1
             fake.keys.add(self.headers.get("x-api-key") or self.headers.get("authorization") or "")
@@ -202,6 +207,19 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._send(found)
         fake.answered(step)
+
+    def _send_raw(self, reply: Raw) -> None:
+        self.send_response(reply.code)
+        length = 1_000_000 if reply.drip_seconds else len(reply.body)
+        for name, value in {**reply.headers, "Content-Type": "application/json", "Content-Length": str(length)}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        with suppress(OSError):  # nobody reads it to its end
+            self.wfile.write(reply.body)
+            while reply.drip_seconds:
+                self.wfile.write(b" ")
+                time.sleep(reply.drip_seconds)
+        self.close_connection = True
 
     def _send(self, found: JsonObject | bytes | Status) -> None:
         code, headers = 200, {"Content-Type": "application/json"}

@@ -14,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from judgec.agents.external import ExternalReply, SystemFailedError, as_said
 from judgec.errors import InputError, UserError
+from judgec.lm.backend import WHOLE_REPLY
+from judgec.lm.endpoint import untrusted
+from judgec.lm.endpoint.bounded import GIVEN_UP, Deadline, exchanging
 from judgec.store.scenarios.safe_yaml import load_yaml
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
@@ -34,7 +37,7 @@ class HttpSettings(BaseModel):
             reply itself.
         contexts: Where the passages are; ``*`` takes every element (``sources.*.text``), one without a text as an empty
             passage, so that the numbers of citations stay true. None when it gives none.
-        timeout: Seconds without a byte.
+        timeout: Seconds without a byte; a whole reply may take five times as long.
         in_flight: Most requests at once.
     """
 
@@ -91,8 +94,14 @@ class HttpSystem:
         headers = {
             key: _filled(value, environ, f"{path}: headers.{key}") for key, value in self.settings.headers.items()
         }
+        self._whole = WHOLE_REPLY * self.settings.timeout
+        deadline = Deadline(self._whole)
         self._client = httpx.Client(
-            headers=headers, timeout=self.settings.timeout, follow_redirects=False, transport=transport
+            headers=headers,
+            timeout=self.settings.timeout,
+            follow_redirects=False,
+            transport=transport,
+            event_hooks={"request": [deadline.begin], "response": [deadline.end]},
         )
 
     def ask(self, query: str) -> ExternalReply:
@@ -105,12 +114,13 @@ class HttpSystem:
         try:
             params = {key: value.replace(QUERY, query) for key, value in settings.params.items()}
             url = httpx.URL(settings.url.replace(QUERY, quote(query, safe="")))
-            reply = self._client.request(
-                settings.method,
-                url.copy_merge_params(params) if params else url,
-                json=None if settings.body is None else _with_query(settings.body, query),
-            )
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            with exchanging(untrusted.MOST_BODY, self._whole):
+                reply = self._client.request(
+                    settings.method,
+                    url.copy_merge_params(params) if params else url,
+                    json=None if settings.body is None else _with_query(settings.body, query),
+                )
+        except (httpx.HTTPError, httpx.InvalidURL, *GIVEN_UP) as error:
             raise SystemFailedError(f"{type(error).__name__}: {str(error)[:200]}") from error
         if not reply.is_success:
             raise SystemFailedError(f"HTTP {reply.status_code}: {reply.text[:120]!r}")
@@ -118,7 +128,7 @@ class HttpSystem:
             return ExternalReply(reply.text)
         try:
             found = reply.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             raise SystemFailedError(f"its reply is not JSON: {reply.text[:120]!r}") from None
         answer = look_up(found, settings.answer)
         if not isinstance(answer, str):

@@ -7,7 +7,8 @@ none, since one of them may be quoted.
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from judgec.judges.reading import UnreadableReplyError, read_between, read_fields, read_grade
+from judgec.judges.reading import WHOLE, UnreadableReplyError, read_between, read_fields, read_grade
+from judgec.judges.refusals import takes_back
 from judgec.records.scale import Scale
 from judgec.tasks.preference import SPELLINGS
 from judgec.tasks.registry import plain
@@ -23,6 +24,7 @@ STARS = re.compile(r"(?<![\d.-])(\d+(?:\.\d+)?)\s+stars?\b", re.IGNORECASE)
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 IN_WORDS = re.compile(rf"\b({'|'.join(WORDS)})(?=\s+(?:stars?\b|out\s+of\b))", re.IGNORECASE)
 NAMES = ("grade", "score", "rating", "relevance", "label", "answer", "verdict")  # of a JSON object's field
+COMMENTED = r"\]*\s*(?:\(|:\s|[-–—]\s)\s*([^\W\d][^\d\n]{0,200})"  # what explains the grade before it
 LONGEST_WORDS = 60  # of a side of a pair, in words
 LONGEST = 20_000  # characters of a reply that are looked through
 
@@ -41,19 +43,23 @@ TIE, THIRD = "tie", "c"  # of three choices, as MT-Bench's prompts have it
 SIDES = {"a": "a", "b": "b", "1": "a", "2": "b"}
 
 
-def grade_text(reply: str, scale: Scale) -> str:
+def grade_text(reply: str, scale: Scale, finish: str = WHOLE) -> str:
     """The one grade that a free reply states, as it is written.
 
     In this order: the whole reply, what stands in double brackets, a field of a JSON object, ``Final score: 3``,
     ``Score: 3``, ``3 out of 5`` of the highest grade, ``3 stars``, the last or the first line. Two different ones in
-    the form that counts are none.
+    the form that counts are none, and one that the comment behind it takes back is none.
+
+    Args:
+        reply: The text.
+        scale: The judge's.
+        finish: Why the reply ended. Of one that was cut, the last line counts only for what it has in brackets.
 
     Raises:
         UnreadableReplyError: There is none.
     """
-    text = IN_WORDS.sub(lambda word: str(WORDS.index(word[1].lower())), reply.strip()[:LONGEST])
-    if not text:
-        raise UnreadableReplyError("empty reply")
+    whole = IN_WORDS.sub(lambda word: str(WORDS.index(word[1].lower())), reply.strip()[:LONGEST])
+    text = _uncut(whole, finish)
 
     def states(part: str) -> bool:
         return read_grade(part, scale) is not None or read_between(part, scale) is not None
@@ -61,19 +67,23 @@ def grade_text(reply: str, scale: Scale) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     forms: list[list[str]] = [
         [text],
-        BRACKETED.findall(text),
+        BRACKETED.findall(whole),
         _fields(text),
         FINAL.findall(text),
         LABELLED.findall(text),
         [grade for grade, most in OUT_OF.findall(text) if float(most) == scale.values[-1]],
         STARS.findall(text),
-        [lines[-1]],
-        [lines[0]],
+        lines[-1:],
+        lines[:1],
     ]
-    return _first_form(forms, lambda part: part.strip() if states(part) else None, text)
+    stated = _first_form(forms, lambda part: part.strip() if states(part) else None, whole)
+    comments = re.findall(rf"(?<![\d.]){re.escape(stated)}{COMMENTED}", whole)
+    if any(map(takes_back, comments)):
+        raise UnreadableReplyError(f"malformed reply: {stated} is taken back: {comments[0][:60]}")
+    return stated
 
 
-def preference_text(reply: str) -> str:
+def preference_text(reply: str, finish: str = WHOLE) -> str:
     """Which answer a free reply prefers: ``a``, ``b`` or ``tie``.
 
     In this order: the whole reply, what stands in double brackets (``[[A]]``, of three choices ``[[C]]`` for a tie,
@@ -81,22 +91,41 @@ def preference_text(reply: str) -> str:
     and the last line. Two different ones in the form that counts are none. Of ``1`` and ``2`` alone nobody knows what
     they number; with ``Response 1`` they are the sides.
 
+    Args:
+        reply: The text.
+        finish: As in ``grade_text``.
+
     Raises:
         UnreadableReplyError: There is none.
     """
-    text = reply.strip()[:LONGEST]
-    if not text:
-        raise UnreadableReplyError("empty reply")
+    whole = reply.strip()[:LONGEST]
+    text = _uncut(whole, finish)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     forms = [
         [text],
-        BRACKETED.findall(text),
+        BRACKETED.findall(whole),
         _fields(text, CHOICES),
         FINALLY.findall(text),
         CALLED.findall(text),
-        [lines[0], lines[-1]],
+        [*lines[:1], *lines[-1:]],
     ]
-    return _first_form(forms, _side, text)
+    return _first_form(forms, _side, whole)
+
+
+def _uncut(text: str, finish: str) -> str:
+    """What of a reply was ended by whoever wrote it.
+
+    Raises:
+        UnreadableReplyError: There is nothing to read.
+    """
+    if not text:
+        raise UnreadableReplyError("empty reply")
+    if finish == WHOLE:
+        return text
+    ended = text.rpartition("\n")[0].strip()
+    if not ended and not BRACKETED.search(text):
+        raise UnreadableReplyError(f"malformed reply: it was cut ({finish}) in its first line")
+    return ended
 
 
 def _side(part: str) -> str | None:

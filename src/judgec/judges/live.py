@@ -185,7 +185,8 @@ class LiveInterview:
 
         def take(row: int, reply: Reply) -> None:
             text = text_of(reply)
-            stated = preference_text(text) if self._pairs else grade_text(text, self._scale)
+            end = reply.finish
+            stated = preference_text(text, end) if self._pairs else grade_text(text, self._scale, end)
             read[row] = text, read_verdict({"grade": stated}, ("grade",), self._scale, {})
 
         faults = ask_rows(range(len(items) * many), self._ask[judge], request, take) if items else {}

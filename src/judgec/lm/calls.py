@@ -28,6 +28,7 @@ from judgec.lm.backend import (
     remedy,
     service_error,
     unreachable,
+    whole_seconds,
 )
 from judgec.lm.endpoint.exchange import Bill, Completion, Plain
 from judgec.lm.endpoint.features import Features
@@ -339,13 +340,14 @@ class Calls:
     ) -> Generator[_Ask, _Answer, JournaledReply]:
         """Pay for a call; without a digest it is not journaled."""
         most = self._bill.most(request)
-        failed, waited = 0, 0.0
+        failed, waited, worked = 0, 0.0, 0.0  # seconds between attempts, and of attempts that failed
         while True:
             if isinstance(self.stopped, LMServiceError):
                 raise LMServiceError(str(self.stopped))
             while not self.reserve(most):
                 yield _Wait(POLL_SECONDS)
             request = self.features.fit(request)
+            began = time.monotonic()
             try:
                 response = yield request
             except lm15.LM15Error as error:
@@ -356,9 +358,11 @@ class Calls:
                 failed += 1
                 if isinstance(error, lm15.RateLimitError):
                     on_throttled()
-                wait, why = self._retries.wait(error, failed), first_line(error)
+                worked += time.monotonic() - began
+                why = first_line(error)
+                wait = self._patience.fit(self._retries.wait(error, failed), waited, error.retry_after)
                 judged = self._patience.check(error, waited, wait, why)
-                if not self._again(judged, failed, attempts):
+                if not self._again(judged, failed, attempts if worked < whole_seconds(self._spec) else failed):
                     raise judged  # noqa: B904 - it says what the other one said
                 self._patience.tell(wait, self._clock(), why)
                 waited += wait

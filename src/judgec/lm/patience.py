@@ -46,9 +46,19 @@ class Patience:
         """
         if waited + wait <= self.seconds:  # false for NaN, too
             return error
-        asked = f"asks to wait {wait:g} s" if error.retry_after else f"has made it wait {waited:g} s"
+        asked = f"asks to wait {error.retry_after:g} s" if error.retry_after else f"has made it wait {waited:g} s"
         said = f"the endpoint {asked}; --max-wait is {self.seconds:g} s ({why})"
         return ImpatientError(said, status=error.status, provider_code=error.provider_code)
+
+    def fit(self, wait: float, waited: float, asked: float | None) -> float:
+        """A wait of ``asked`` seconds that fits, though it does not with what spreads the waits of many callers.
+
+        Args:
+            wait: Seconds that the call should wait now.
+            waited: Seconds that it has waited already.
+            asked: Seconds that the endpoint asks to wait, or None.
+        """
+        return wait if not asked else max(asked, min(wait, self.seconds - waited))
 
     def tell(self, seconds: float, now: float, why: str) -> None:
         """A call is about to wait.

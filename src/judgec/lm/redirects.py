@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
-from judgec.lm.endpoint.bounded import aread_within, read_within
+from judgec.lm.endpoint.bounded import Deadline, aread_within, read_within
+from judgec.lm.endpoint.unpack import ENCODINGS
 
 OWN_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"  # else importing LiteLLM downloads a price list, and waits for it offline
 HANDLERS = "litellm.llms.custom_httpx.http_handler"
@@ -44,19 +45,20 @@ class ElsewhereError(Exception):
     """A client was about to send a request to a host that nobody named."""
 
 
-def on_host(base_url: str) -> dict[str, Any]:  # settings of several libraries' clients
+def on_host(base_url: str, whole: float) -> dict[str, Any]:  # settings of several libraries' clients
     """What a client of the providers' SDKs is made with so that it talks to this host alone.
 
-    Redirects are not followed, and an address that a reply names is refused when it is another host's.
+    Redirects are not followed, and an address that a reply names is refused when it is another host's. A reply that is
+    not there ``whole`` seconds after the request was sent is given up.
     """
-    named = urlsplit(base_url)
+    named, deadline = urlsplit(base_url), Deadline(whole)
 
     def check(request: Any) -> None:  # the SDKs' HTTP library has no name that both share
         there = urlsplit(str(request.url))
         if (there.scheme, there.netloc) != (named.scheme, named.netloc):
             raise ElsewhereError(f"the endpoint names an address at {there.netloc[:200]}, which is not followed")
 
-    return {"follow_redirects": False, "event_hooks": {"request": [check]}}
+    return {"follow_redirects": False, "event_hooks": {"request": [check, deadline.begin], "response": [deadline.end]}}
 
 
 def _staying(make: Callable[..., Any], read: Callable[[Any], Any]) -> Callable[..., Any]:  # LiteLLM is untyped
@@ -72,6 +74,7 @@ def _staying(make: Callable[..., Any], read: Callable[[Any], Any]) -> Callable[.
 
 def _careful(client: Any, read: Callable[[Any], Any]) -> None:  # as above
     client.follow_redirects = False
+    client.headers["Accept-Encoding"] = ENCODINGS
     hooks = client.event_hooks
     if read not in hooks["response"]:  # LiteLLM keeps clients
         client.event_hooks = {**hooks, "response": [*hooks["response"], read]}

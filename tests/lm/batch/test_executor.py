@@ -1,5 +1,6 @@
 """Calls in batches, through the providers' own SDKs against a server that speaks their protocols."""
 
+import gzip
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -322,6 +323,31 @@ def test_run_reads_no_line_that_is_longer_than_its_reply_may_be(tmp_path: Path) 
     with FakeBatches(huge) as server:
         replies = asked(server, tmp_path, OPENAI, 3)
     assert [bool(reply.text) for reply in replies] == [True, False, True]
+
+
+BOMB = gzip.compress(b" " * 50_000_000)
+ENDLESS = {
+    "packed": (Raw(BOMB, {"Content-Encoding": "gzip"}), "a reply of more than 16,777,216 bytes"),
+    "packed twice": (Raw(gzip.compress(BOMB), {"Content-Encoding": "gzip, gzip"}), ""),
+    "dripping": (Raw(b"", drip_seconds=0.02), ""),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("step", ["batches.list", "batches.create"])
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_answer_without_end_about_batches_is_given_up(tmp_path: Path, model: str, step: str, kind: str) -> None:
+    odd, said = ENDLESS[kind]
+    heard: list[str] = []
+    with FakeBatches(hook=lambda one: odd if one == step else "") as server:
+        spec = LMSpec.parse(model, api_base=server.base_url, timeout=0.3)
+        with (
+            Session(spec, tmp_path, batch="everything", environ=KEYS, patience=Patience(0.0, heard.append)) as session,
+            pytest.raises(ServiceError) as fault,
+        ):
+            list(session.ask(requests(2)))
+        assert not server.paid
+    assert said in f"{fault.value} {heard}"
 
 
 def test_models_without_batches_are_refused(tmp_path: Path) -> None:

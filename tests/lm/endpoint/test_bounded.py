@@ -3,7 +3,9 @@
 import asyncio
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from dspy import lm15
@@ -121,6 +123,20 @@ def test_reply_longer_than_what_was_asked_for_is_read_no_further(model: str, way
     bomb = gzip.compress(json.dumps({**good(model), "more": " " * 20_000_000}).encode())
     reply = answered(model, way, lambda _: Raw(bomb, {"Content-Encoding": "gzip"}))
     assert (reply.text, reply.finish, reply.output_tokens) == ("", untrusted.TOO_LONG, 100)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("model", [*MODELS, LITELLM])
+def test_reply_that_is_packed_twice_is_not_unpacked_without_end(model: str, way: str) -> None:
+    bomb = gzip.compress(gzip.compress(json.dumps({**good(model), "more": " " * 150_000_000}).encode()))
+    tracemalloc.start()
+    try:
+        with suppress(lm15.LM15Error):  # an error of its call, or a fault of its reply
+            assert not answered(model, way, lambda _: Raw(bomb, {"Content-Encoding": "gzip, gzip"})).text
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 50_000_000
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -71,7 +71,7 @@ class AnthropicBatches:
             base_url=base,
             max_retries=0,  # a creation that is repeated may be paid twice
             http_client=anthropic.DefaultHttpxClient(
-                **on_host(base), timeout=spec.timeout, headers={"Accept-Encoding": "identity"}
+                **on_host(base, spec.timeout), timeout=spec.timeout, headers={"Accept-Encoding": "identity"}
             ),
             timeout=spec.timeout,
         )
@@ -121,7 +121,7 @@ class AnthropicBatches:
                 if isinstance(name, str):
                     take(name, self._result(result if isinstance(result, dict) else {}))
 
-        self._talk.again(read)
+        self._talk.again(read, streamed=True)
 
     def find(self, nonce: str, since: float, known: set[str]) -> BatchSearch:
         """Read the custom_ids of every batch that was created since, once it has ended."""
@@ -132,7 +132,7 @@ class AnthropicBatches:
             if one.created < since or one.name in known or (nonce, one.name) in self._not_ours:
                 continue
             try:
-                if one.ended and self._talk.again(partial(self._has, nonce, one)):
+                if one.ended and self._talk.again(partial(self._has, nonce, one), streamed=True):
                     return BatchSearch(one)
             except UnknownBatchError:  # deleted meanwhile, or its results are not there yet
                 unclear += 1

@@ -63,7 +63,7 @@ class OpenAIBatches:
             base_url=base,
             max_retries=0,  # a creation that is repeated may be paid twice
             http_client=openai.DefaultHttpxClient(
-                **on_host(base), timeout=spec.timeout, headers={"Accept-Encoding": "identity"}
+                **on_host(base, spec.timeout), timeout=spec.timeout, headers={"Accept-Encoding": "identity"}
             ),
             timeout=spec.timeout,
         )
@@ -118,7 +118,7 @@ class OpenAIBatches:
                         take(name, self._result(line))
 
         for file in remote.files:
-            self._talk.again(partial(read, file))
+            self._talk.again(partial(read, file), streamed=True)
 
     def find(self, nonce: str, since: float, known: set[str]) -> BatchSearch:  # noqa: ARG002 - the nonce is enough
         """Look through all batches of the account; their order is not documented."""

@@ -11,6 +11,7 @@ from dspy import lm15
 
 from judgec.lm.backend import LMServiceError, first_line
 from judgec.lm.endpoint import untrusted
+from judgec.lm.endpoint.bounded import GIVEN_UP, exchanging
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.wire import retry_after
 from judgec.lm.patience import Patience
@@ -25,6 +26,7 @@ MOST_LISTED = 100_000  # batches of an account: a server that lists without end 
 READING_SECONDS = 3600.0  # that the results of a batch may take to come
 NO_ROOM = {"token_limit_exceeded", "batch_queue_limit"}  # the provider's queue is full
 LARGE = 413
+OF_THE_HOOKS = (ElsewhereError, *GIVEN_UP)  # some SDKs raise them as they are
 BUSY = {408, 409, 429}
 UNSURE = {408, 409}
 DENIED = {401, 403}
@@ -222,11 +224,15 @@ class Talk:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._spec = spec
-        self._broken, self._refused = broken, refused
+        self._broken, self._refused = (*broken, *OF_THE_HOOKS), refused
         self._patience, self._sleep, self._clock = patience, sleep, clock
 
-    def again(self, ask: Callable[[], T]) -> T:
+    def again(self, ask: Callable[[], T], *, streamed: bool = False) -> T:
         """The answer to what may be asked any number of times.
+
+        Args:
+            ask: Asks.
+            streamed: It reads the reply piece by piece, and sees to its size and time.
 
         Raises:
             LMServiceError: It keeps failing, or no answer can come.
@@ -236,7 +242,10 @@ class Talk:
         waited, wait = 0.0, FIRST_WAIT
         while True:
             try:
-                return ask()
+                if streamed:
+                    return ask()
+                with exchanging(untrusted.MOST_BODY, self._spec.timeout):
+                    return ask()
             except (*self._broken, self._refused) as error:
                 asked = self._asked_to_wait(error)
                 seconds = wait if asked is None else max(wait, asked)
@@ -257,7 +266,8 @@ class Talk:
         waited, wait = 0.0, FIRST_WAIT
         while True:
             try:
-                return create()
+                with exchanging(untrusted.MOST_BODY, self._spec.timeout):
+                    return create()
             except self._broken as error:
                 raise LostReplyError(self.said(error)) from None
             except self._refused as error:

@@ -2,8 +2,9 @@
 
 import threading
 import time
+import zlib
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from socket import SHUT_RDWR
@@ -20,10 +21,14 @@ from dspy._vendor.lm15.transports import (
 
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.http_reply import ERRORS, REDIRECTS
+from judgec.lm.endpoint.unpack import Unpacker
 
 
 class TooLongError(Exception):
     """A reply that has more bytes than the tokens that were asked for can have."""
+
+
+GIVEN_UP = (TooLongError, lm15.TimeoutError, zlib.error)  # what the hooks of clients raise
 
 
 @dataclass(slots=True)
@@ -75,8 +80,9 @@ def redirected(status: int, location: str | None) -> Exception:
 class _Parts:
     """The body of a reply as it comes in."""
 
-    def __init__(self, call: Exchanged) -> None:
+    def __init__(self, call: Exchanged, encoding: str | None = None) -> None:
         self._call = call
+        self._unpacker = Unpacker(encoding)
         self._left = call.most
         self._until = time.monotonic() + call.whole
         self._parts: list[bytes] = []
@@ -84,18 +90,23 @@ class _Parts:
     def check(self, response: Any) -> None:  # DSPy is untyped
         if REDIRECTS <= response.status < ERRORS:
             raise redirected(response.status, response.header("location"))
+        codings = [value for name, value in response.headers if name.lower() == "content-encoding"]
+        if "," in ",".join(codings):  # the client would unpack every layer of a chunk without end
+            raise lm15.ProviderError("the reply is packed more than once", status=response.status)
 
-    def add(self, part: bytes) -> None:
+    def add(self, chunk: bytes) -> None:
+        part = self._unpacker.add(chunk, self._left)
         self._left -= len(part)
         if self._left < 0:
             self._call.too_long = True
-            raise TooLongError
+            raise TooLongError(f"a reply of more than {self._call.most:,} bytes")
         if time.monotonic() > self._until:
             self._call.late = True
             raise lm15.TimeoutError(f"no whole reply in {self._call.whole:g} s")
         self._parts.append(part)
 
     def body(self, status: int) -> bytes:
+        self._unpacker.end()
         self._call.answered = True
         body = b"".join(self._parts)
         return body if status >= ERRORS else untrusted.counted(body)
@@ -172,11 +183,11 @@ async def _one(body: bytes) -> AsyncIterator[bytes]:
     yield body
 
 
-def read_within(response: Any) -> None:  # of LiteLLM's HTTP library, which is no dependency of ours
-    """Read the reply to a call of ours, of a client of LiteLLM's that runs in a thread; a hook of such clients."""
-    if (call := _NOW.get()) is not None:
-        parts = _Parts(call)
-        for part in response.iter_bytes():
+def read_within(response: Any) -> None:  # of the HTTP libraries of LiteLLM and the SDKs, which are no dependencies
+    """Read the reply to a call of ours, of a client that is used in a thread; a hook of such clients."""
+    if (call := _NOW.get()) is not None and not response.is_stream_consumed:  # as a transport without a network gives
+        parts = _Parts(call, response.headers.get("content-encoding"))
+        for part in response.iter_raw():  # the library would unpack a chunk, or what is packed twice, without end
             parts.add(part)
         _keep(response, parts)
 
@@ -184,10 +195,57 @@ def read_within(response: Any) -> None:  # of LiteLLM's HTTP library, which is n
 async def aread_within(response: Any) -> None:  # as above
     """The same on an event loop."""
     if (call := _NOW.get()) is not None:
-        parts = _Parts(call)
-        async for part in response.aiter_bytes():
+        parts = _Parts(call, response.headers.get("content-encoding"))
+        async for part in response.aiter_raw():
             parts.add(part)
         _keep(response, parts)
+
+
+class Deadline:
+    """Ends requests whose replies do not come in whole in time, however steadily they drip; hooks of an SDK's client.
+
+    Args:
+        whole: Seconds from the last byte of a request to the last of its reply; to the head where nobody reads
+            the reply ``exchanging``, as of files.
+    """
+
+    def __init__(self, whole: float) -> None:
+        self._whole = whole
+
+    def begin(self, request: Any) -> None:  # as above
+        """Before a request."""
+        request.headers["Connection"] = "close"  # a connection of its own, which can be ended
+        request.extensions["trace"] = _Watched(self._whole)
+
+    def end(self, response: Any) -> None:  # as above
+        """At the head of its reply."""
+        try:
+            read_within(response)
+        finally:
+            response.request.extensions["trace"].stop()
+
+
+class _Watched:
+    """Told by the library what it does with one request; a request that fails leaves a timer that ends nothing."""
+
+    def __init__(self, whole: float) -> None:
+        self._socket: Any = None  # plain, or of TLS
+        self._late = threading.Timer(whole, self._cut)
+        self._late.daemon = True
+
+    def __call__(self, event: str, about: dict[str, Any]) -> None:
+        opened: Any = about.get("return_value")  # as above
+        if hasattr(opened, "get_extra_info"):
+            self._socket = opened.get_extra_info("socket")
+        elif event.endswith("send_request_body.complete"):
+            self._late.start()
+
+    def stop(self) -> None:
+        self._late.cancel()
+
+    def _cut(self) -> None:
+        with suppress(OSError):  # it is closed already
+            self._socket.shutdown(SHUT_RDWR)
 
 
 def _keep(response: Any, parts: _Parts) -> None:  # as above

@@ -4,15 +4,13 @@ httptools (llhttp, the parser of Node.js) reads HTTP. Here is what bulk judging 
 skipped, bodies unpacked, and nothing may be longer than it should.
 """
 
-import zlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-ENCODINGS = "gzip, deflate"  # what ``Body`` undoes
-PACKED = {"gzip", "x-gzip", "deflate"}
-EITHER = 32 + zlib.MAX_WBITS  # zlib finds out which of the two it is
+from judgec.lm.endpoint.unpack import Unpacker
+
 LONGEST_HEAD = 65_536  # bytes of a reply's head, of its trailers, or of a line before a chunk
 INTERIM = {100, *range(102, 200)}  # 101 switches to another protocol, which none of ours asks for
 OK, NO_CONTENT = 200, 204
@@ -54,9 +52,7 @@ class Body:
     """
 
     def __init__(self, most: int, encoding: str | None) -> None:
-        packed = encoding is not None and encoding.strip().lower() in PACKED
-        self._unpack = zlib.decompressobj(EITHER) if packed else None
-        self._begun = False  # an empty body is one, whatever the header says
+        self._unpacker = Unpacker(encoding)
         self._left = most
         self._parts: list[bytes] = []
 
@@ -66,20 +62,8 @@ class Body:
         Raises:
             zlib.error: When they are not compressed as the header says.
         """
-        if self._unpack is None:
-            return self._keep(part)
-        while part:
-            if self._unpack.eof:  # several streams one after the other are one, too: RFC 1952, 2.2
-                self._unpack = zlib.decompressobj(EITHER)
-            self._begun = True
-            if not self._keep(self._unpack.decompress(part, self._left + 1)):
-                return False
-            part = self._unpack.unused_data
-        return True
-
-    def _keep(self, part: bytes) -> bool:
-        self._left -= len(part)
-        if part:
+        if part := self._unpacker.add(part, self._left):
+            self._left -= len(part)
             self._parts.append(part)
         return self._left >= 0
 
@@ -89,8 +73,7 @@ class Body:
         Raises:
             zlib.error: When the compressed data have no end.
         """
-        if self._begun and self._unpack is not None and not self._unpack.eof:
-            raise zlib.error("the reply ends within its compressed data")
+        self._unpacker.end()
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
 

@@ -22,7 +22,8 @@ from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.bounded import redirected
 from judgec.lm.endpoint.connections import KEEP_SECONDS, Connections, target_of
 from judgec.lm.endpoint.exchange import Completion, Plain
-from judgec.lm.endpoint.http_reply import ENCODINGS, ERRORS, REDIRECTS, Body, BrokenReplyError, HttpReply
+from judgec.lm.endpoint.http_reply import ERRORS, REDIRECTS, Body, BrokenReplyError, HttpReply
+from judgec.lm.endpoint.unpack import ENCODINGS
 from judgec.lm.endpoint.wire import Headers, Wire
 from judgec.lm.spec import LMSpec
 
