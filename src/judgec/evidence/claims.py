@@ -215,8 +215,7 @@ def _has(one: str, claim: StemmedText, text: StemmedText) -> bool:
         return text.gives(one, claim)
     if one in text.vocabulary:
         return True
-    near = text.by_prefix.get(one[:2], ()) if len(one) > 3 else ()
-    return any(resemblance(one, other) >= 0.7 for other in near)
+    return any(resemblance(one, other) >= 0.7 for other in text.near(one))
 
 
 def _conflict(claim: Sentence, other: Sentence, lost: set[str], alike: float, question: StemmedText) -> str:
