@@ -121,13 +121,16 @@ def gram_orders(stems: Iterable[str], passage: StemmedText) -> list[int]:
     """For each stem the longest n-gram ending there, up to 4, that stands in ``passage``; 0 for a missing
     stem.
     """
-    orders, one, two, three, four = list[int](), 0, 0, 0, 0
+    orders, one, two, three = list[int](), 0, 0, 0
     for mask in map(passage.masks.__getitem__, stems):
-        four = (three << 1) & mask if three else 0
-        three = (two << 1) & mask if two else 0
-        two = (one << 1) & mask if one else 0
-        one = mask
-        orders.append(4 if four else 3 if three else 2 if two else 1 if one else 0)
+        pair = (one << 1) & mask if one and mask else 0
+        if not pair:  # nor anything longer
+            orders.append(1 if mask else 0)
+            one, two, three = mask, 0, 0
+            continue
+        triple = (two << 1) & mask if two else 0
+        orders.append((4 if three and (three << 1) & mask else 3) if triple else 2)
+        one, two, three = mask, pair, triple
     return orders
 
 

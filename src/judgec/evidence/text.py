@@ -101,7 +101,7 @@ s t ll re ve d m"""
 FUNCTION_WORDS = frozenset(_CLOSED_CLASS.split())
 """The closed-class words of English; ``records.language`` has those of other languages."""
 
-_POINT_BITS = 21  # of a character's number in Unicode
+_POINT, _TWO_POINTS = np.uint64(21), np.uint64(42)  # bits of a character's number in Unicode, and of two
 
 MAX_WORDS_CACHED = 400_000  # words with their stems; about 60 MB
 
@@ -399,7 +399,7 @@ class Trigrams(NamedTuple):
     def of(cls, line: str) -> Self:
         """Those of ``line``."""
         points = np.frombuffer(line.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
-        codes = points[:-2] << np.uint64(2 * _POINT_BITS) | points[1:-1] << np.uint64(_POINT_BITS) | points[2:]
+        codes = points[:-2] << _TWO_POINTS | points[1:-1] << _POINT | points[2:]
         codes.sort()
         if not len(codes):
             return cls(codes, np.zeros(0, dtype=np.int64))
