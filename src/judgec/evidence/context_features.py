@@ -121,7 +121,7 @@ def _words(reply: StemmedText, question: StemmedText, contexts: StemmedText, wei
     asked, known, empty = question.vocabulary, contexts.vocabulary, reply.function_stems
     all_found = all_whole = new_found = new_whole = 0.0
     content_found = content = longest = length = 0
-    shares = list[float]()
+    shares: list[float] = []
     for sentence in reply.sentences:
         found = whole = 0.0
         for stem in sentence:
@@ -181,7 +181,8 @@ def _kinds(
 ) -> _Kinds:
     asked, known, given, empty = question.vocabulary, contexts.vocabulary, reference.vocabulary, reply.function_stems
     found = whole = content_found = content = soft = trusted = 0.0
-    missing, nearest = list[float](), contexts.nearest
+    missing: list[float] = []
+    nearest = contexts.nearest
     for stem in reply.vocabulary:
         if stem in asked:
             continue
@@ -247,7 +248,8 @@ def _best_sentences(
         weight: IDF of a stem.
         before: By its words the share of a sentence that is known already.
     """
-    where, best = contexts.where, list[float]()
+    where = contexts.where
+    best: list[float] = []
     for (_, words), sentence in zip(reply.lines, reply.sentences, strict=True):
         if words in before:
             best.append(before[words])

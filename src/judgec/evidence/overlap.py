@@ -121,7 +121,8 @@ def gram_orders(stems: Iterable[str], passage: StemmedText) -> list[int]:
     """For each stem the longest n-gram ending there, up to 4, that stands in ``passage``; 0 for a missing
     stem.
     """
-    orders, one, two, three = list[int](), 0, 0, 0
+    orders: list[int] = []
+    one = two = three = 0
     for mask in map(passage.masks.__getitem__, stems):
         pair = (one << 1) & mask if one and mask else 0
         if not pair:  # nor anything longer
@@ -139,7 +140,8 @@ def fragments(stems: Iterable[str], passage: StemmedText) -> list[int]:
 
     Source: Grusky, Naaman and Artzi (2018), Newsroom, section 3: extractive fragments.
     """
-    lengths, hits, length = list[int](), 0, 0
+    lengths: list[int] = []
+    hits = length = 0
     for mask in map(passage.masks.__getitem__, stems):
         onward = (hits << 1) & mask
         if onward:

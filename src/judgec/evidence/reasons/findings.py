@@ -127,7 +127,9 @@ def shorten(text: str) -> str:
 
 def share(stems: Iterable[str], known: Collection[str], written: dict[str, str]) -> Share:
     """Which of ``stems`` are ``known``."""
-    found, missing, as_written = list[str](), list[str](), written.get
+    found: list[str] = []
+    missing: list[str] = []
+    as_written = written.get
     for one in stems:
         if one in known:
             found.append(as_written(one, one))
