@@ -79,7 +79,7 @@ def test_support_weighted_share_and_empty_value() -> None:
 def test_soft_support_near_word_counts_by_its_resemblance() -> None:
     # european / europ share eu ur ro op: 2 * 4 / (7 + 4) = 8/11.
     passage = read("zebra")
-    passage.by_prefix["eu"] = ["europ"]
+    passage.by_prefix["eu"] = "europ"
     assert resemblance("european", "europ") == pytest.approx(8 / 11)
     assert soft_support(["european"], passage, lambda _: 1.0, 0.0) == pytest.approx(8 / 11)
     assert soft_support(["walrus"], passage, lambda _: 1.0, 0.0) == 0.0

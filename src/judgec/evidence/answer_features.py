@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from math import log1p
+from typing import NamedTuple
 
 from judgec.evidence.overlap import Weight, ratio, support
 from judgec.evidence.text import VERSION, Library, Reader, StemmedText, read
@@ -26,14 +27,15 @@ _SOURCE = (
     r"sources?)"
 )
 _REFUSAL = re.compile(
-    rf"\b{_NOT}(?: \w+){{0,2}}? {_TELL}\b|\b{_NOT}(?: \w+)? {_TOLD}\b"
-    rf"|\b{_NOT} (?:have|has|appear|seem)\b(?: \w+){{0,4}}? {_SOURCE}\b"
-    rf"|\b(?:not|never)(?: \w+)? {_TOLD}\b|\bno(?: \w+){{0,2}}? {_SOURCE}\b"
-    r"|\b(?:cannot|can't|couldn't|unable to|impossible to|not able to|hard to|difficult to)(?: be)?(?: \w+)? "
+    r"\b(?=[acdhilnuw])(?:"  # letters that one of these begins with: far faster than to try each of them everywhere
+    rf"{_NOT}(?: \w+){{0,2}}? {_TELL}\b|{_NOT}(?: \w+)? {_TOLD}\b"
+    rf"|{_NOT} (?:have|has|appear|seem)\b(?: \w+){{0,4}}? {_SOURCE}\b"
+    rf"|(?:not|never)(?: \w+)? {_TOLD}\b|no(?: \w+){{0,2}}? {_SOURCE}\b"
+    r"|(?:cannot|can't|couldn't|unable to|impossible to|not able to|hard to|difficult to)(?: be)?(?: \w+)? "
     rf"(?:{_TELL}|{_TOLD})\b"
-    rf"|\b(?:insufficient|lacks?|lacking|without (?:more|further|additional))(?: \w+)? {_SOURCE}\b"
-    r"|\bunanswerable\b|\bunknown\b|\bunclear\b|\bi(?: a|')m (?:sorry|afraid|unaware)\b|\bi apologi[sz]e\b"
-    r"|\bas an ai\b|^n/a\b|\bno idea\b"
+    rf"|(?:insufficient|lacks?|lacking|without (?:more|further|additional))(?: \w+)? {_SOURCE}\b"
+    r"|unanswerable\b|unknown\b|unclear\b|i(?: a|')m (?:sorry|afraid|unaware)\b|i apologi[sz]e\b"
+    r"|as an ai\b|^n/a\b|no idea\b)"
 )
 """Ways to say that an answer is not known or not given, as assistants and people phrase them in English."""
 
@@ -99,7 +101,7 @@ _OFFER = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTION = re.compile(
-    r"\b(?:based (?:up)?on|according to|as (?:stated|mentioned|described) in|from) "
+    r"\b(?=[abf])(?:based (?:up)?on|according to|as (?:stated|mentioned|described) in|from) "
     r"(?:(?:the|this|your|all|above|given|information|details|content|provided|in|available) ){0,6}"
     r"(?:document|context|passage|text|article|information|source|content|material)s?"
     r"(?: (?:provided|given|above|you provided))?,?",
@@ -135,8 +137,7 @@ ANSWER_NAMES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedAnswer:
+class JudgedAnswer(NamedTuple):
     """An answer as it is judged.
 
     Args:
@@ -169,13 +170,18 @@ def refuses(sentence: str, definitions: int = VERSION, tongue: Tongue = NOTHING)
     """
     if tongue.refusal is not None and tongue.refusal.search(sentence) is not None:
         return True
-    if any(cue in sentence for cue in _REFUSAL_CUES) and _REFUSAL.search(sentence) is not None:
+    if _any(_REFUSAL_CUES, sentence) and _REFUSAL.search(sentence) is not None:
         return True
     return definitions > 1 and _may_be_empty(sentence) and _EMPTY_HANDS.search(sentence) is not None
 
 
 def _may_be_empty(said: str) -> bool:
-    return any(cue in said for cue in _EMPTY_CUES) and any(cue in said for cue in _ABSENT_CUES)
+    return _any(_EMPTY_CUES, said) and _any(_ABSENT_CUES, said)
+
+
+def _any(cues: tuple[str, ...], said: str) -> bool:
+    """Whether one of them stands there."""
+    return any(map(said.__contains__, cues))
 
 
 def refusing(passage: StemmedText, definitions: int = VERSION, like: StemmedText | None = None) -> tuple[bool, ...]:
@@ -197,7 +203,7 @@ def refusing(passage: StemmedText, definitions: int = VERSION, like: StemmedText
     if known is None:
         tongue, lines = passage.reader.tongue, [line for line, _ in passage.lines]
         said = "\n".join(lines)
-        if tongue.refusal is not None or any(cue in said for cue in _REFUSAL_CUES) or _may_be_empty(said):
+        if tongue.refusal is not None or _any(_REFUSAL_CUES, said) or _may_be_empty(said):
             known = tuple([refuses(line, definitions, tongue) for line in lines])
         else:  # what no sentence can have
             known = (False,) * len(lines)
@@ -212,9 +218,9 @@ def without_courtesies(text: str) -> str:
     low = text.lower()
     greeting = _GREETING.match(text)
     bare = text[greeting.end() :] if greeting else text
-    if any(cue in low for cue in _OFFER_CUES):
+    if _any(_OFFER_CUES, low):
         bare = _OFFER.sub(" ", bare)
-    if any(cue in low for cue in _ATTRIBUTION_CUES) and any(cue in low for cue in _ATTRIBUTED_CUES):
+    if _any(_ATTRIBUTION_CUES, low) and _any(_ATTRIBUTED_CUES, low):
         bare = _ATTRIBUTION.sub(" ", bare)
     return bare
 

@@ -114,7 +114,8 @@ class Alignment:
 
 def cut(answer: str, library: Library) -> list[Sentence]:
     """The claims of an answer, in order; none of an answer that only refuses or greets."""
-    reader, found = library.reader, list[Sentence]()
+    reader = library.reader
+    found: list[Sentence] = []
     for start, end in sentence_spans(answer, reader.language):
         said = answer[start:end]
         if refuses(said.lower(), library.definitions, reader.tongue) or not without_courtesies(said).strip(" .,!"):
@@ -196,7 +197,9 @@ def _share(stems: Sequence[str], text: StemmedText, weight: Weight) -> float:
 
 def _near(own: Sequence[str], claim: StemmedText, source: Source, weight: Weight) -> dict[int, float]:
     """For each sentence that has one of the words what share of them it has; half of what only its neighbours add."""
-    whole, found, hits = _mass(own, weight), dict[int, float](), dict[int, set[str]]()
+    whole = _mass(own, weight)
+    found: dict[int, float] = {}
+    hits: dict[int, set[str]] = {}
     for one in own:
         places: Sequence[int] = source.where.get(one, ())
         if not places and claim.quantities.get(one) and source.whole.gives(one, claim):  # in another unit
@@ -215,8 +218,7 @@ def _has(one: str, claim: StemmedText, text: StemmedText) -> bool:
         return text.gives(one, claim)
     if one in text.vocabulary:
         return True
-    near = text.by_prefix.get(one[:2], ()) if len(one) > 3 else ()
-    return any(resemblance(one, other) >= 0.7 for other in near)
+    return any(resemblance(one, other) >= 0.7 for other in text.near(one))
 
 
 def _conflict(claim: Sentence, other: Sentence, lost: set[str], alike: float, question: StemmedText) -> str:

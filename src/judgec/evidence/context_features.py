@@ -1,12 +1,12 @@
 """Support of an answer in its contexts: what it adds to the question must stand in the passages."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import log1p
+from typing import NamedTuple
 
 from judgec.evidence.answer_features import JudgedAnswer
-from judgec.evidence.overlap import Weight, fragments, lcs, likeliest, ratio, support
+from judgec.evidence.overlap import Weight, fragments, gram_orders, lcs, likeliest, ratio, support
 from judgec.evidence.text import StemmedText
 
 NEUTRAL = 0.5  # a share of nothing: neither supported nor unsupported
@@ -98,8 +98,7 @@ def _spread(shares: Sequence[float]) -> tuple[float, float, float]:
     return sum(shares) / len(shares), min(shares), max(shares)
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(NamedTuple):
     """What the contexts have of an answer word by word.
 
     Args:
@@ -122,7 +121,7 @@ def _words(reply: StemmedText, question: StemmedText, contexts: StemmedText, wei
     asked, known, empty = question.vocabulary, contexts.vocabulary, reply.function_stems
     all_found = all_whole = new_found = new_whole = 0.0
     content_found = content = longest = length = 0
-    shares = list[float]()
+    shares: list[float] = []
     for sentence in reply.sentences:
         found = whole = 0.0
         for stem in sentence:
@@ -159,8 +158,7 @@ def _words(reply: StemmedText, question: StemmedText, contexts: StemmedText, wei
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Kinds:
+class _Kinds(NamedTuple):
     """What the contexts have of an answer's distinct words, those of the question aside.
 
     Args:
@@ -183,7 +181,8 @@ def _kinds(
 ) -> _Kinds:
     asked, known, given, empty = question.vocabulary, contexts.vocabulary, reference.vocabulary, reply.function_stems
     found = whole = content_found = content = soft = trusted = 0.0
-    missing, nearest = list[float](), contexts.nearest
+    missing: list[float] = []
+    nearest = contexts.nearest
     for stem in reply.vocabulary:
         if stem in asked:
             continue
@@ -220,27 +219,15 @@ def _grams(reply: StemmedText, question: StemmedText, contexts: StemmedText) -> 
     """Share of the answer's bigrams, of those not in the question, of its trigrams and 4-grams in the
     contexts.
     """
-    stems, masks = reply.stems, contexts.masks
-    pairs = list(pairwise(stems))
-    hits = list(map(contexts.pairs.__contains__, pairs))
-    fresh = [hit for hit, old in zip(hits, map(question.pairs.__contains__, pairs), strict=True) if not old]
-    two, three, threes, fours = 0, 0, 0, 0
-    for place, hit in enumerate(hits):
-        if not hit:
-            two = three = 0
-            continue
-        mask = masks[stems[place + 1]]
-        if three and (three << 1) & mask:
-            fours += 1
-        three = (two << 1) & mask if two else 0
-        if three:
-            threes += 1
-        two = (masks[stems[place]] << 1) & mask
+    orders = gram_orders(reply.stems, contexts)[1:]
+    asked = list(map(question.pairs.__contains__, pairwise(reply.stems)))
+    fresh = [order for order, old in zip(orders, asked, strict=True) if not old] if any(asked) else orders
+    threes, fours, pairs = orders.count(3), orders.count(4), len(orders)
     return (
-        ratio(sum(hits), len(pairs), NEUTRAL),
-        ratio(sum(fresh), len(fresh), NEUTRAL),
-        ratio(threes, len(pairs) - 1, NEUTRAL),
-        ratio(fours, len(pairs) - 2, NEUTRAL),
+        ratio(orders.count(2) + threes + fours, pairs, NEUTRAL),
+        ratio(sum([order >= 2 for order in fresh]), len(fresh), NEUTRAL),
+        ratio(threes + fours, pairs - 1, NEUTRAL),
+        ratio(fours, pairs - 2, NEUTRAL),
     )
 
 
@@ -261,7 +248,8 @@ def _best_sentences(
         weight: IDF of a stem.
         before: By its words the share of a sentence that is known already.
     """
-    where, best = contexts.where, list[float]()
+    where = contexts.where
+    best: list[float] = []
     for (_, words), sentence in zip(reply.lines, reply.sentences, strict=True):
         if words in before:
             best.append(before[words])
@@ -290,12 +278,12 @@ def _claims(
     claims = answer.claims
     if not claims.stems:
         return NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL
-    words, pairs = _words(claims, question, contexts, weight), list(pairwise(claims.stems))
+    words, orders = _words(claims, question, contexts, weight), gram_orders(claims.stems, contexts)[1:]
     before = dict(zip((written for _, written in answer.passage.lines), best, strict=True))
     own = _best_sentences(claims, contexts, weight, before)
     return (
         words.new,
-        ratio(sum(map(contexts.pairs.__contains__, pairs)), len(pairs), NEUTRAL),
+        ratio(sum([order >= 2 for order in orders]), len(orders), NEUTRAL),
         min(words.shares),
         sum(own) / len(own),
     )

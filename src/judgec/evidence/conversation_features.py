@@ -272,7 +272,8 @@ def _denies(sentence: Sequence[str], reader: Reader) -> bool:
 
 def denied(sentence: Sequence[str], reader: Reader) -> frozenset[str]:
     """The words that a negation stands before: of each the next one that says something."""
-    cues, found = _cues(reader), set[str]()
+    cues = _cues(reader)
+    found: set[str] = set()
     for place, one in enumerate(sentence):
         if one in cues.negations:
             after = (word for word in sentence[place + 1 : place + 1 + NEAR] if word not in cues.empty)

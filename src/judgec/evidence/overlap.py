@@ -70,8 +70,9 @@ def likeliest(stem: str, passage: StemmedText) -> float:
     if likeness is None:
         if len(nearest) >= MOST_NEAREST:
             nearest.clear()
-        candidates = passage.by_prefix.get(stem[:2], ()) if len(stem) > 3 else ()
-        likeness = nearest[stem] = max([resemblance(stem, other) for other in candidates]) if candidates else 0.0
+        found = passage.by_prefix.get(stem[:2]) if len(stem) > 3 else None
+        likeness = 0.0 if found is None else max([resemblance(stem, other) for other in found.split(" ")])
+        nearest[stem] = likeness
     return likeness
 
 
@@ -97,14 +98,13 @@ def lcs(stems: Iterable[str], passage: StemmedText) -> int:
 
     Source: Hyyro (2004), Bit-parallel LCS-length computation revisited: one addition a stem, whatever the length.
     """
-    masks = passage.masks
     full = (1 << len(passage.stems)) - 1
     row = full
-    for stem in stems:
-        hits = row & masks[stem]
+    for mask in map(passage.masks.__getitem__, stems):
+        hits = row & mask
         if hits:
-            row = ((row + hits) | (row - hits)) & full
-    return len(passage.stems) - row.bit_count()
+            row = (row + hits) | (row - hits)  # what is carried beyond the passage stays there
+    return len(passage.stems) - (row & full).bit_count()
 
 
 def contains_run(stems: list[str], passage: StemmedText) -> bool:
@@ -121,14 +121,17 @@ def gram_orders(stems: Iterable[str], passage: StemmedText) -> list[int]:
     """For each stem the longest n-gram ending there, up to 4, that stands in ``passage``; 0 for a missing
     stem.
     """
-    masks, orders, one, two, three, four = passage.masks, list[int](), 0, 0, 0, 0
-    for stem in stems:
-        mask = masks[stem]
-        four = (three << 1) & mask if three else 0
-        three = (two << 1) & mask if two else 0
-        two = (one << 1) & mask if one else 0
-        one = mask
-        orders.append(4 if four else 3 if three else 2 if two else 1 if one else 0)
+    orders: list[int] = []
+    one = two = three = 0
+    for mask in map(passage.masks.__getitem__, stems):
+        pair = (one << 1) & mask if one and mask else 0
+        if not pair:  # nor anything longer
+            orders.append(1 if mask else 0)
+            one, two, three = mask, 0, 0
+            continue
+        triple = (two << 1) & mask if two else 0
+        orders.append((4 if three and (three << 1) & mask else 3) if triple else 2)
+        one, two, three = mask, pair, triple
     return orders
 
 
@@ -137,9 +140,9 @@ def fragments(stems: Iterable[str], passage: StemmedText) -> list[int]:
 
     Source: Grusky, Naaman and Artzi (2018), Newsroom, section 3: extractive fragments.
     """
-    masks, lengths, hits, length = passage.masks, list[int](), 0, 0
-    for stem in stems:
-        mask = masks[stem]
+    lengths: list[int] = []
+    hits = length = 0
+    for mask in map(passage.masks.__getitem__, stems):
         onward = (hits << 1) & mask
         if onward:
             hits, length = onward, length + 1

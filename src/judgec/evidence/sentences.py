@@ -71,7 +71,8 @@ def sentence_spans(text: str, language: str = ENGLISH) -> Iterator[tuple[int, in
 def clause_spans(text: str, start: int, end: int, language: str = ENGLISH) -> Iterator[tuple[int, int]]:
     """The clauses of a sentence that are long enough to claim something; of other languages than English the whole."""
     cuts = list(_CLAUSE.finditer(text, start, end)) if language == ENGLISH else []
-    first, kept = start, list[tuple[int, int]]()
+    first = start
+    kept: list[tuple[int, int]] = []
     for cut in cuts:
         if _words(text, first, cut.start()) >= SHORTEST and _words(text, cut.end(), end) >= SHORTEST:
             kept.append((first, cut.start()))

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
-from itertools import chain, pairwise
+from itertools import chain, filterfalse, pairwise
+from string import ascii_letters
 from threading import Lock
 from typing import NamedTuple, Protocol, Self, TypeVar
 
@@ -30,6 +31,9 @@ _WORD = re.compile(
 _ASCII_WORD = re.compile(  # the same for a text of ASCII alone, in half the time
     r"[A-Za-z][A-Za-z0-9]*(?:'(?=[A-Za-z])[A-Za-z0-9]*)*|[0-9]+(?:\.[0-9]+)*(?:(?:st|nd|rd|th|s)(?![A-Za-z0-9]))?"
 )
+_LETTERS = bytes(  # of ASCII letters as they are, 0 for what else may stand in a word, a space for anything else
+    byte if chr(byte) in ascii_letters else ord("0" if chr(byte) in "0123456789'" else " ") for byte in range(256)
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])|\n+")
 _SPACED_SENTENCE_END = re.compile(r"\s(?:(?<=[.!?;]\s)\s*|(?<=\n)\n*)")  # the same where none of 。！？ stands
 _UNSPACED_END = re.compile("[。！？]")
@@ -41,7 +45,6 @@ _DOTTED = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.){2,}")
 _DOTTED_INSIDE = re.compile(r"\.[^\W\d_]\.")  # stands in each of them
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _ISO_DATE_INSIDE = re.compile(r"-\d\d-\d\d")
-_SIGNS = str.maketrans({"%": " percent ", "&": " and ", "’": "'", "`": " "})
 _OTHER_SIGNS = str.maketrans({"%": " percent ", "&": " ", "’": "'", "`": " "})
 # Where a comma makes decimals, dots group digits and dates begin with the day.
 _POINTED = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
@@ -98,7 +101,7 @@ s t ll re ve d m"""
 FUNCTION_WORDS = frozenset(_CLOSED_CLASS.split())
 """The closed-class words of English; ``records.language`` has those of other languages."""
 
-_POINT_BITS = 21  # of a character's number in Unicode
+_POINT, _TWO_POINTS = np.uint64(21), np.uint64(42)  # bits of a character's number in Unicode, and of two
 
 MAX_WORDS_CACHED = 400_000  # words with their stems; about 60 MB
 
@@ -109,90 +112,22 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the name in the third-party class
 
 
-class _Folds(dict[str, str]):
-    """Word as written -> its folded, normalized form; filled on first sight and emptied when it grows
-    too big.
+class _Table(dict[str, Value]):
+    """What a function finds for a word: found on first sight, all of it forgotten when it grows too big.
+
+    Args:
+        find: The function; what it finds for a word never changes.
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, find: Callable[[str], Value]) -> None:
         super().__init__()
-        self._spelled = tongue_of(language).spelled
-        self._elided = re.compile(LANGUAGES[language].elided) if LANGUAGES[language].elided else None
-        self._fold = _fold if language == ENGLISH else self._fold_other
+        self._find = find
 
-    def __missing__(self, word: str) -> str:
+    def __missing__(self, word: str) -> Value:
         if len(self) > MAX_WORDS_CACHED:
             self.clear()
-        folded = self._fold(word)
-        self[word] = folded
-        return folded
-
-    def _fold_other(self, word: str) -> str:
-        numeral = roman(word)
-        if numeral is not None:
-            return numeral
-        folded = word.lower()
-        if is_number(folded):
-            return folded
-        if "'" in folded:
-            bare = folded if self._elided is None else self._elided.sub("", folded, count=1)
-            folded = bare.replace("'", "") or folded
-        return self._spelled.get(folded, folded)
-
-
-class _Stemmed(dict[str, str]):
-    """Folded word -> its stem, kept like ``_Folds``; without a stemmer the word itself, without accents."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._english = language == ENGLISH
-        stems, self._plural_s = LANGUAGES[language].stems, LANGUAGES[language].plural_s
-        self._stemmer: _Stemmer | None = snowballstemmer.stemmer(language) if stems else None
-
-    def __missing__(self, word: str) -> str:
-        if len(self) > MAX_WORDS_CACHED:
-            self.clear()
-        keep = is_number(word) or word in _MONTH_NAMES or len(word) > 40 or (self._english and not word.isascii())
-        stem = word if keep or self._stemmer is None else self._stemmer.stemWord(word)
-        if not self._english and not stem.isascii():  # stemmers need accents, people leave them out
-            stem = _unmarked(stem.casefold())
-        if self._plural_s and not keep and len(stem) > 3:
-            stem = stem.removesuffix("s")
-        self[word] = stem
-        return stem
-
-
-class _Normalized(dict[str, str | None]):
-    """Word as written -> its stem, kept like ``_Folds``; None for a word that may be part of a number in words."""
-
-    def __init__(self, folds: _Folds, stems: _Stemmed, *, numbers: bool) -> None:
-        super().__init__()
-        self._folds, self._stems, self._numbers = folds, stems, numbers
-
-    def __missing__(self, word: str) -> str | None:
-        if len(self) > MAX_WORDS_CACHED:
-            self.clear()
-        folded = self._folds[word]
-        stem = None if self._numbers and folded in NUMBER_WORDS else self._stems[folded]
-        self[word] = stem
-        return stem
-
-
-class _Named(dict[str, str | None]):
-    """Word as written -> its stem where a capital makes it a name, kept like ``_Folds``; None for any other."""
-
-    def __init__(self, reader: "Reader") -> None:
-        super().__init__()
-        self._reader = reader
-
-    def __missing__(self, word: str) -> str | None:
-        if len(self) > MAX_WORDS_CACHED:
-            self.clear()
-        stem = self._reader.stem(word) if word[0].isupper() else None
-        if stem is not None and (stem in self._reader.function_stems or is_number(stem)):
-            stem = None
-        self[word] = stem
-        return stem
+        value = self[word] = self._find(word)
+        return value
 
 
 def _fold(word: str) -> str:
@@ -216,15 +151,54 @@ class Reader:
     """
 
     def __init__(self, language: str) -> None:
+        known, english = LANGUAGES[language], language == ENGLISH
         self.language = language
         self.tongue: Tongue = tongue_of(language)
-        self.folds = _Folds(language)
-        self.stems = _Stemmed(language)
-        self.named = _Named(self)
-        self._normalized = _Normalized(self.folds, self.stems, numbers=language == ENGLISH)
-        words = FUNCTION_WORDS if language == ENGLISH else LANGUAGES[language].words
-        self.function_stems = self.stems_of(words)
+        self._elided = re.compile(known.elided) if known.elided else None
+        self._plural_s = known.plural_s
+        self._stemmer: _Stemmer | None = snowballstemmer.stemmer(language) if known.stems else None
+        self.folds = _Table(_fold if english else self._fold_other)
+        """A word as written -> its folded, normalized form."""
+        self.stems = _Table(self._stem)
+        """A folded word -> its stem; without a stemmer the word itself, without accents."""
+        self.named = _Table(self._name)
+        """A word as written -> its stem where a capital makes it a name; empty for any other."""
+        self.figures = _Table(is_number)
+        """A stem -> whether it is a figure."""
+        self._normalized = _Table(self._normalize)
+        self.function_stems = self.stems_of(FUNCTION_WORDS if english else known.words)
         """Stems of the words that say nothing by themselves."""
+
+    def _fold_other(self, word: str) -> str:
+        numeral = roman(word)
+        if numeral is not None:
+            return numeral
+        folded = word.lower()
+        if is_number(folded):
+            return folded
+        if "'" in folded:
+            bare = folded if self._elided is None else self._elided.sub("", folded, count=1)
+            folded = bare.replace("'", "") or folded
+        return self.tongue.spelled.get(folded, folded)
+
+    def _stem(self, word: str) -> str:
+        english = self.language == ENGLISH
+        keep = is_number(word) or word in _MONTH_NAMES or len(word) > 40 or (english and not word.isascii())
+        stem = word if keep or self._stemmer is None else self._stemmer.stemWord(word)
+        if not english and not stem.isascii():  # stemmers need accents, people leave them out
+            stem = _unmarked(stem.casefold())
+        if self._plural_s and not keep and len(stem) > 3:
+            stem = stem.removesuffix("s")
+        return stem
+
+    def _normalize(self, word: str) -> str:
+        """The stem of a word as written; empty for a word that may be part of a number in words."""
+        folded = self.folds[word]
+        return "" if self.language == ENGLISH and folded in NUMBER_WORDS else self.stems[folded]
+
+    def _name(self, word: str) -> str:
+        stem = self.stem(word) if word[0].isupper() else ""
+        return "" if stem in self.function_stems or is_number(stem) else stem
 
     def stem(self, word: str) -> str:
         """The normalized stem of one word as written."""
@@ -237,16 +211,16 @@ class Reader:
     def folded(self, words: Sequence[str]) -> list[str]:
         """The stems of a sentence's words, numbers in words as figures."""
         stems = list(map(self._normalized.__getitem__, words))
-        if None not in stems:
-            return stems  # type: ignore[return-value]  # none of them is None
+        if all(stems):
+            return stems
         return list(map(self.stems.__getitem__, fold_number_words(list(map(self.folds.__getitem__, words)))))
 
     def written_stems(self, words: Sequence[str]) -> list[str]:
-        """The stem of each of a sentence's words."""
+        """The stem of each of some words."""
         stems = list(map(self._normalized.__getitem__, words))
-        if None not in stems:
-            return stems  # type: ignore[return-value]  # none of them is None
-        return [self.stem(word) if one is None else one for one, word in zip(stems, words, strict=True)]
+        if all(stems):
+            return stems
+        return [one or self.stem(word) for one, word in zip(stems, words, strict=True)]
 
     def quantities(self, line: str) -> Iterator[tuple[str, Quantity]]:
         """The figures of a sentence that a unit follows, with what they amount to, in order."""
@@ -270,19 +244,20 @@ class Reader:
         for word, one in zip(words, map(self._normalized.__getitem__, words), strict=True):
             if figure and may_begin_unit(word):
                 return True
-            figure = one is None or is_number(one)
+            figure = not one or is_number(one)
         return False
 
     def lines(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
         """Sentences with a word in them, and their words."""
         text = clean(text) if self.language == ENGLISH else self._clean(text)
         plain = text.isascii()
-        ends, word = _SENTENCE_END, _ASCII_WORD if plain else _WORD
+        ends = _SENTENCE_END
         if self.tongue.ordinal_dot:
             ends = _OTHER_SENTENCE_END
         elif plain or _UNSPACED_END.search(text) is None:
             ends = _SPACED_SENTENCE_END
-        return [(part, tuple(words)) for part in ends.split(text) if (words := word.findall(part))]
+        words_of = _ascii_words if plain else _WORD.findall
+        return [(part, tuple(words)) for part in ends.split(text) if (words := words_of(part))]
 
     def _clean(self, text: str) -> str:
         """As ``clean``, with the accents that stemmers need, and figures as this language writes them."""
@@ -319,8 +294,18 @@ FUNCTION_STEMS = _ENGLISH.function_stems
 """Those of English."""
 
 
+def _ascii_words(line: str) -> list[str]:
+    """The words of a line of ASCII alone: without figures and apostrophes they are its runs of letters."""
+    letters = line.encode().translate(_LETTERS)
+    return _ASCII_WORD.findall(line) if b"0" in letters else letters.decode().split()
+
+
 def _unmarked(text: str) -> str:
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+    text = unicodedata.normalize("NFKD", text)
+    encoded = text.encode("utf-8", "surrogatepass")
+    if b"\xcc" in encoded or b"\xcd" in encoded:  # each of the accents begins so, which is found far faster
+        text = _MARKS.sub("", text)
+    return unicodedata.normalize("NFC", text)
 
 
 def clean(text: str) -> str:
@@ -330,7 +315,7 @@ def clean(text: str) -> str:
     if not text.isascii():
         text = _MOJIBAKE.sub(" ", unicodedata.normalize("NFKC", text))
         text = _unmarked(text)
-    text = text.translate(_SIGNS)
+    text = text.replace("%", " percent ").replace("&", " and ").replace("’", "'").replace("`", " ")
     if "," in text:
         text = _GROUPED.sub("", text)
     text = _without_dots(text)
@@ -359,17 +344,22 @@ def _spell_day_first(match: re.Match[str]) -> str:
     return f"{day} {MONTH_ORDER[int(month) - 1]} {year}" if 1 <= int(month) <= 12 else match.group()
 
 
-_FEW_BITS = 10_000  # that are moved where the bits of a mask are set one by one; for more a buffer is faster
+LONG = 2_000  # stems from which a text's masks are made one by one, when asked for: all of them grow with its square
 
 
 class _Masks(dict[str, int]):
-    """For a stem the bits of the positions where it stands, made when first asked for; 0 for any other
-    stem.
-    """
+    """For a stem the bits of the positions where it stands; 0 for any other stem."""
 
     def __init__(self, stems: list[str]) -> None:
         super().__init__()
         self._places: dict[str, list[int]] = {}
+        if len(stems) < LONG:
+            self.update(dict.fromkeys(stems, 0))
+            bit = 1
+            for word in stems:
+                self[word] |= bit
+                bit += bit
+            return
         for position, word in enumerate(stems):
             self._places.setdefault(word, []).append(position)
 
@@ -378,16 +368,10 @@ class _Masks(dict[str, int]):
         if places is None:
             self[word] = 0
             return 0
-        mask = 0
-        if len(places) * places[-1] < _FEW_BITS:
-            for position in places:
-                mask |= 1 << position
-        else:
-            bits = bytearray(places[-1] // 8 + 1)
-            for position in places:
-                bits[position >> 3] |= 1 << (position & 7)
-            mask = int.from_bytes(bits, "little")
-        self[word] = mask
+        bits = bytearray(places[-1] // 8 + 1)
+        for position in places:
+            bits[position >> 3] |= 1 << (position & 7)
+        mask = self[word] = int.from_bytes(bits, "little")
         return mask
 
 
@@ -415,7 +399,7 @@ class Trigrams(NamedTuple):
     def of(cls, line: str) -> Self:
         """Those of ``line``."""
         points = np.frombuffer(line.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
-        codes = points[:-2] << np.uint64(2 * _POINT_BITS) | points[1:-1] << np.uint64(_POINT_BITS) | points[2:]
+        codes = points[:-2] << _TWO_POINTS | points[1:-1] << _POINT | points[2:]
         codes.sort()
         if not len(codes):
             return cls(codes, np.zeros(0, dtype=np.int64))
@@ -484,12 +468,12 @@ class StemmedText:
     def content(self) -> dict[str, None]:
         """Stems that are not function words, in order of first use."""
         empty = self.function_stems
-        return {word: None for word in self.vocabulary if word not in empty}
+        return dict.fromkeys(filterfalse(empty.__contains__, self.vocabulary))
 
     @once
     def numbers(self) -> dict[str, None]:
         """The figures, in order of first use."""
-        return {word: None for word in self.vocabulary if word[0].isdigit()}
+        return dict.fromkeys(filter(self.reader.figures.__getitem__, self.vocabulary))
 
     @once
     def quantities(self) -> dict[str, tuple[Quantity, ...]]:
@@ -531,21 +515,21 @@ class StemmedText:
     @once
     def months(self) -> dict[str, None]:
         """The months, in order of first use."""
-        return {word: None for word in self.vocabulary if word in _MONTH_NAMES}
+        months = self.vocabulary.keys() & _MONTH_NAMES
+        return {word: None for word in self.vocabulary if word in months} if months else {}
 
     @once
     def names(self) -> dict[str, None]:
         """Stems of words written with a capital, a sentence's first word and function words aside."""
-        named = self.reader.named.__getitem__
-        return dict.fromkeys([stem for _, words in self.lines for stem in map(named, words[1:]) if stem is not None])
+        words = chain.from_iterable([words[1:] for _, words in self.lines])
+        return dict.fromkeys(filter(None, map(self.reader.named.__getitem__, words)))
 
     @once
     def written(self) -> dict[str, str]:
         """For each stem the word as first written; a number that was written in words has none."""
-        found: dict[str, str] = {}
-        for _, words in reversed(self.lines):  # what is written first is put in last
-            found.update(zip(reversed(self.reader.written_stems(words)), reversed(words), strict=True))
-        return found
+        words = list(chain.from_iterable([words for _, words in self.lines]))
+        stems = self.reader.written_stems(words)
+        return dict(zip(reversed(stems), reversed(words), strict=True))  # what is written first is put in last
 
     @once
     def masks(self) -> dict[str, int]:
@@ -558,25 +542,28 @@ class StemmedText:
         return frozenset(pairwise(self.stems))
 
     @once
-    def where(self) -> dict[str, list[int]]:
+    def where(self) -> dict[str, tuple[int, ...]]:
         """For each stem the sentences that contain it, ascending."""
-        found: dict[str, list[int]] = {}
+        found: dict[str, tuple[int, ...]] = {}
         for number, sentence in enumerate(self.sentences):
+            here = (number,)  # one for all that stand nowhere else
             for word in dict.fromkeys(sentence):
-                found.setdefault(word, []).append(number)
+                found[word] = found.get(word, ()) + here
         return found
 
     @once
-    def by_prefix(self) -> dict[str, list[str]]:
-        """Stems by their first two characters: the candidates of a soft match."""
-        index: dict[str, list[str]] = {}
+    def by_prefix(self) -> dict[str, str]:
+        """Stems by their first two characters, spaces between them: unlike lists they cost no search for cycles."""
+        index: dict[str, str] = {}
         for word in self.vocabulary:
             prefix = word[:2]
-            if prefix in index:
-                index[prefix].append(word)
-            else:
-                index[prefix] = [word]
+            index[prefix] = f"{index[prefix]} {word}" if prefix in index else word
         return index
+
+    def near(self, stem: str) -> list[str]:
+        """The stems that begin as one of another text does: the candidates of a soft match; none for a short one."""
+        found = self.by_prefix.get(stem[:2]) if len(stem) > 3 else None
+        return [] if found is None else found.split(" ")
 
     @once
     def compact(self) -> str:
@@ -634,9 +621,9 @@ class Library:
         parts = [self.read(text) for text in texts]
         if len(parts) == 1:
             return parts[0]
-        quotes = (quote for part in parts for quote in part.quotes)
-        lines = (line for part in parts for line in part.lines)
-        sentences = [sentence for part in parts for sentence in part.sentences]
+        quotes = chain.from_iterable([part.quotes for part in parts])
+        lines = chain.from_iterable([part.lines for part in parts])
+        sentences = chain.from_iterable([part.sentences for part in parts])
         size = sum(part.size for part in parts)
         return StemmedText(lines, size, quotes, self.reader, units=self.units, sentences=sentences)
 
@@ -650,5 +637,5 @@ def library_of(language: str, definitions: int) -> Library:
 def read(text: str, reader: Reader = _ENGLISH, *, units: bool = True) -> StemmedText:
     """``text`` analysed, without keeping it."""
     known = reader.lines(text)
-    lines = ((part.lower(), words) for part, words in known)
-    return StemmedText(lines, len(text) + 1, (part for part, _ in known), reader, units=units)
+    lines = [(part.lower(), words) for part, words in known]
+    return StemmedText(lines, len(text) + 1, [part for part, _ in known], reader, units=units)

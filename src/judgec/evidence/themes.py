@@ -59,7 +59,9 @@ class Themes:
         return (sum(x * y for x, y in zip(one, other, strict=True)) / norms,) if norms > 0.0 else ()
 
     def _place(self, text: StemmedText, weight: Weight) -> list[float]:
-        numbers, masses, known = list[int](), list[int](), self._number
+        numbers: list[int] = []
+        masses: list[int] = []
+        known = self._number
         for stem, count in text.vocabulary.items():
             number = known.get(stem)
             if number is not None:

@@ -5,6 +5,7 @@ They come from the same analysed texts as the features and are what a reason poi
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from judgec.evidence.answer_features import JudgedAnswer, refusing
 from judgec.evidence.overlap import contains_run, resemblance
@@ -14,8 +15,7 @@ LONGEST_QUOTE = 80  # characters
 SHORT = 4  # words up to which every capital counts as a name, the first one's too
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """Which of some things were found, as written."""
 
     found: tuple[str, ...]
@@ -50,8 +50,7 @@ class Worst:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
-class AgainstReference:
+class AgainstReference(NamedTuple):
     """An answer beside the alternative of its reference that it comes closest to.
 
     Args:
@@ -77,8 +76,7 @@ class AgainstReference:
     worst: Worst | None
 
 
-@dataclass(frozen=True, slots=True)
-class AgainstContexts:
+class AgainstContexts(NamedTuple):
     """An answer beside its contexts.
 
     Args:
@@ -96,8 +94,7 @@ class AgainstContexts:
     question: Share
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(NamedTuple):
     """What is found in one answer.
 
     Args:
@@ -130,7 +127,9 @@ def shorten(text: str) -> str:
 
 def share(stems: Iterable[str], known: Collection[str], written: dict[str, str]) -> Share:
     """Which of ``stems`` are ``known``."""
-    found, missing, as_written = list[str](), list[str](), written.get
+    found: list[str] = []
+    missing: list[str] = []
+    as_written = written.get
     for one in stems:
         if one in known:
             found.append(as_written(one, one))
@@ -196,8 +195,7 @@ def _alike(names: Iterable[str], said: dict[str, int], reply: StemmedText) -> se
     """The names that occur, spelling aside."""
     found = set()
     for name in names:
-        near = reply.by_prefix.get(name[:2], ()) if len(name) > 3 else ()
-        if name in said or any(resemblance(name, other) for other in near):
+        if name in said or any(resemblance(name, other) for other in reply.near(name)):
             found.add(name)
     return found
 

@@ -28,7 +28,7 @@ def pack(phrases: Phrases) -> bytes:
     for topic, (code, line) in phrases.items():
         place = _PLACES[topic]
         codes[place] = code % 256
-        lines[place] = " ".join(line.split())
+        lines[place] = line if line.isprintable() and "  " not in f" {line} " else " ".join(line.split())
     return bytes(codes) + "\n".join(lines).encode("utf-8", "surrogatepass")
 
 

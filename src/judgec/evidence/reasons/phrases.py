@@ -201,7 +201,8 @@ def _things(part: Share, others: Sequence[str], things: str) -> tuple[int, str]:
 
 
 def _contexts(found: AgainstContexts) -> Phrases:
-    part, phrases = found.support, Phrases()
+    part = found.support
+    phrases: Phrases = {}
     share = f"{len(part.found)} of {plural(part.whole, 'word')} that the answer adds to the question"
     phrases["support"] = by_share(part.value), f"{share} {'is' if len(part.found) == 1 else 'are'} in the contexts"
     if found.worst is not None:

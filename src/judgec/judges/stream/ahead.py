@@ -5,6 +5,7 @@ A process is this interpreter started anew, which reads items as JSON from its i
 it ends with its input, so also when this process is killed. What one that dies had is computed here.
 """
 
+import gc
 import json
 import os
 import subprocess
@@ -106,6 +107,7 @@ def serve() -> None:
     """Answer what comes, until nothing does: the other end."""
     source, target = sys.stdin.buffer, sys.stdout.buffer
     models = {digest: EvidenceModel.from_json(state) for digest, state in json.loads(_get(source)).items()}
+    gc.disable()  # nothing that is made here has cycles
     while True:
         try:
             digest, asked = json.loads(_get(source))
