@@ -19,6 +19,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from judgec.tracking import background
+from tests.cli.warm import python
+
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
@@ -31,8 +34,31 @@ settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthC
 settings.register_profile("judgec", settings.get_profile("fresh"), derandomize=True)
 settings.load_profile("judgec")
 
+LONGEST = (  # files with tests that take minutes, to be begun first
+    *("tests/cli/test_watch.py", "tests/goldens/test_goldens.py"),
+    *("tests/audits/test_injection.py", "tests/docs/test_blocks.py"),
+)
 TRACKING_URI = "MLFLOW_TRACKING_URI"
 os.environ.pop(TRACKING_URI, None)  # a developer's own store is not for tests
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest tests at the beginning of each half: two workers begin there, and take from each other's end."""
+    first: tuple[list[pytest.Item], ...] = ([], [])
+    for number, file in enumerate(LONGEST):
+        first[number % 2].extend(item for item in items if item.nodeid.startswith(file))
+    others = [item for item in items if not item.nodeid.startswith(LONGEST)]
+    middle = max(len(items) // 2 - len(first[0]), 0)
+    items[:] = [*first[0], *others[:middle], *first[1], *others[middle:]]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _libraries_are_imported_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    before = background.PYTHON
+    background.PYTHON = python(tmp_path_factory.getbasetemp())
+    yield
+    background.PYTHON = before
 
 
 @pytest.fixture(autouse=True)

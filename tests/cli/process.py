@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from judgec.cli.app import main
-from tests.cli.warm import WARM
+from judgec.tracking import background
 
 ROOT = Path(__file__).parents[2]
 CANARY = "sk-canary-7f3a9c"  # an API key that must be sent and never be written anywhere
@@ -24,7 +24,17 @@ def judgec(
 ) -> subprocess.CompletedProcess[str]:
     """Run ``python cli.py ARGUMENTS`` in ``folder``; it must end with ``code`` and without a traceback."""
     kept = {name: value for name, value in os.environ.items() if name not in {"MLFLOW_TRACKING_URI", "OPENAI_API_KEY"}}
-    done = WARM.run(folder, [*map(str, arguments)], {**kept, "COLUMNS": "100", **environment}, timeout=800)
+    said = subprocess.run(
+        [background.PYTHON, str(ROOT / "cli.py"), *map(str, arguments)],
+        cwd=folder,
+        env={**kept, "COLUMNS": "100", **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=800,
+        check=False,
+    )
+    texts = [stream.decode().replace("\r\n", "\n") for stream in (said.stdout, said.stderr)]
+    done = subprocess.CompletedProcess(said.args, said.returncode, *texts)
     assert code is None or done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done

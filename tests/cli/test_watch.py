@@ -17,6 +17,7 @@ import pytest
 
 from judgec.cli.judge.watch import duration
 from judgec.errors import UserError
+from judgec.tracking import background
 from judgec.tracking.watched_traces import is_sampled
 from tests.cli.process import ROOT
 from tests.cli.process import judgec as run
@@ -179,7 +180,7 @@ def test_watch_of_a_server_with_postgresql(judged_home: Path, stores: tuple[str,
 
     def look(*more: object, code: int = 0) -> dict[str, Any]:
         done = subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), *map(str, [*watch, "--once", "--json", *more])],
+            [background.PYTHON, str(ROOT / "cli.py"), *map(str, [*watch, "--once", "--json", *more])],
             cwd=judged_home,
             env={**os.environ, **ENVIRONMENT},
             capture_output=True,

@@ -1,118 +1,162 @@
-"""Commands in processes that are forked from one which has imported the libraries already.
+"""Processes that are forked from one which has imported the libraries already.
 
-A command of judgec imports for up to 4 s of a core. One process of each test worker does that once; each command is a
-copy of it with its own folder, environment, arguments, output and exit code, which then runs ``cli.py`` as Python
-would. What differs from a process of its own: it did not import what the command needs. That a command finds its
-imports alone is shown where commands are started from a shell: tests/docs runs those of every document.
+A command of judgec imports for up to 4 s of a core; what talks to MLflow imports it for 2 s and makes the tables of a
+new database for 1 s more. Two processes of a test run do that once, one for commands and one for MLflow; each further
+process is a copy of one of them, with its own folder, environment, arguments, streams, signals and exit code, which
+then runs ``cli.py`` or the module as Python would. A new database of MLflow begins as a copy of an empty one; the rest
+of its making, and all that is written to it, is what users have.
+What differs from a process of its own: it did not import what it needs. That a command finds its imports alone is
+shown where the documents are run (tests/docs): the first command of each name in each document starts from nothing.
+So do those of ``tests/tracking/test_background.py`` and all that tests kill or interrupt.
 """
 
-import atexit
 import gc
 import importlib
 import json
 import os
 import runpy
+import select
+import shlex
+import shutil
 import signal
-import subprocess
+import socket
 import sys
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
+
+from judgec.tracking import background
 
 ROOT = Path(__file__).parents[2]
-IMPORTED = (
-    *("scipy.stats", "pandas", "pyarrow.parquet", "sklearn.linear_model", "sklearn.ensemble", "aiohttp", "dspy"),
-    *("judgec.cli.app", "judgec.compiler.compile", "judgec.judges.judge", "judgec.api.judge_file"),
-    *("judgec.api.compilation", "judgec.api.evaluate", "matplotlib.backends.backend_agg"),
-)
-STARTS_THREADS = {"lancedb", "mlflow"}  # which a copy would not have
+IMPORTED = {
+    "judgec": (
+        *("scipy.stats", "pandas", "pyarrow.parquet", "sklearn.linear_model", "sklearn.ensemble", "aiohttp", "dspy"),
+        *("judgec.cli.app", "judgec.compiler.compile", "judgec.judges.judge", "judgec.api.judge_file"),
+        *("judgec.api.compilation", "judgec.api.evaluate", "matplotlib.backends.backend_agg"),
+    ),
+    "mlflow": (
+        *("mlflow.store.tracking.sqlalchemy_store", "mlflow.store.model_registry.sqlalchemy_store"),
+        *("judgec.tracking.compile_run", "judgec.tracking.probe_run", "judgec.tracking.version_run"),
+        *("judgec.tracking.traces", "judgec.tracking.watched_traces", "judgec.tracking.review_queue"),
+    ),
+}
+STARTS_THREADS = {"judgec": {"lancedb", "mlflow"}, "mlflow": {"lancedb"}}  # which a copy would not have
+LOOK = 2000  # milliseconds between two looks whether the tests still run
 
 
-@dataclass
-class Warm:
-    """The process that is copied; started by the first command, ended with the tests."""
+def python(base: Path) -> str:
+    """A program to start instead of Python; all tests of one run share the processes behind it, which end with it.
 
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    server: "subprocess.Popen[str] | None" = None
-
-    def run(
-        self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str], timeout: float
-    ) -> subprocess.CompletedProcess[str]:
-        """What ``subprocess.run`` of ``python cli.py ARGUMENTS`` returns."""
-        with self.lock, TemporaryDirectory() as kept:
-            out, error = Path(kept) / "out", Path(kept) / "error"
-            command = [str(ROOT / "cli.py"), *arguments]
-            asked = {"folder": str(folder), "environment": dict(environment), "timeout": timeout, "command": command}
-            code = self._ask(asked | {"out": str(out), "error": str(error)})
-            said = [path.read_bytes().decode().replace("\r\n", "\n") for path in (out, error)]
-        return subprocess.CompletedProcess([sys.executable, *command], code, *said)
-
-    def _ask(self, asked: Mapping[str, object]) -> int:
-        if self.server is None or self.server.poll() is not None:
-            self.server = subprocess.Popen(
-                [sys.executable, "-m", __name__], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-            )
-            atexit.register(self._end, self.server)
-        assert self.server is not None
-        assert self.server.stdin is not None
-        assert self.server.stdout is not None
-        self.server.stdin.write(json.dumps(asked) + "\n")
-        self.server.stdin.flush()
-        ended: dict[str, int] = json.loads(self.server.stdout.readline())
-        assert "code" in ended, f"{asked['command']}: not ended after {asked['timeout']} s"
-        return ended["code"]
-
-    @staticmethod
-    def _end(server: "subprocess.Popen[str]") -> None:
-        with server:  # closes its pipes, which ends it
-            pass
+    Args:
+        base: pytest's folder for temporary files.
+    """
+    worker = "PYTEST_XDIST_WORKER" in os.environ
+    owner, folder = (os.getppid(), base.parent / "warm") if worker else (os.getpid(), base / "warm")
+    folder.mkdir(exist_ok=True)
+    program = folder / f"python-{os.getpid()}"
+    client = Path(__file__).with_name("launch.py")
+    told = shlex.join([sys.executable, "-IS", str(client), str(program), str(owner)])
+    program.write_text(f'#!/bin/sh\nexec {told} "$@"\n')
+    program.chmod(0o755)
+    return str(program)
 
 
-def serve() -> list[str]:
-    """Fork a process for each line of stdin; returns the arguments, in the copy only."""
-    for name in IMPORTED:
+def serve(folder: Path, owner: int, kind: str) -> list[str]:
+    """Fork a process for each connection, until the tests have ended; returns what to run, in a copy only."""
+    for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
+        del os.environ[name]
+    os.environ.update(background.QUIET if kind == "mlflow" else {})
+    for name in IMPORTED[kind]:
         importlib.import_module(name)
-    assert not STARTS_THREADS & sys.modules.keys()
+    assert not STARTS_THREADS[kind] & sys.modules.keys()
+    empty = folder / "empty.db"
+    if kind == "mlflow":
+        making = os.fork()  # so that this process never opens a database
+        if not making:
+            importlib.import_module("judgec.tracking.client").new_database(empty)
+            os._exit(0)
+        assert os.waitpid(making, 0)[1] == 0
     gc.collect()
     gc.freeze()
-    for line in sys.stdin:
-        asked = json.loads(line)
-        child = os.fork()
-        if not child:
-            return _become(asked)
-        print(json.dumps(_ended(child, asked["timeout"])), flush=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / kind))
+        listener.listen()
+        ready = select.poll()
+        ready.register(listener, select.POLLIN)
+        while _alive(owner):
+            if ready.poll(LOOK):
+                connection, _ = listener.accept()
+                with connection:
+                    if not os.fork():
+                        listener.close()
+                        return _become(_watched(connection), empty)
+            with suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
     sys.exit(0)
 
 
-def _ended(child: int, timeout: float) -> dict[str, int]:
-    late = threading.Timer(timeout, os.kill, (child, signal.SIGKILL))
-    late.start()
-    _, status = os.waitpid(child, 0)
-    late.cancel()
-    late.join()  # so that the next copy is made of one thread
-    code = os.waitstatus_to_exitcode(status)
-    return {} if code == -signal.SIGKILL else {"code": code}
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
-def _become(asked: Mapping[str, object]) -> list[str]:
-    os.chdir(str(asked["folder"]))
+def _watched(connection: socket.socket) -> dict[str, Any]:
+    """Fork the copy, which returns what it is to be; tell the client its number and how it ended.
+
+    The copy is killed where the client is.
+    """
+    said, streams, _, _ = socket.recv_fds(connection, 8, 3)
+    asked = b""
+    while len(asked) < int(said):
+        asked += connection.recv(int(said) - len(asked))
+    copy = os.fork()
+    if not copy:
+        connection.close()
+        return {**json.loads(asked), "streams": streams}
+    for stream in streams:
+        os.close(stream)
+    connection.sendall(f"{copy}\n".encode())
+    ended, both = os.pidfd_open(copy), select.poll()
+    both.register(ended, select.POLLIN)
+    both.register(connection, select.POLLIN)
+    if ended not in dict(both.poll()):
+        os.kill(copy, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+    with suppress(OSError):  # nobody waits for it any more
+        connection.sendall(f"{code}\n".encode())
+    os._exit(0)
+
+
+def _become(asked: dict[str, Any], empty: Path) -> list[str]:
+    os.chdir(asked["folder"])
+    os.umask(asked["umask"])
     os.environ.clear()
-    os.environ.update(asked["environment"])  # type: ignore[call-overload]  # as the client wrote it
-    for number, name in enumerate((os.devnull, asked["out"], asked["error"])):
-        opened = os.open(str(name), os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT, 0o600)
-        os.dup2(opened, number)
-        os.close(opened)
+    os.environ.update(asked["environment"])
+    sys.path[1:1] = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one and one not in sys.path]
+    for number, stream in enumerate(asked["streams"]):
+        os.dup2(stream, number)
+        os.close(stream)
     sys.stdin = os.fdopen(0, closefd=False, encoding="utf-8")
     sys.stdout = os.fdopen(1, "w", closefd=False, encoding="utf-8")
     sys.stderr = os.fdopen(2, "w", 1, closefd=False, encoding="utf-8", errors="backslashreplace")
-    return [str(argument) for argument in asked["command"]]  # type: ignore[attr-defined]  # a list
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    background.PYTHON = asked["program"]
+    if client := sys.modules.get("judgec.tracking.client"):
+        vars(client)["new_database"] = lambda draft: shutil.copyfile(empty, draft)
+    arguments: list[str] = asked["arguments"]
+    return arguments
 
-
-WARM = Warm()
 
 if __name__ == "__main__":
-    sys.argv = serve()
-    sys.path[0] = str(ROOT)
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the tests
+    first, *others = serve(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    if first == "-m":
+        sys.argv = others
+        runpy.run_module(others[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv, sys.path[0] = [first, *others], str(ROOT)
+        runpy.run_path(first, run_name="__main__")

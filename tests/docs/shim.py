@@ -2,6 +2,8 @@
 
 ``judgec`` is this checkout's; with FAKE_OPENAI set, commands that ask a model are sent there. A command that serves a
 page is stopped once the page is up. ``make TARGET`` says what it would do, so that the target exists.
+The first command of each name in a document is a Python that has imported nothing; WARM_PYTHON runs the others
+(``tests/cli/warm.py``), and a file in STARTED says that the first one was.
 """
 
 import os
@@ -27,6 +29,10 @@ def main() -> int:
         arguments += ["--api-base", server]
     command = [sys.executable, str(ROOT / "cli.py"), *arguments]
     if arguments[0] != "ui" and "--review" not in arguments:
+        started = Path(os.environ["STARTED"], arguments[0])
+        if started.exists():
+            command[0] = os.environ["WARM_PYTHON"]
+        started.touch()
         return subprocess.run(command, check=False).returncode
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from judgec.lm.embedded.prompt import unquote
+from judgec.tracking import background
 from tests.docs.blocks import ROOT, Block, blocks, commands, documents, marks
 from tests.service.fake_batches import FakeBatches
 from tests.service.fake_openai import FakeOpenAI
@@ -76,6 +77,9 @@ def prepared(folder: Path) -> dict[str, str]:
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), *filter(None, [kept.get("PYTHONPATH")])])
     if not any(plugin.name == "judgec" for plugin in entry_points(group="pytest11")):
         kept["PYTEST_ADDOPTS"] = "-p judgec.pytest_plugin"  # where judgec is installed pytest finds it by itself
+    started = tools / "started"
+    started.mkdir()
+    kept |= {"STARTED": str(started), "WARM_PYTHON": background.PYTHON}
     return {**kept, "PATH": f"{tools}{os.pathsep}{kept['PATH']}", "REAL_PATH": kept["PATH"], "PYTHONPATH": paths}
 
 

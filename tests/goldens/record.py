@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from judgec.tracking import background
+
 ROOT = Path(__file__).parents[2]
 SENSORS = ROOT / "trainsets" / "sensors"
 NUMBERED = re.compile(r"q?\d{2,}|[0-9a-f]{12,}")  # names that the data make, not the program
@@ -25,7 +27,7 @@ Json = Any  # what json.loads gives
 
 def run(folder: Path, *arguments: str, name: str = "") -> dict[str, Json]:
     """One command: its exit code, and the shape of what it prints with ``--json``."""
-    typed = [sys.executable, "-m", "judgec", *arguments]
+    typed = [background.PYTHON, str(ROOT / "cli.py"), *arguments]
     done = subprocess.run(typed, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     found: dict[str, Json] = {"command": name or arguments[0], "exit": done.returncode}
     if "--json" in arguments and done.stdout.strip():

@@ -63,7 +63,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)  # LiteLLM asks for one, and would make one that nobody closes
     with Server() as made:
-        thread = threading.Thread(target=made.serve_forever, daemon=True)
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield made
         made.shutdown()

@@ -19,6 +19,13 @@ from judgec.tracking.store import tracking_store
 from tests.tracking.examples import PNG, STARTED, compile_run
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _python_starts_as_for_a_user() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("judgec.tracking.background.PYTHON", sys.executable)
+        yield
+
+
 @dataclass(frozen=True)
 class Store:
     home: Path

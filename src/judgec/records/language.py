@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from judgec.records.label import Item
 
@@ -16,6 +17,7 @@ SEVERAL = "several languages"
 
 _WORD = re.compile(r"[^\W\d_]+")
 _READ = 1_000  # characters of a text that are looked at
+_COUNTED = 4_096  # texts whose words are remembered: a few megabytes, and more than those of _MOST items
 _MOST = 400  # items of a set, from its beginning to its end: files may be sorted by language
 _LEAST_SET, _LEAST_ITEM = 8, 3  # function words of a language before it is believed
 _LEAST_SHARE = 0.12  # of a text's words; a fifth to a half is usual
@@ -198,14 +200,10 @@ def language_of(texts: Iterable[str], among: Sequence[str] = (), *, least: int =
     """
     hits, words, letters = Counter[str](), 0, Counter[str]()
     for text in texts:
-        read = unicodedata.normalize("NFC", text[:_READ])
-        found = _WORD.findall(read.lower())
-        words += len(found)
-        for word in found:
-            hits.update(_TELLING.get(word, ()))
-        if not read.isascii():
-            letters.update({name: len(pattern.findall(read)) for name, pattern in _SCRIPTS})
-        letters["all"] += sum(map(len, found))
+        of_text = _counted(text[:_READ])
+        hits.update(of_text[0])
+        words += of_text[1]
+        letters.update(of_text[2])
     for name, _ in _SCRIPTS:
         han = letters["chinese"] if name == "japanese" else 0
         if letters[name] and letters[name] + han > _SCRIPT_SHARE * letters["all"] and (not among or name in among):
@@ -214,6 +212,19 @@ def language_of(texts: Iterable[str], among: Sequence[str] = (), *, least: int =
     english = hits[ENGLISH] if not among or ENGLISH in among else 0
     sure = hits[best] >= least and hits[best] >= _LEAST_SHARE * words
     return best if sure and (best == ENGLISH or hits[best] >= _LEAD * english) else None
+
+
+@lru_cache(maxsize=_COUNTED)
+def _counted(text: str) -> tuple[Counter[str], int, Counter[str]]:
+    """Function words of each language, words, and letters of each script; asked six times a compile."""
+    read = unicodedata.normalize("NFC", text)
+    found = _WORD.findall(read.lower())
+    hits, letters = Counter[str](), Counter[str](all=sum(map(len, found)))
+    for word in found:
+        hits.update(_TELLING.get(word, ()))
+    if not read.isascii():
+        letters.update({name: len(pattern.findall(read)) for name, pattern in _SCRIPTS})
+    return hits, len(found), letters
 
 
 def item_language(item: Item, languages: Sequence[str]) -> str:

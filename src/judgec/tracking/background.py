@@ -23,6 +23,7 @@ from judgec.errors import ArtifactError, JudgecError, ServiceError, UserError
 from judgec.tracking.runs import AnyRun, AuditRun, CompileRun, Logged, ProbeRun, TournamentRun, TrackedRun
 from judgec.tracking.store import TrackingStore
 
+PYTHON = sys.executable  # runs the processes that import MLflow
 QUIET = {
     "MLFLOW_DISABLE_TELEMETRY": "true",  # no calls home, and none to wait for offline
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
@@ -55,7 +56,7 @@ class Tracker:
         self._stderr = TemporaryFile()  # noqa: SIM115 -- close() closes it
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self._process = subprocess.Popen(  # noqa: S603 -- our own module, no shell
-            [sys.executable, "-m", __name__],
+            [PYTHON, "-m", __name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,

@@ -52,6 +52,11 @@ def unreachable(store: TrackingStore, error: Exception) -> ServiceError:
     )
 
 
+def new_database(draft: Path) -> None:
+    """Make a database with MLflow's tables, which runs all of its migrations."""
+    MlflowClient(tracking_uri=f"{SQLITE}{draft}").search_experiments(max_results=1)
+
+
 def _create_database(database: Path, *, own: bool) -> None:
     """Build the schema elsewhere and link it in whole: neither a kill nor a second process can halve it.
 
@@ -64,7 +69,7 @@ def _create_database(database: Path, *, own: bool) -> None:
     database.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as elsewhere, TemporaryDirectory(dir=database.parent, prefix=".new-") as near:
         draft, whole = Path(elsewhere, "draft.db"), Path(near, "whole.db")
-        MlflowClient(tracking_uri=f"{SQLITE}{draft}").search_experiments(max_results=1)
+        new_database(draft)
         with closing(sqlite3.connect(draft)) as source, closing(sqlite3.connect(whole)) as target:
             source.backup(target)  # MLflow keeps its connection open; a plain copy would miss the log
         if own and not database.parent.stat().st_mode & OTHERS:

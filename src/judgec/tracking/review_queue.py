@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from judgec.errors import InputError, JudgecError, ServiceError
+from judgec.tracking import background
 from judgec.tracking.background import ERRORS, QUIET
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.trace_pages import all_traces
@@ -171,7 +172,7 @@ def _traces(client: "MlflowClient", experiment: str) -> "list[Trace]":
 def _elsewhere(store: TrackingStore, request: Row, environ: Mapping[str, str]) -> Row:
     path = os.pathsep.join(entry for entry in sys.path if entry)
     done = subprocess.run(  # noqa: S603 -- our own module, no shell
-        [sys.executable, "-m", __name__],
+        [background.PYTHON, "-m", __name__],
         input=json.dumps({**request, "uri": store.uri, "artifacts": store.artifacts}),
         capture_output=True,
         env={**QUIET, **environ, "PYTHONPATH": path},

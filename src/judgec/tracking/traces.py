@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgec.errors import ArtifactError, InputError, JudgecError, ServiceError
+from judgec.tracking import background
 from judgec.tracking.background import ERRORS, QUIET
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.trace_pages import all_traces
@@ -159,7 +160,7 @@ def _asked(request: Mapping[str, object], store: TrackingStore, environ: Mapping
     path = os.pathsep.join(entry for entry in sys.path if entry)
     request = {**request, "uri": store.uri, "artifacts": store.artifacts}
     done = subprocess.run(  # noqa: S603 -- our own module, no shell
-        [sys.executable, "-m", __name__],
+        [background.PYTHON, "-m", __name__],
         input=json.dumps(request),
         capture_output=True,
         env={**QUIET, **environ, "PYTHONPATH": path},

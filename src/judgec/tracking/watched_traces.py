@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgec.errors import InputError, JudgecError, ServiceError
+from judgec.tracking import background
 from judgec.tracking.background import ERRORS, QUIET
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.trace_pages import all_traces
@@ -283,7 +284,7 @@ def _log(
 def _elsewhere(store: TrackingStore, request: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
     path = os.pathsep.join(entry for entry in sys.path if entry)
     done = subprocess.run(  # noqa: S603 -- our own module, no shell
-        [sys.executable, "-m", __name__],
+        [background.PYTHON, "-m", __name__],
         input=json.dumps({**request, "uri": store.uri, "artifacts": store.artifacts}),
         capture_output=True,
         env={**QUIET, **environ, "PYTHONPATH": path},

@@ -42,7 +42,7 @@ class _Store(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), _Store) as opened:
-        thread = threading.Thread(target=opened.serve_forever)
+        thread = threading.Thread(target=opened.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{opened.server_port}"
         opened.shutdown()

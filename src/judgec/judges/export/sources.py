@@ -111,7 +111,9 @@ def _needed() -> dict[str, _Module]:
             continue
         seen.add(place)
         name, wanted = place
-        module = modules.setdefault(name, _read(name))
+        if name not in modules:
+            modules[name] = _read(name)
+        module = modules[name]
         for statement in module.defined[wanted]:
             module.kept.add(statement.lineno)
             for used in _names(statement, place):
