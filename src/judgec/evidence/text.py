@@ -112,7 +112,7 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the name in the third-party class
 
 
-class _Table(dict[str, Value]):
+class _WordTable(dict[str, Value]):
     """What a function finds for a word: found on first sight, all of it forgotten when it grows too big.
 
     Args:
@@ -157,15 +157,15 @@ class Reader:
         self._elided = re.compile(known.elided) if known.elided else None
         self._plural_s = known.plural_s
         self._stemmer: _Stemmer | None = snowballstemmer.stemmer(language) if known.stems else None
-        self.folds = _Table(_fold if english else self._fold_other)
+        self.folds = _WordTable(_fold if english else self._fold_other)
         """A word as written -> its folded, normalized form."""
-        self.stems = _Table(self._stem)
+        self.stems = _WordTable(self._stem)
         """A folded word -> its stem; without a stemmer the word itself, without accents."""
-        self.named = _Table(self._name)
+        self.named = _WordTable(self._name)
         """A word as written -> its stem where a capital makes it a name; empty for any other."""
-        self.figures = _Table(is_number)
+        self.figures = _WordTable(is_number)
         """A stem -> whether it is a figure."""
-        self._normalized = _Table(self._normalize)
+        self._normalized = _WordTable(self._normalize)
         self.function_stems = self.stems_of(FUNCTION_WORDS if english else known.words)
         """Stems of the words that say nothing by themselves."""
 
