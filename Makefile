@@ -38,7 +38,7 @@ test-full: $(EXTRAS)
 	$(PYTEST) -n 2 --dist worksteal -m full -rs --timeout 1500
 
 soak: $(EXTRAS)
-	$(PYTEST) -n 2 -m soak -rs --timeout 3600
+	$(PYTEST) -n 2 -m soak -rs --timeout 14400
 	$(PYTEST) -n 2 --hypothesis-profile fresh $$(grep -rl --include='test_*.py' '^from hypothesis' tests)
 
 # For tests only: Ray, a bucket, Anthropic's SDK, what runs notebooks, a tiny language model with its server. Without a package index they are skipped.
