@@ -348,6 +348,7 @@ def test_unproven_judge_is_refused_and_stamped_when_asked_for(home: Path) -> Non
         assert said.startswith("MODIFIED: card.json of flags@1")
         assert said in allowed.stderr
         assert said in (home / "modified" / "report.html").read_text()
+        assert json.loads((home / "modified" / "report.json").read_text())["versions"] == [said]
         seal(path.parent)
         refused = run(home, "evaluate", *GIVEN, "flags", code=2)
         assert "it was not better. Compile a better one, or pass --unproven." in refused.stderr

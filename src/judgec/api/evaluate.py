@@ -120,6 +120,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         watch.stage("track", store.shown)
         logged = tracker.log_tournament(run_of(found, folder=out, started=started, ended=ended))
     report = found.to_json(logged.run_id)
+    report |= {"versions": said} if (said := seal.notes()) else {}
     write_folder(out, {}, {"report.json": json.dumps(report, ensure_ascii=False, indent=1) + "\n"})
     return Tournament(found, report, out, options.home)
 

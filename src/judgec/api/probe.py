@@ -246,6 +246,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
     gate = {"gate": list(broken), "gate_verdict": verdict}
     report = {**summary.to_json(), "out": str(options.out), **gate, "mlflow_run_id": logged.run_id}
     report |= {"jury": agreement} if agreement else {}
+    report |= {"versions": said} if (said := seal.notes()) else {}
     text = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     write_probe(options.out, {"report.json": f"{text}\n"})
     return ProbeReport(options, summary, tuple(probed), report, verdict, broken)

@@ -99,6 +99,16 @@ def test_run_pays_half_the_list_price_and_less_for_cached_tokens(tmp_path: Path,
     assert (spent.calls, spent.usd) == (1, reply.usd)
 
 
+def test_lines_of_a_file_hold_no_other_line_ends(tmp_path: Path) -> None:
+    message = {"role": "user", "content": "one\x85two\u2028three\u2029four"}
+    with FakeBatches() as server, opened(server, tmp_path, OPENAI) as session:
+        (reply,) = session.ask([Request(0, (*requests(1)[0].messages, message))])
+        uploaded = server.files["file-1"]
+    assert reply.text
+    (line,) = uploaded.decode().splitlines()  # which splits at those, too
+    assert json.loads(line)["body"]["messages"][-1]["content"] == message["content"]
+
+
 @BOTH
 def test_run_with_equal_requests_asks_once(tmp_path: Path, model: str) -> None:
     (one,) = requests(1)

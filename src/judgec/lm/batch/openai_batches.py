@@ -35,6 +35,7 @@ from judgec.lm.redirects import on_host
 from judgec.lm.spec import LMSpec
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+LINE_ENDS = "\x85\u2028\u2029"  # JSON may have them inside a string as they are
 LIMITS = BatchLimits(requests=50_000, size=190_000_000)  # OpenAI's are 50,000 and 200 MB
 AROUND = 256  # bytes of a line beside the request
 WITHOUT_RESULTS = {"failed"}
@@ -71,8 +72,11 @@ class OpenAIBatches:
         self._talk = Talk(spec, (*broken, transport_error(openai.DefaultHttpxClient)), openai.APIStatusError, patience)
 
     def encode(self, plain: Plain) -> bytes:
-        """The body of a chat completion."""
-        return self._wire.encode(plain)[2]
+        """The body of a chat completion, with no line end of Unicode's in it that may cut its line for who reads it."""
+        body: bytes = self._wire.encode(plain)[2]
+        for end in LINE_ENDS:
+            body = body.replace(end.encode(), b"\\u%04x" % ord(end))
+        return body
 
     def size(self, body: bytes) -> int:
         """Of its line in the file."""
