@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,39 @@ def test_a_watch_that_is_stopped_says_so_and_goes_on_without_judging_twice(
     assert (report["new_traces"], report["new_sampled"], report["sampled"]) == (0, 0, len(wanted))
     found = json.loads(script(COUNT, database).rpartition("found ")[2])
     assert {trace: said for trace, said, _ in found if said} == dict.fromkeys(wanted, 1)
+
+
+def test_process_that_logs_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    """Killed while it logs, a watch leaves nobody behind who would log what the next one logs."""
+    database = f"sqlite:///{tmp_path / 'traced.db'}"
+    ids = log_runs(database, "weather", runs(60, seed=7))
+    one = {
+        "name": "runs",
+        "value": 1,
+        "error": None,
+        "rationale": "",
+        "kind": "CODE",
+        "source": "runs@1",
+        "metadata": {},
+    }
+    feedback = [{**one, "trace_id": trace} for trace in ids] * 20  # more than can be logged before anybody looks
+    request = {"do": "log", "feedback": feedback, "tags": {}, "uri": database, "artifacts": ""}
+
+    def logged() -> int:
+        with closing(sqlite3.connect(tmp_path / "traced.db")) as connection:
+            return int(connection.execute("SELECT count(*) FROM assessments").fetchone()[0])
+
+    command = [sys.executable, "-m", "judgec.tracking.watched_traces"]
+    environment, turn = {**os.environ, **ENVIRONMENT}, threading.Event()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, stderr=subprocess.DEVNULL) as process:
+        assert process.stdin is not None
+        process.stdin.write(f"{json.dumps(request)}\n".encode())
+        process.stdin.flush()
+        while not logged():
+            assert process.poll() is None
+            turn.wait(0.01)
+    assert process.returncode == 1
+    assert 0 < logged() < len(feedback)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from threading import Thread
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from judgec.errors import InputError, JudgecError, ServiceError
 from judgec.tracking import background
@@ -282,34 +284,56 @@ def _log(
 
 
 def _elsewhere(store: TrackingStore, request: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    done = subprocess.run(  # noqa: S603 -- our own module, no shell
-        [background.PYTHON, "-m", __name__],
-        input=json.dumps({**request, "uri": store.uri, "artifacts": store.artifacts}),
-        capture_output=True,
-        env={**QUIET, **environ, "PYTHONPATH": path},
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    if done.returncode:
-        said = done.stderr[-TAIL:].strip()
-        raise ServiceError(f"{store.shown}: the process that reads traces ended. Run judgec doctor.\n{said}")
-    reply: dict[str, Any] = json.loads(done.stdout)  # as ``main`` writes it
-    if "faults" in reply:
-        raise InputError(reply["faults"])
-    if "error" in reply:
-        raise ERRORS[reply["kind"]](reply["error"])
-    return reply
+    """The reply of a process that imports MLflow, and ends where this one does: see ``_end_with_the_parent``."""
+    path, written = os.pathsep.join(entry for entry in sys.path if entry), ""
+    asked = json.dumps({**request, "uri": store.uri, "artifacts": store.artifacts})
+    with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        with (
+            contextlib.suppress(BrokenPipeError),  # it ended before it had read everything
+            subprocess.Popen(  # noqa: S603 -- our own module, no shell
+                [background.PYTHON, "-m", __name__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                env={**QUIET, **environ, "PYTHONPATH": path},
+                text=True,
+                encoding="utf-8",
+            ) as process,
+        ):
+            ask, reply = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)  # both are pipes
+            ask.write(f"{asked}\n")
+            ask.flush()
+            written = reply.read()
+        if process.returncode or not written:
+            said.seek(0)
+            last = said.read()[-TAIL:].strip()
+            raise ServiceError(f"{store.shown}: the process that reads traces ended. Run judgec doctor.\n{last}")
+    found: dict[str, Any] = json.loads(written)  # as ``main`` writes it
+    if "faults" in found:
+        raise InputError(found["faults"])
+    if "error" in found:
+        raise ERRORS[found["kind"]](found["error"])
+    return found
+
+
+def _end_with_the_parent() -> None:
+    """End this process when the one that asked is gone, which its end of stdin says.
+
+    Whoever goes on after a kill asks what is logged already: a process that still logs would log it a second time.
+    """
+    while os.read(0, 1024):
+        pass
+    os._exit(1)
 
 
 def main() -> None:
-    """Answer one request on stdin with one JSON object on stdout; whatever else prints goes to stderr."""
+    """Answer the request in stdin's first line with one JSON object on stdout; whatever else prints goes to stderr."""
     from mlflow.exceptions import MlflowException
 
     from judgec.tracking.client import open_store
 
-    request = json.loads(sys.stdin.read())
+    request = json.loads(sys.stdin.readline())
+    Thread(target=_end_with_the_parent, daemon=True).start()
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     store = TrackingStore(uri=request["uri"], artifacts=request["artifacts"])
