@@ -304,6 +304,7 @@ def _elsewhere(store: TrackingStore, request: Mapping[str, object], environ: Map
             ask.write(f"{asked}\n")
             ask.flush()
             written = reply.read()
+            process.wait()  # before stdin ends
         if process.returncode or not written:
             said.seek(0)
             last = said.read()[-TAIL:].strip()
