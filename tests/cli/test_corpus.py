@@ -86,8 +86,10 @@ def test_index_again_reads_nothing_and_names_what_it_skipped(here: Path, capsys:
     assert "Next: judgec answer --index index" in shown.err
 
 
-def test_answers_cite_passages_and_carry_what_they_took(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answered()
+def test_answers_cite_passages_and_carry_what_they_took(
+    here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answered(home=tmp_path)  # answers that another test has asked for are journaled in the folder, and took no time
     report = json.loads(capsys.readouterr().out)
     assert list(report["agents"]) == AGENTS.split(",")
     rows = rows_of(here / "a.jsonl")

@@ -1,5 +1,6 @@
 """A compiled judge's prompt on another model: found by its text, not worse by a margin, with both costs."""
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,18 @@ CHEAP = {"mini/odd": 0.001, "mini/off": 0.001}
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def first_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Holds ``grader``, compiled from the verdicts of ``gpt/odd``, whose prompt is known."""
     home = tmp_path_factory.mktemp("home")
     found = compiled(home, "gpt/odd", start=None)
     assert found["prompt"] == "gpt/odd"
     return home
+
+
+@pytest.fixture
+def home(first_home: Path, tmp_path: Path) -> Path:
+    """The same for each test, whatever others compile."""
+    return Path(shutil.copytree(first_home, tmp_path / "home"))
 
 
 def said() -> Rows:
