@@ -102,7 +102,7 @@ def test_answers_cite_passages_and_carry_what_they_took(
     assert first["input_tokens"] > 0
     assert first["usd"] == 0
     assert len(rows[-1]["searched"]) == 4
-    answered()
+    answered(home=tmp_path)
     again = json.loads(capsys.readouterr().out)
     assert again["agents"]["rag-bm25"]["median_seconds"] is None  # every reply came from the journal
     assert [row["answer"] for row in rows_of(here / "a.jsonl")] == [row["answer"] for row in rows]
