@@ -89,17 +89,17 @@ def test_random_reply_means_the_same_wherever_it_is_cut() -> None:
 @pytest.mark.full
 def test_two_thousand_random_replies_over_a_socket_are_what_aiohttp_reads() -> None:
     draw = random.Random(2)
-    pieces = [cut(random_reply(draw), draw) for _ in range(2000)]
-    asyncio.run(compare(pieces))
+    assert not asyncio.run(read_otherwise([cut(random_reply(draw), draw) for _ in range(2000)]))
 
 
 def test_random_replies_over_a_socket_are_what_aiohttp_reads() -> None:
     draw = random.Random(3)
-    asyncio.run(compare([cut(random_reply(draw), draw) for _ in range(100)]))
+    assert not asyncio.run(read_otherwise([cut(random_reply(draw), draw) for _ in range(100)]))
 
 
-async def compare(replies: list[list[bytes]]) -> None:
-    """Each reply is sent twice, in these pieces; who asks first is ours."""
+async def read_otherwise(replies: list[list[bytes]]) -> list[bytes]:
+    """The replies that ours, aiohttp and the parser alone do not read alike; each is sent twice, in these pieces."""
+    found: list[bytes] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -123,6 +123,7 @@ async def compare(replies: list[list[bytes]]) -> None:
                     key, text = name.decode("latin-1").lower(), value.strip().decode("latin-1")
                     headers[key] = f"{headers[key]}, {text}" if key in headers else text
                 theirs = HttpReply(reply.status, headers, await reply.read())
-            assert said == theirs, b"".join(pieces)
-            assert said == read(pieces)
+            if not said == theirs == read(pieces):
+                found.append(b"".join(pieces))
         await ours.aclose()
+    return found

@@ -35,7 +35,7 @@ from judgec.lm.redirects import on_host
 from judgec.lm.spec import LMSpec
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
-LINE_ENDS = "\x85\u2028\u2029"  # JSON may have them inside a string as they are
+UNICODE_LINE_ENDS = "\x85\u2028\u2029"  # JSON may have them inside a string as they are
 LIMITS = BatchLimits(requests=50_000, size=190_000_000)  # OpenAI's are 50,000 and 200 MB
 AROUND = 256  # bytes of a line beside the request
 WITHOUT_RESULTS = {"failed"}
@@ -74,7 +74,7 @@ class OpenAIBatches:
     def encode(self, plain: Plain) -> bytes:
         """The body of a chat completion, with no line end of Unicode's in it that may cut its line for who reads it."""
         body: bytes = self._wire.encode(plain)[2]
-        for end in LINE_ENDS:
+        for end in UNICODE_LINE_ENDS:
             body = body.replace(end.encode(), b"\\u%04x" % ord(end))
         return body
 

@@ -125,7 +125,7 @@ class JournaledReply(NamedTuple):
 
 
 _COLUMNS = ", ".join(JournaledReply._fields)
-_INSERT = f"INSERT INTO replies (digest, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608 - constants only
+_INSERT = f"INSERT INTO replies (digest, {_COLUMNS}) VALUES (?{', ?' * len(JournaledReply._fields)})"  # noqa: S608 - constants only
 _FREE = "DELETE FROM leases WHERE digest = ?"
 _NEWEST = f"SELECT {_COLUMNS} FROM replies WHERE digest = ? ORDER BY seq DESC LIMIT 1"  # noqa: S608 - constants only
 

@@ -19,9 +19,7 @@ from judgec.errors import ServiceError, UserError
 REMOTE = ("s3", "gs")
 SUFFIXES = (".parquet", ".jsonl", ".ndjson")
 CHUNK = 1 << 22  # bytes copied at a time
-GCS_PATIENCE = (
-    30  # seconds of retries, before which the provider's client would not say even that there are no credentials
-)
+GCS_PATIENCE = 30  # seconds of retries: Google's client retries without credentials, too, else for a quarter of an hour
 _URL = re.compile(rf"^({'|'.join(REMOTE)}):/+")
 _WILD = re.compile(r"[*?\[]")
 
