@@ -5,20 +5,15 @@ are human feedback. Labeling sessions and the Review App are Databricks' alone. 
 imports MLflow.
 """
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from judgec.errors import InputError, JudgecError, ServiceError
-from judgec.tracking import background
-from judgec.tracking.background import ERRORS, QUIET
+from judgec.errors import InputError
+from judgec.tracking.apart import Asked, answer_apart, ask_apart
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.trace_pages import all_traces
-from judgec.tracking.traces import TAIL, feedback_of
+from judgec.tracking.traces import feedback_of
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -29,6 +24,7 @@ UNANSWERED = "Answer the questions of the queue with judgec ui, experiment -> Re
 AT_ONCE = 100  # items added to a queue a request
 MOST_OPTIONS, MOST_INSTRUCTION, MOST_USERS = 10, 1000, 10  # mlflow.genai.label_schemas and review_queues, validation
 Row = dict[str, object]
+SERVES = "serves review queues"  # what the process does that imports MLflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +83,7 @@ def send_queue(store: TrackingStore, queue: Queue, environ: Mapping[str, str]) -
     Raises:
         ServiceError: When the store does not work, or refuses.
     """
-    return int(str(_elsewhere(store, {"do": "send", "queue": asdict(queue)}, environ)["sent"]))
+    return int(str(ask_apart(__name__, {"do": "send", "queue": asdict(queue)}, store, environ, SERVES)["sent"]))
 
 
 def fetch_answers(
@@ -100,7 +96,7 @@ def fetch_answers(
         ServiceError: When the store does not work.
     """
     request: Row = {"do": "fetch", "experiment": experiment, "questions": list(questions)}
-    rows = _elsewhere(store, request, environ)["answers"]
+    rows = ask_apart(__name__, request, store, environ, SERVES)["answers"]
     assert isinstance(rows, list)
     return [ReviewAnswer(**row) for row in rows]
 
@@ -169,61 +165,14 @@ def _traces(client: "MlflowClient", experiment: str) -> "list[Trace]":
     return [trace for trace in all_traces(client, experiment) if ITEM_TAG in trace.info.tags]
 
 
-def _elsewhere(store: TrackingStore, request: Row, environ: Mapping[str, str]) -> Row:
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    done = subprocess.run(  # noqa: S603 -- our own module, no shell
-        [background.PYTHON, "-m", __name__],
-        input=json.dumps({**request, "uri": store.uri, "artifacts": store.artifacts}),
-        capture_output=True,
-        env={**QUIET, **environ, "PYTHONPATH": path},
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    if done.returncode:
-        said = done.stderr[-TAIL:].strip()
-        raise ServiceError(f"{store.shown}: the process for review queues ended. Run judgec doctor.\n{said}")
-    reply: Row = json.loads(done.stdout)
-    if "faults" in reply:
-        faults = reply["faults"]
-        assert isinstance(faults, list)
-        raise InputError(faults)
-    if "error" in reply:
-        raise ERRORS[str(reply["kind"])](str(reply["error"]))
-    return reply
-
-
-def main() -> None:
-    """Answer one request on stdin with one JSON object on stdout; whatever else prints goes to stderr."""
-    from mlflow.exceptions import MlflowException
-
-    request = json.loads(sys.stdin.read())
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    store = TrackingStore(uri=request["uri"], artifacts=request["artifacts"])
-    try:
-        if request["do"] == "send":
-            raw = request["queue"]
-            questions = tuple(
-                ReviewQuestion(q["name"], tuple(q["options"]), q["instruction"]) for q in raw["questions"]
-            )
-            queue = Queue(
-                raw["experiment"], raw["name"], raw["items"], questions, tuple(raw["users"]), tuple(raw["graded"])
-            )
-            reply: Row = {"sent": send(store, queue)}
-        else:
-            reply = {"answers": [asdict(one) for one in fetch(store, request["experiment"], request["questions"])]}
-    except InputError as error:
-        reply = {"faults": error.faults}
-    except MlflowException as error:
-        reply = {"error": f"{store.shown}: MLflow refused ({error.message}).", "kind": ServiceError.__name__}
-    except JudgecError as error:
-        kind = type(error).__name__
-        reply = {"error": str(error), "kind": kind if kind in ERRORS else ServiceError.__name__}
-    with replies:
-        json.dump(reply, replies, default=str)
-    os._exit(0)  # MLflow's own farewell takes a second
+def _answer(store: TrackingStore, request: Asked) -> Mapping[str, object]:
+    if request["do"] != "send":
+        return {"answers": [asdict(one) for one in fetch(store, request["experiment"], request["questions"])]}
+    raw = request["queue"]
+    questions = tuple(ReviewQuestion(q["name"], tuple(q["options"]), q["instruction"]) for q in raw["questions"])
+    graded, users = tuple(raw["graded"]), tuple(raw["users"])
+    return {"sent": send(store, Queue(raw["experiment"], raw["name"], raw["items"], questions, users, graded))}
 
 
 if __name__ == "__main__":
-    main()
+    answer_apart(_answer)

@@ -5,17 +5,13 @@ As in ``background``, a command that only reads them does so through a process o
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from judgec.errors import ArtifactError, InputError, JudgecError, ServiceError
-from judgec.tracking import background
-from judgec.tracking.background import ERRORS, QUIET
+from judgec.errors import InputError
+from judgec.tracking.apart import Asked, answer_apart, ask_apart
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.trace_pages import all_traces
 
@@ -26,7 +22,7 @@ Row = dict[str, object]
 MLFLOW_PREFIX = "mlflow:"
 HUMAN = "HUMAN"
 SESSION = "mlflow.trace.session"
-TAIL = 2000  # bytes of the reader's stderr shown when it dies
+READS = "reads traces"  # what the process does that imports MLflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +128,7 @@ def read_feedback(store: TrackingStore, experiment: str, assessment: str, enviro
         ServiceError: When the store does not work.
         ArtifactError: When the database belongs to another MLflow version.
     """
-    reply = _asked({"experiment": experiment, "assessment": assessment}, store, environ)
+    reply = ask_apart(__name__, {"experiment": experiment, "assessment": assessment}, store, environ, READS)
     return Feedback(tuple(reply["rows"]), tuple(reply["notes"]))
 
 
@@ -152,33 +148,7 @@ def save_traces(store: TrackingStore, experiment: str, file: Path, environ: Mapp
         ServiceError: When the store does not work.
         ArtifactError: When the database belongs to another MLflow version.
     """
-    _asked({"experiment": experiment, "file": str(file)}, store, environ)
-
-
-def _asked(request: Mapping[str, object], store: TrackingStore, environ: Mapping[str, str]) -> dict[str, Any]:
-    """What the process that imports MLflow says."""
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    request = {**request, "uri": store.uri, "artifacts": store.artifacts}
-    done = subprocess.run(  # noqa: S603 -- our own module, no shell
-        [background.PYTHON, "-m", __name__],
-        input=json.dumps(request),
-        capture_output=True,
-        env={**QUIET, **environ, "PYTHONPATH": path},
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    if done.returncode:
-        raise ServiceError(
-            f"{store.shown}: the process that reads traces ended (exit {done.returncode}). "
-            f"Run judgec doctor.\n{done.stderr[-TAIL:].strip()}"
-        )
-    reply: dict[str, Any] = json.loads(done.stdout)  # as ``main`` writes it
-    if "faults" in reply:
-        raise InputError(reply["faults"])
-    if "error" in reply:
-        raise ERRORS[reply["kind"]](reply["error"])
-    return reply
+    ask_apart(__name__, {"experiment": experiment, "file": str(file)}, store, environ, READS)
 
 
 def fetch(store: TrackingStore, experiment: str, assessment: str) -> Feedback:
@@ -263,28 +233,12 @@ def _is_human_feedback(found: "Assessment") -> bool:
     return found.feedback is not None and found.source.source_type == HUMAN and found.valid is not False
 
 
-def main() -> None:
-    """Answer one request on stdin with one JSON object on stdout; whatever else prints goes to stderr."""
-    request = json.loads(sys.stdin.read())
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    store = TrackingStore(uri=request["uri"], artifacts=request["artifacts"])
-    try:
-        if "file" in request:
-            reply: dict[str, object] = {"traces": fetch_spans(store, request["experiment"], Path(request["file"]))}
-        else:
-            found = fetch(store, request["experiment"], request["assessment"])
-            reply = {"rows": found.rows, "notes": found.notes}
-    except InputError as error:
-        reply = {"faults": error.faults}
-    except (ArtifactError, ServiceError) as error:
-        reply = {"error": str(error), "kind": type(error).__name__}
-    except JudgecError as error:  # pragma: no cover -- a new kind must be named in ERRORS
-        reply = {"error": str(error), "kind": ServiceError.__name__}
-    with replies:
-        json.dump(reply, replies, default=str)
-    os._exit(0)  # MLflow's own farewell takes a second
+def _answer(store: TrackingStore, request: Asked) -> Mapping[str, object]:
+    if "file" in request:
+        return {"traces": fetch_spans(store, request["experiment"], Path(request["file"]))}
+    found = fetch(store, request["experiment"], request["assessment"])
+    return {"rows": found.rows, "notes": found.notes}
 
 
 if __name__ == "__main__":
-    main()
+    answer_apart(_answer)

@@ -6,23 +6,17 @@ As in ``traces``, a process of its own imports MLflow.
 import contextlib
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
-from threading import Thread
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from judgec.errors import InputError, JudgecError, ServiceError
-from judgec.tracking import background
-from judgec.tracking.background import ERRORS, QUIET
+from judgec.errors import InputError
+from judgec.tracking.apart import Asked, answer_apart, ask_apart
 from judgec.tracking.store import TrackingStore
 from judgec.tracking.trace_pages import all_traces
-from judgec.tracking.traces import HUMAN, MLFLOW_PREFIX, SESSION, TAIL, span_export
+from judgec.tracking.traces import HUMAN, MLFLOW_PREFIX, READS, SESSION, span_export
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -131,7 +125,7 @@ def look_at_traces(store: TrackingStore, look: TraceLook, environ: Mapping[str, 
         ServiceError: When the store does not work.
         ArtifactError: When the database belongs to another MLflow version.
     """
-    reply = _elsewhere(store, {"do": "look", "look": asdict(look)}, environ)
+    reply = ask_apart(__name__, {"do": "look", "look": asdict(look)}, store, environ, READS)
     return TracesSeen(
         ids=dict(reply["ids"]),
         next_ms=int(reply["next_ms"]),
@@ -159,7 +153,8 @@ def log_judged(
         ServiceError: When the store does not work; what was written stays.
     """
     if feedback or tags:
-        _elsewhere(store, {"do": "log", "feedback": list(feedback), "tags": dict(tags)}, environ)
+        asked = {"do": "log", "feedback": list(feedback), "tags": dict(tags)}
+        ask_apart(__name__, asked, store, environ, "logs verdicts")
 
 
 def _look(client: "MlflowClient", store: TrackingStore, look: TraceLook) -> dict[str, object]:
@@ -283,80 +278,16 @@ def _log(
     return {"logged": len(feedback)}
 
 
-def _elsewhere(store: TrackingStore, request: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
-    """The reply of a process that imports MLflow, and ends where this one does: see ``_end_with_the_parent``."""
-    path, written = os.pathsep.join(entry for entry in sys.path if entry), ""
-    asked = json.dumps({**request, "uri": store.uri, "artifacts": store.artifacts})
-    with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        with (
-            contextlib.suppress(BrokenPipeError),  # it ended before it had read everything
-            subprocess.Popen(  # noqa: S603 -- our own module, no shell
-                [background.PYTHON, "-m", __name__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=said,
-                env={**QUIET, **environ, "PYTHONPATH": path},
-                text=True,
-                encoding="utf-8",
-            ) as process,
-        ):
-            ask, reply = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)  # both are pipes
-            ask.write(f"{asked}\n")
-            ask.flush()
-            written = reply.read()
-            process.wait()  # before stdin ends
-        if process.returncode or not written:
-            said.seek(0)
-            last = said.read()[-TAIL:].strip()
-            raise ServiceError(f"{store.shown}: the process that reads traces ended. Run judgec doctor.\n{last}")
-    found: dict[str, Any] = json.loads(written)  # as ``main`` writes it
-    if "faults" in found:
-        raise InputError(found["faults"])
-    if "error" in found:
-        raise ERRORS[found["kind"]](found["error"])
-    return found
-
-
-def _end_with_the_parent() -> None:
-    """End this process when the one that asked is gone, which its end of stdin says.
-
-    Whoever goes on after a kill asks what is logged already: a process that still logs would log it a second time.
-    """
-    while os.read(0, 1024):
-        pass
-    os._exit(1)
-
-
-def main() -> None:
-    """Answer the request in stdin's first line with one JSON object on stdout; whatever else prints goes to stderr."""
-    from mlflow.exceptions import MlflowException
-
+def _answer(store: TrackingStore, request: Asked) -> Mapping[str, object]:
     from judgec.tracking.client import open_store
 
-    request = json.loads(sys.stdin.readline())
-    Thread(target=_end_with_the_parent, daemon=True).start()
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    store = TrackingStore(uri=request["uri"], artifacts=request["artifacts"])
-    try:
-        client = open_store(store)
-        if request["do"] == "look":
-            raw = request["look"]
-            lists = {name: tuple(raw[name]) for name in ("known", "unmarked", "judged")}
-            reply = _look(client, store, TraceLook(**{**raw, **lists}))
-        else:
-            reply = _log(client, store, request["feedback"], request["tags"])
-    except InputError as error:
-        reply = {"faults": error.faults}
-    except MlflowException as error:
-        reply = {"error": f"{store.shown}: MLflow refused ({error.message}).", "kind": ServiceError.__name__}
-    except JudgecError as error:
-        kind = type(error).__name__
-        reply = {"error": str(error), "kind": kind if kind in ERRORS else ServiceError.__name__}
-    with replies:
-        json.dump(reply, replies, default=str)
-    os._exit(0)  # MLflow's own farewell takes a second
+    client = open_store(store)
+    if request["do"] == "log":
+        return _log(client, store, request["feedback"], request["tags"])
+    raw = request["look"]
+    lists = {name: tuple(raw[name]) for name in ("known", "unmarked", "judged")}
+    return _look(client, store, TraceLook(**{**raw, **lists}))
 
 
 if __name__ == "__main__":
-    main()
+    answer_apart(_answer)
