@@ -32,7 +32,7 @@ demo-probe: $(STAMP)
 	@$(BIN)/python -m judgec.cli.probe.demo
 
 test: $(STAMP)
-	$(PYTEST) -n 2 --dist worksteal
+	$(PYTEST) -n 2 --dist worksteal --ignore tests/saved
 
 test-full: $(EXTRAS)
 	$(PYTEST) -n 2 --dist worksteal -m full -rs --timeout 1500
@@ -52,6 +52,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(PYTEST) -q -n 2 tests/saved
 
 format: $(STAMP)
 	$(BIN)/ruff format .
