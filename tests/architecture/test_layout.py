@@ -41,6 +41,7 @@ DOORS = {
     "openai": ("lm/batch/openai_batches.py",),
     "anthropic": ("lm/batch/anthropic_batches.py",),
     "lancedb": ("retrieval/",),
+    "xlsxwriter": ("store/review/xlsx.py",),
     "ir_measures": ("tournament/",),
     "sklearn": ("compiler/calibrate.py", "retrieval/embed.py"),
     "pandas": ("api/", "store/", "tracking/"),

@@ -16,7 +16,7 @@ NOT_HTML = {  # a closing tag in a string, and why it may stand there
     "probes/report/junit.py": "XML, every text through report/xml.py",
     "report/gates.py": "XML, every text through report/xml.py",
     "review/page.py": "puts its own page.html, page.css and page.js together",
-    "store/review/xlsx.py": "XML of a spreadsheet",
+    "store/review/xlsx.py": "names the tag that XlsxWriter would take a text for",
 }
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from judgec.api.estimate import estimate_judged
@@ -119,6 +120,23 @@ def test_all_formats_say_the_same(home: Path, tmp_path: Path) -> None:
             assert str(row["accept"]).lower() == str(plain["accept"]).lower()
             assert str(row["learned"]).lower() == str(plain["learned"]).lower()
             assert json.loads(str(row["probabilities"])) == plain["probabilities"]
+
+
+@pytest.mark.parametrize("engine", ["openpyxl", "calamine"])
+def test_workbook_opens_in_pandas_and_says_what_it_could_not_hold(home: Path, tmp_path: Path, engine: str) -> None:
+    odd = ["=1+1", "{=1+1}", "https://example.org", "007", "bell \x07", "x" * 40_000, "", "漢 👩‍🔬", "<r>a & b</r>"]
+    rows = [{**row, "odd": odd[n], "yes": True, "share": n / 7} for n, row in enumerate(bare(LABELLED[: len(odd)]))]
+    rows[1]["share"] = None
+    counts = judged(home, write(tmp_path / "in.jsonl", rows), tmp_path / "o.xlsx")
+    assert sum("no workbook holds" in note for note in counts["notes"]) == 2
+    found = pd.read_excel(tmp_path / "o.xlsx", engine=engine, dtype={"odd": str})  # type: ignore[call-overload]  # either
+    assert list(found.columns) == [*rows[0], *ADDED]
+    assert found["odd"].fillna("").tolist() == ["'=1+1", *odd[1:4], "bell \ufffd", "x" * 32_767, *odd[6:]]
+    assert found["yes"].all()
+    assert found["share"].isna().tolist() == [n == 1 for n in range(len(rows))]
+    assert found["share"][2] == 2 / 7
+    assert found["grade"].dtype.kind == "i"
+    assert found["score"].dtype.kind == "f"
 
 
 @pytest.mark.parametrize("out", ["o.csv", "o.jsonl"])

@@ -20,8 +20,8 @@ from judgec.errors import InputError, UserError
 from judgec.review.desk import Desk
 from judgec.store.labels import read_labels
 from judgec.store.review.sheet import Given
-from judgec.store.review.xlsx import write_workbook
 from tests.cli.process import ROOT, judgec
+from tests.store.spreadsheets import write_xlsx
 
 ROWS = [{"item_id": f"i{n}", "query": f"Q{n}", "answer": f"A{n}"} for n in range(3)]
 
@@ -144,7 +144,7 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
     if suffix == ".jsonl":
         file.write_text("".join(json.dumps(dict(zip(table[0], row, strict=True))) + "\n" for row in table[1:]))
     elif suffix == ".xlsx":
-        write_workbook(file, table, [9] * 5, [()] * 5)
+        write_xlsx(file, {"labels": table})
     else:
         file.write_text(WIDE)
     before = file.read_bytes()

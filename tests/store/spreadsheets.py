@@ -6,11 +6,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from judgec.store.review.xlsx import _HEAD, _PARTS, MAIN, letters
-
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 EPOCH = dt.date(1899, 12, 30)  # day 0 of Excel's calendar
 Rows = Sequence[Sequence[object]]
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_PARTS = {
+    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
+    '<Override PartName="/xl/worksheets/sheet1.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>'
+    '<Override PartName="/xl/styles.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>',
+    "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship '
+    'Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+    'Target="xl/workbook.xml"/></Relationships>',
+}
 _NAMES = " ".join(
     f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
     for short, name in (("office", "office"), ("table", "table"), ("text", "text"))
@@ -61,6 +74,12 @@ def write_xlsx(path: Path, sheets: Mapping[str, Rows], *, merged: Sequence[str] 
         for name, text in (files | (parts if isinstance(parts, dict) else {})).items():
             archive.writestr(name, _HEAD + text)
     return path
+
+
+def letters(column: int) -> str:
+    """A column's letters: 0 is A, 26 is AA."""
+    before, last = divmod(column, 26)
+    return (letters(before - 1) if before else "") + chr(65 + last)
 
 
 def _xlsx_cell(place: str, value: object) -> str:

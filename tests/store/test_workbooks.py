@@ -11,11 +11,10 @@ import pytest
 from judgec.errors import InputError
 from judgec.store import workbooks
 from judgec.store.datasheet import find_datasheet
-from judgec.store.review.xlsx import MAIN
 from judgec.store.splits import default_family
 from judgec.store.tables import read_table
 from judgec.store.workbooks import split_sheet
-from tests.store.spreadsheets import Error, Formula, Rows, write_ods, write_xlsx
+from tests.store.spreadsheets import MAIN, Error, Formula, Rows, write_ods, write_xlsx
 
 Write = Callable[..., Path]
 BOTH = pytest.mark.parametrize(("write", "suffix"), [(write_xlsx, ".xlsx"), (write_ods, ".ods")], ids=["xlsx", "ods"])

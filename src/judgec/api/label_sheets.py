@@ -139,7 +139,10 @@ def export_labels(options: LabelsOptions) -> ExportedSheets | FilledQueue:
         paths = {names[0] if names else DEFAULT_ANNOTATOR: path}
     if there := [str(each) for each in paths.values() if each.exists()]:
         raise UserError(f"--export: {', '.join(there)} is there and may hold labels. Move it, or name another.")
-    blank = {str(each): export_sheet(sheet, each, name) for name, each in paths.items()}
+    blank: dict[str, int] = {}
+    for name, each in paths.items():
+        blank[str(each)], lost = export_sheet(sheet, each, name)
+        notes += lost
     return ExportedSheets(len(sheet.items), blank, {str(each): name for name, each in paths.items()}, tuple(notes))
 
 

@@ -14,10 +14,9 @@ from judgec.store.formulas import guarded, unguarded
 from judgec.store.labels import read_label_file
 from judgec.store.review.sheet import Given
 from judgec.store.review.spreadsheet import export_sheet, import_sheet
-from judgec.store.review.xlsx import letters, write_workbook
 from judgec.store.workbooks import read_sheets
 from tests.store.review.test_sheet import rows_of, sheet_of
-from tests.store.spreadsheets import write_xlsx
+from tests.store.spreadsheets import letters, write_xlsx
 
 FORMULA = '=HYPERLINK("http://evil.example";"click")'
 ROWS: Sequence[dict[str, object]] = [
@@ -36,14 +35,16 @@ def cells_of(path: Path) -> list[list[str]]:
 def test_labels_of_a_sheet_come_back_to_their_items(tmp_path: Path, suffix: str) -> None:
     sheet, path = sheet_of(tmp_path, ROWS), tmp_path / f"bob{suffix}"
     sheet.save("i3", "bob", Given({"grade": 4}, "-good"))
-    assert export_sheet(sheet, path, "bob") == 2
+    blank, notes = export_sheet(sheet, path, "bob")
+    assert blank == 2
+    assert ["control characters" in note for note in notes] == ([True] if suffix == ".xlsx" else [])
     table = [list(row) for row in read_sheets(str(path))[0].rows.values()] if suffix == ".xlsx" else cells_of(path)
     assert table[0] == ["item_id", "query", "answer", "contexts", "grade", "rationale", "annotator"]
     assert "gpt" not in str(table)  # blind to the agent, and to cem
     assert "cem" not in str(table)
     table[1][4], table[2][4], table[2][5] = "1", "5", FORMULA
     if suffix == ".xlsx":
-        write_workbook(path, table, [9] * 7, [()] * 7)
+        write_xlsx(path, {"labels": table})
     else:
         with path.open("w", newline="") as file:
             csv.writer(file).writerows(table)
@@ -92,7 +93,7 @@ def test_sheet_with_faults_is_refused_whole_with_every_line(tmp_path: Path) -> N
 
 def test_fault_of_a_workbook_names_the_row_of_the_sheet_after_blank_rows(tmp_path: Path) -> None:
     sheet, path = sheet_of(tmp_path, ROWS), tmp_path / "s.xlsx"
-    write_workbook(path, [["item_id", "grade"], ["", ""], ["0012", "3"], [], ["i3", "9"]], [9, 9], [(), ()])
+    write_xlsx(path, {"S": [["item_id", "grade"], ["", ""], ["0012", "3"], [], ["i3", "9"]]})
     with pytest.raises(InputError, match=r"s\.xlsx:row 5: grade 9"):
         import_sheet(sheet, path, "bob")
     write_xlsx(path, {"S": [[], [], ["item_id", "grade"], *[[]] * 3, ["i3", 8], [], ["i3", 9]]})

@@ -12,10 +12,10 @@ from judgec.errors import InputError, UserError
 from judgec.store.formulas import guarded, unguarded
 from judgec.store.labels import DEFAULT_ANNOTATOR
 from judgec.store.review.sheet import Given, LabelSheet
-from judgec.store.review.xlsx import write_workbook
+from judgec.store.review.xlsx import sheet_writer
 from judgec.store.rows.cells import as_grade, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.splits import write_whole
+from judgec.store.splits import write_whole, writing_whole
 from judgec.store.table import Row
 from judgec.store.tables import read_table
 from judgec.tasks.registry import TASKS
@@ -24,16 +24,19 @@ XLSX = ".xlsx"
 WIDE, NARROW = 60, 16  # characters
 
 
-def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> int:
-    """Write the items with one annotator's labels; returns how many of them are still blank.
+def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> tuple[int, list[str]]:
+    """Write the items with one annotator's labels.
 
     Args:
         sheet: The label file.
         path: ``.csv`` or ``.xlsx``.
         annotator: Whose sheet it is.
 
+    Returns:
+        How many of the items are still blank, and what the sheet could not hold, a sentence each.
+
     Raises:
-        UserError: Another format.
+        UserError: Another format, or more items than a workbook holds.
     """
     form, given = sheet.form, sheet.given(annotator)
     spec = TASKS[form.task]
@@ -46,18 +49,21 @@ def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> int:
         cells = [form.options[label.grades[aspect]] if aspect in label.grades else "" for aspect in form.aspects]
         rows.append([item.item_id, *(item.text(name) for name in fields), *cells, label.rationale, annotator])
     rows = [[guarded(cell) for cell in row] for row in rows]  # in workbooks too: they are saved as CSV later
-    kind = path.suffix.lower()
+    kind, notes = path.suffix.lower(), list[str]()
     if kind == XLSX:
         widths = [NARROW, *[WIDE] * len(fields), *[NARROW] * len(form.columns), WIDE, NARROW]
         choices = [form.options if name in form.columns else () for name in header]
-        write_workbook(path, rows, widths, choices)
+        with writing_whole(path) as file, sheet_writer(file, "labels", widths=widths, choices=choices) as workbook:
+            for row in rows:
+                workbook.put(row)
+        notes = [f"{path}: {note}" for note in workbook.notes]
     elif kind == ".csv":
         text = io.StringIO(newline="")
         csv.writer(text).writerows(rows)
         write_whole(path, "\ufeff" + text.getvalue())  # the mark makes Excel read UTF-8
     else:
         raise UserError(f"--export {path}: format {kind or 'none'}; .csv and .xlsx are valid. Choose one of these.")
-    return sum(len(given.get(item.item_id, Given({})).grades) < len(form.aspects) for item in sheet.items)
+    return sum(len(given.get(item.item_id, Given({})).grades) < len(form.aspects) for item in sheet.items), notes
 
 
 def import_sheet(

@@ -1,130 +1,139 @@
-"""Writes Office Open XML workbooks, as far as a sheet of labels needs; ``store.workbooks`` reads them.
+"""Writes workbooks row by row; ``store.workbooks`` reads them.
 
-Texts are written as text, so that no program runs what looks like a formula or turns an identifier into a number.
-
-Source: ECMA-376 part 1, sections 18.2 to 18.4 (workbook, worksheet, shared strings).
+Texts are written as text, so that no program runs what looks like a formula, follows what looks like a link or turns
+an identifier into a number.
 """
 
 import re
-import zipfile
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
-from typing import BinaryIO
-from xml.sax.saxutils import escape
+from dataclasses import dataclass
+from typing import Any, BinaryIO
 
-MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-MOST_CELL = 32_767  # characters that a cell holds
+from judgec.errors import UserError
+
+MOST_CELL = 32_767  # UTF-16 units that a cell holds; most characters are one, emoji are two
 MOST_ROWS = 1_048_576  # that a sheet holds, the header among them
+MOST_COLUMNS = 16_384
+MOST_LISTED = 255  # UTF-16 units of a list to choose from, its commas and quotes included
 Cell = str | float | bool
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_VIEW = (
-    '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView>'
-    "</sheetViews>"
-)
-_INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
-_PARTS = {
-    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    '<Default Extension="xml" '
-    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
-    '<Override PartName="/xl/worksheets/sheet1.xml" '
-    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>'
-    '<Override PartName="/xl/styles.xml" '
-    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>',
-    "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship '
-    'Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
-    'Target="xl/workbook.xml"/></Relationships>',
-    "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    '<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
-    'Target="worksheets/sheet1.xml"/><Relationship Id="r2" '
-    'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>'
-    "</Relationships>",
-    "xl/workbook.xml": f'<workbook xmlns="{MAIN}" '
-    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">'
-    '<sheets><sheet name="labels" sheetId="1" r:id="r1"/></sheets></workbook>',
-    "xl/styles.xml": f'<styleSheet xmlns="{MAIN}"><fonts count="1"><font/></fonts><fills count="1"><fill/></fills>'
-    '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf/>'
-    '<xf applyAlignment="1"><alignment vertical="top" wrapText="1"/></xf></cellXfs></styleSheet>',
-}
+_INVALID = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
+_LINE_END = re.compile("\r\n?")  # in a cell a line ends with a line feed
 
 
-def write_workbook(
-    path: Path, rows: Sequence[Sequence[str]], widths: Sequence[int], choices: Sequence[Sequence[str]]
-) -> None:
-    """Write one sheet whose first row stays in view.
+class _Exact(float):
+    """A number that is written with all its digits: XlsxWriter writes 16, and some need 17."""
+
+    __slots__ = ()
+
+    def __format__(self, _: str) -> str:
+        return float.__repr__(self)
+
+
+@dataclass(slots=True)
+class WrittenSheet:
+    """The sheet of a workbook that is being written.
 
     Args:
-        path: Replaced when it exists.
-        rows: Cells; the first row is the header.
-        widths: Of each column, in characters.
-        choices: What each column may hold, offered as a list; empty for anything.
+        sheet: XlsxWriter's.
+        text: The format of texts.
+        rows: How many were written.
+        cut: How many cells were longer than a cell may be.
+        mended: How many cells had characters that no workbook holds.
     """
-    columns = "".join(f'<col min="{i}" max="{i}" width="{w}" customWidth="1"/>' for i, w in enumerate(widths, 1))
-    body = "".join(
-        f'<row r="{r}">{"".join(_cell(f"{letters(c)}{r}", text) for c, text in enumerate(row))}</row>'
-        for r, row in enumerate(rows, 1)
-    )
-    lists = [
-        f'<dataValidation type="list" allowBlank="1" sqref="{letters(c)}2:{letters(c)}{max(len(rows), 2)}">'
-        f"<formula1>{escape(_listed(allowed))}</formula1></dataValidation>"
-        for c, allowed in enumerate(choices)
-        if allowed and len(_listed(allowed)) <= 255 and not any("," in one or '"' in one for one in allowed)
-    ]
-    offered = f'<dataValidations count="{len(lists)}">{"".join(lists)}</dataValidations>' if lists else ""
-    sheet = f'<worksheet xmlns="{MAIN}">{_VIEW}<cols>{columns}</cols><sheetData>{body}</sheetData>{offered}</worksheet>'
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in {**_PARTS, "xl/worksheets/sheet1.xml": sheet}.items():
-            archive.writestr(name, _HEAD + text)
+
+    sheet: Any  # XlsxWriter ships no types
+    text: Any
+    rows: int = 0
+    cut: int = 0
+    mended: int = 0
+
+    def put(self, row: Sequence[Cell]) -> None:
+        """Write the next row.
+
+        Raises:
+            UserError: More rows or columns than a sheet holds.
+        """
+        if fault := beyond(self.rows + 1, len(row)):
+            raise UserError(f"{fault} Write .csv instead.")
+        for column, value in enumerate(row):
+            if isinstance(value, bool):
+                self.sheet.write_boolean(self.rows, column, value)
+            elif isinstance(value, str):
+                self._put_text(column, value)
+            else:
+                self.sheet.write_number(self.rows, column, _Exact(value) if isinstance(value, float) else value)
+        self.rows += 1
+
+    def _put_text(self, column: int, value: str) -> None:
+        kept = _INVALID.sub("\ufffd", lines := _LINE_END.sub("\n", value))
+        self.mended += kept != lines
+        if len(kept) > MOST_CELL // 2 and len(units := kept.encode("utf-16-le")) > 2 * MOST_CELL:
+            kept = units[: 2 * MOST_CELL].decode("utf-16-le", "ignore")  # without the half of a character
+            self.cut += 1
+        if kept.startswith("<r>") and kept.endswith("</r>"):  # XlsxWriter would take it for its own markup
+            self.sheet.write_rich_string(self.rows, column, kept[:1], self.text, kept[1:], self.text)
+        elif kept:
+            self.sheet.write_string(self.rows, column, kept, self.text)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the cells could not hold, a sentence each."""
+        said = {
+            f"{self.cut} cells have more than {MOST_CELL:,} characters, which no workbook holds: cut there.": self.cut,
+            f"{self.mended} cells have control characters, which no workbook holds: \ufffd stands for "
+            "each.": self.mended,
+        }
+        return [sentence for sentence, count in said.items() if count]
+
+
+def beyond(rows: int, columns: int) -> str:
+    """What a sheet of that many rows, with its header, and columns is too large for; empty where it fits."""
+    if rows > MOST_ROWS:
+        return f"{rows - 1:,} rows; a workbook holds {MOST_ROWS - 1:,}."
+    return f"{columns:,} columns; a workbook holds {MOST_COLUMNS:,}." if columns > MOST_COLUMNS else ""
 
 
 @contextmanager
-def sheet_writer(file: BinaryIO, name: str) -> Iterator[Callable[[Sequence[Cell]], None]]:
-    """Write one sheet row by row, holding none of them; the first row stays in view.
+def sheet_writer(
+    file: BinaryIO, name: str, *, widths: Sequence[int] = (), choices: Sequence[Sequence[str]] = ()
+) -> Iterator[WrittenSheet]:
+    """A workbook with one sheet whose first row stays in view; no row is held in memory.
 
     Args:
         file: Where the workbook goes.
         name: Of the sheet.
+        widths: Of each column, in characters; none for the usual one.
+        choices: What each column may hold, offered as a list; empty for anything.
     """
-    parts = {**_PARTS, "xl/workbook.xml": _PARTS["xl/workbook.xml"].replace('name="labels"', f'name="{name}"')}
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for part, text in parts.items():
-            archive.writestr(part, _HEAD + text)
-        with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as sheet:
-            sheet.write(f'{_HEAD}<worksheet xmlns="{MAIN}">{_VIEW}<sheetData>'.encode())
-            number = 0
+    from xlsxwriter import Workbook  # an eighth of a second
+    from xlsxwriter.exceptions import FileCreateError
 
-            def put(row: Sequence[Cell]) -> None:
-                nonlocal number
-                number += 1
-                cells = "".join(_cell(f"{letters(c)}{number}", value) for c, value in enumerate(row))
-                sheet.write(f'<row r="{number}">{cells}</row>'.encode())
-
-            yield put
-            sheet.write(b"</sheetData></worksheet>")
-
-
-@cache
-def letters(column: int) -> str:
-    """A column's letters: 0 is A, 26 is AA."""
-    name = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        name = chr(65 + rest) + name
-    return name
+    with tempfile.TemporaryDirectory() as folder:
+        book = Workbook(file, {"constant_memory": True, "tmpdir": folder})
+        book.use_zip64()
+        sheet = book.add_worksheet(name)
+        sheet.freeze_panes(1, 0)
+        for column, width in enumerate(widths):
+            sheet.set_column(column, column, width)
+        made = WrittenSheet(sheet, book.add_format({"text_wrap": True, "valign": "top"}))
+        try:
+            yield made
+        except BaseException:
+            sheet.row_data_fh.close()  # what was written so far is not put together
+            raise
+        for column, allowed in enumerate(choices):
+            if allowed and _listable(allowed):
+                offered = {"validate": "list", "source": list(allowed)}
+                sheet.data_validation(1, column, max(made.rows - 1, 1), column, offered)
+        try:
+            book.close()
+        except FileCreateError as error:
+            raise error.args[0] from error  # the OSError that it stands for
 
 
-def _cell(place: str, value: Cell) -> str:
-    if isinstance(value, bool):
-        return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
-    if not isinstance(value, str):
-        return f'<c r="{place}"><v>{value!r}</v></c>'
-    text = value
-    kept = escape(_INVALID.sub("\ufffd", text[:MOST_CELL]))
-    return f'<c r="{place}" s="1" t="inlineStr"><is><t xml:space="preserve">{kept}</t></is></c>' if text else ""
-
-
-def _listed(allowed: Sequence[str]) -> str:
-    return '"' + ",".join(allowed) + '"'
+def _listable(allowed: Sequence[str]) -> bool:
+    """Whether a sheet can offer these as a list."""
+    length = len(f'"{",".join(allowed)}"'.encode("utf-16-le", "replace")) // 2
+    return length <= MOST_LISTED and not any("," in one or '"' in one for one in allowed)

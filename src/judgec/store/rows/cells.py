@@ -48,16 +48,20 @@ def as_id(value: object) -> str:
     return as_text(value).strip()
 
 
-def as_texts(value: object) -> tuple[tuple[str, ...], int]:
-    """Contexts as texts, and how many were no text: a list, a JSON list, or one text."""
+def as_parts(value: object) -> list[object]:
+    """What a list holds, a JSON list too; anything else is the one part."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             parsed = json.loads(value)
         except json.JSONDecodeError:
             parsed = None  # a passage that happens to begin with a bracket
         value = parsed if isinstance(parsed, list) else value
-    parts = value if isinstance(value, list | tuple) else [value]
-    present = [part for part in parts if not is_missing(part)]
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def as_texts(value: object) -> tuple[tuple[str, ...], int]:
+    """Contexts as texts, and how many were no text: a list, a JSON list, or one text."""
+    present = [part for part in as_parts(value) if not is_missing(part)]
     return tuple(map(as_text, present)), sum([not isinstance(part, str) for part in present])
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from judgec.errors import UserError
 from judgec.store.formulas import NUMBER, guarded
-from judgec.store.review.xlsx import MOST_CELL, MOST_ROWS, Cell, sheet_writer
+from judgec.store.review.xlsx import Cell, WrittenSheet, beyond, sheet_writer
 from judgec.store.rows.cells import as_text, is_missing
 from judgec.store.stream.columnar import EXACT, parquet_rows
 from judgec.store.stream.pieces import Block
@@ -59,16 +59,14 @@ class Target:
         return [*([] if self.item_id is None else [self.item_id]), *self.columns, *self.added]
 
     def check(self) -> None:
-        """Look whether the format holds so many rows.
+        """Look whether the format holds so many rows and columns.
 
         Raises:
             UserError: When it does not.
         """
-        if self.path.suffix.lower() == WORKBOOK and self.rows >= MOST_ROWS:
-            raise UserError(
-                f"--out {self.path}: {self.rows:,} rows; a workbook holds {MOST_ROWS - 1:,}. "
-                "Name a .parquet, .csv or .jsonl file."
-            )
+        fault = beyond(self.rows + 1, len(self.header)) if self.path.suffix.lower() == WORKBOOK else ""
+        if fault:
+            raise UserError(f"--out {self.path}: {fault} Name a .parquet, .csv or .jsonl file.")
 
     def values(self, block: Block, judged: Sequence[JudgedRow]) -> Iterator[list[object]]:
         """The cells of each row, in the order of ``header``."""
@@ -172,34 +170,28 @@ def _delimited(file: BinaryIO, target: Target, _blocks: Blocks, _notes: list[str
     yield sink
 
 
-@dataclass(slots=True)
-class _Sheet:
-    put: Callable[[Sequence[Cell]], None]
+@dataclass(frozen=True, slots=True)
+class _Workbook:
+    sheet: WrittenSheet
     target: Target
-    cut: int = 0
 
     def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
         for row in self.target.values(block, judged):
-            self.put([self._cell(value) for value in row])
+            self.sheet.put([_workbook_cell(value) for value in row])
 
-    def _cell(self, value: object) -> Cell:
-        if isinstance(value, bool) or (isinstance(value, float) and math.isfinite(value)):
-            return value
-        if isinstance(value, int) and abs(value) <= EXACT:
-            return value
-        text = _shown(value)
-        self.cut += len(text) > MOST_CELL
-        return text
+
+def _workbook_cell(value: object) -> Cell:
+    if isinstance(value, bool) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return value if isinstance(value, int) and abs(value) <= EXACT else _shown(value)
 
 
 @contextmanager
 def _workbook(file: BinaryIO, target: Target, _blocks: Blocks, notes: list[str]) -> Iterator[Sink]:
-    with sheet_writer(file, "judged") as put:
-        sink = _Sheet(put, target)
-        put([_shown(name) for name in target.header])
-        yield sink
-    if sink.cut:
-        notes.append(f"{sink.cut} cells have more than {MOST_CELL:,} characters, which no workbook holds: cut there.")
+    with sheet_writer(file, "judged") as sheet:
+        sheet.put([_shown(name) for name in target.header])
+        yield _Workbook(sheet, target)
+    notes.extend(sheet.notes)
 
 
 @dataclass(frozen=True, slots=True)
