@@ -327,7 +327,7 @@ def evaluate(
     resolution: float = 20.0,
     seed: int = 0,
     one_order: bool = False,
-    threshold: int = 2,
+    threshold: int | None = None,
     raw_documents: bool = True,
     annotations: bool = True,
     factors: str = "",

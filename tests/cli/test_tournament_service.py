@@ -177,6 +177,27 @@ def test_games_without_a_document_above_the_threshold_show_none(league: League, 
     assert not any("relevance 1" in json.dumps(body) for body in league.server.bodies[before:])
 
 
+def test_games_without_documents_are_asked_without_them_and_counted_apart(league: League, run: Run) -> None:
+    options = ["--judge", "duels", "--relevance-judge", "pages", "--one-order"]
+    before = len(league.server.bodies)
+    files = league.enter("bare", {"north": 4, "south": 3}, queries=3)
+    report = run(*options, *files)
+    prompts = [text for body in league.server.bodies[before:] if "## answer_a ##" in (text := json.dumps(body))]
+    # Of three queries' own documents (worth 0, 1, 2) and the common one (worth 1), one is very relevant.
+    assert sorted("## contexts ##" in text for text in prompts) == [False, False, True]
+    assert sorted("against the contexts" in " ".join(text.replace("\\n", " ").split()) for text in prompts) == [
+        False,
+        False,
+        True,
+    ]
+    assert report["games_without_contexts"] == 2
+    assert any(str(note).startswith("2 of 3 games were judged without documents") for note in report["notes"])  # type: ignore[attr-defined]  # JSON
+    out = league.folder / "bare" / "out"
+    with (out / "games.csv").open(newline="", encoding="utf-8") as lines:
+        assert sorted(row["without_contexts"] for row in csv.DictReader(lines)) == ["false", "true", "true"]
+    assert "2 without documents" in (out / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.full
 def test_expert_preferences_on_the_sample_that_it_wrote_correct_win_rates_and_others_are_refused(
     league: League, run: Run, tmp_path: Path

@@ -1,10 +1,11 @@
 import re
+from dataclasses import replace
 
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
 from judgec.records.scale import Scale
 from judgec.store.tournament.entries import Entries
-from judgec.tournament.pooling import Showing, given, judge_pool
+from judgec.tournament.pooling import Relevance, Showing, given, judge_pool
 from tests.judges.engine import ScriptedEngine, asking, reply
 
 SCALE = Scale(grades=(0, 1, 2))
@@ -32,10 +33,26 @@ def test_judge_pool_asks_once_a_query_and_document_and_keeps_failures_apart() ->
 
 
 def test_showing_pools_both_agents_leaves_out_the_irrelevant_and_annotates() -> None:
-    relevance = given({("q", "d1"): 2, ("q", "d2"): 1})
-    assert Showing(ENTRIES, relevance)("q", "x", "y") == ("(document d1; relevance 2)\nrelevance 2", "unreadable")
+    relevance = given({("q", "d1"): 2, ("q", "d2"): 1})  # nobody judged d3
+    assert Showing(ENTRIES, relevance)("q", "x", "y") == ("(document d1; relevance 2)\nrelevance 2",)
     assert Showing(ENTRIES, relevance)("q", "y", "x") == Showing(ENTRIES, relevance)("q", "x", "y")
-    assert len(Showing(ENTRIES, relevance, threshold=1)("q", "x", "y")) == 3
+    assert len(Showing(ENTRIES, relevance, threshold=1)("q", "x", "y")) == 2
     assert Showing(ENTRIES, relevance, raw=False)("q", "x", "y") == ("(document d1; relevance 2)",)
-    assert Showing(ENTRIES, relevance, annotations=False)("q", "x", "y") == ("relevance 2", "unreadable")
+    assert Showing(ENTRIES, relevance, annotations=False)("q", "x", "y") == ("relevance 2",)
     assert Showing(ENTRIES)("q", "x") == ("relevance 2", "relevance 1")
+
+
+def test_threshold_adapts_to_the_best_grade_of_the_scale_unless_it_is_given() -> None:
+    binary = Relevance({("q", "d1"): 1, ("q", "d2"): 0}, {}, {}, judged=True, best=1)
+    assert Showing(ENTRIES, binary, annotations=False)("q", "x", "y") == ("relevance 2",)
+    assert Showing(ENTRIES, binary, threshold=2)("q", "x", "y") == ("unreadable",)
+    graded = replace(binary, best=3)  # 2 of 0-3 is possible, though nobody gave it
+    assert [Showing(ENTRIES, one).least for one in (None, binary, graded)] == [2, 1, 2]
+    assert [given({("q", "d"): grade}).best for grade in (0, 1, 3)] == [1, 1, 3]
+    assert Showing(ENTRIES, given({("q", "d1"): 0}), annotations=False)("q", "x") == ("relevance 1",)
+
+
+def test_unjudged_documents_are_shown_only_where_none_was_judged_relevant() -> None:
+    nothing = given({("q", "d1"): 0, ("q", "d2"): 0})
+    assert Showing(ENTRIES, nothing)("q", "x", "y") == ("unreadable",)
+    assert Showing(ENTRIES, nothing)("q", "x") == ()

@@ -388,7 +388,7 @@ def _player(
             raw=options.raw_documents,
             annotations=options.annotations,
         )
-        return PairPlayer(entries, jury, showing, one_order=options.one_order)
+        return PairPlayer(entries, jury, showing, one_order=options.one_order, answers=showing.answers)
     if "answer" not in card.fields or card.scale.level == "nominal":
         raise UserError(
             f"--judge {card.name}@{card.version}: a judge of {card.task}; one of answer, grade or preference can judge "

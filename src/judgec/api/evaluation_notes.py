@@ -5,6 +5,7 @@ from judgec.store.tournament.entries import Entries
 from judgec.tasks.registry import compares
 from judgec.tasks.spec import PEERS
 from judgec.tournament.adaptive import Proposal
+from judgec.tournament.pooling import missing_citations
 from judgec.tournament.report.evaluation import Evaluation, audit_note
 
 INPUT_FIELDS = ("reference", "contexts")  # that a judge may have learned to lean on
@@ -46,12 +47,29 @@ def notes_of(options: EvaluateOptions, found: Evaluation, *, qrels: bool) -> tup
         notes.append("The judge's prompt was changed (--factors, --has-citations); it was measured without that.")
     if qrels and options.relevance_judge:
         notes.append("--relevance-judge was not used: --qrels grades the documents.")
-    best, least = None if found.relevance is None else found.relevance.best, options.threshold
-    if best is not None and best < least and compares(card.task) and "contexts" in card.fields:
-        notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
+    if compares(card.task) and "contexts" in card.fields:
+        notes += _documents(options, found)
     if found.proposal is not None:
         notes.append(_stopped(found, found.proposal, options.resolution))
     return tuple(notes)
+
+
+def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
+    """What a judge that compares answers was shown of their documents."""
+    best, least = None if found.relevance is None else found.relevance.best, options.threshold
+    notes = []
+    if best is not None and least is not None and best < least:
+        notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
+    if found.without_contexts:
+        notes.append(
+            f"{found.without_contexts} of {len(found.played)} games were judged without documents, by a prompt that "
+            "does not speak of them: there was none, or all were hidden."
+        )
+    notes += [
+        f"{count} citations of {agent} name a document that it did not have: marked as missing."
+        for agent, count in missing_citations(found.entries).items()
+    ]
+    return notes
 
 
 def _stopped(found: Evaluation, proposal: Proposal, resolution: float) -> str:

@@ -9,6 +9,7 @@ from judgec.evidence.claims import Alignment, Source, align, source_of
 from judgec.evidence.overlap import Weight, ratio
 from judgec.evidence.sentences import Sentence, sentence_at, sentence_spans
 from judgec.evidence.text import Library
+from judgec.records.citation import numbers_of
 from judgec.records.claim import CONTRADICTED, NOT_FOUND, SUPPORTED, CheckedClaim
 from judgec.records.label import Item
 
@@ -36,9 +37,9 @@ CITATION_NAMES = (
     "lost_names",
 )
 
-_MARK = re.compile(r"\[\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*\]")
+# [9: missing] is how records.citation writes a citation of no document; [9: not shown] can be held beside nothing.
+_MARK = re.compile(r"\[\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*(?:: missing)?\]")
 _SPAN = re.compile(r"(\d{1,3})\s*[–-]\s*(\d{1,3})")
-_OWN_NUMBER = re.compile(r"\s*\[(\d{1,3})\]\s")
 _MOST_IN_SPAN = 50  # of one mark: [1-999] is no citation of them all
 
 
@@ -100,13 +101,6 @@ def numbered(contexts: Sequence[str], library: Library) -> dict[int, Source]:
     named = zip(numbers_of(contexts), contexts, strict=True)
     made = (source_of("contexts", number, text, library) for number, text in named)
     return {source.number: source for source in made if source.sentences}
-
-
-def numbers_of(contexts: Sequence[str]) -> list[int]:
-    """The number that cites each document."""
-    own = [_OWN_NUMBER.match(text) for text in contexts]
-    numbers = [int(one[1]) for one in own if one is not None]
-    return numbers if len(set(numbers)) == len(contexts) else list(range(1, len(contexts) + 1))
 
 
 def citation_features(checked: CheckedCitations) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ SHORTEST = 4  # words of a clause that is a claim of its own
 LONGEST_TAIL = 12  # characters before a dot that tell whether it ends a sentence
 
 _END = re.compile(  # a citation behind the dot belongs to the sentence before it
-    r"(?<=[.!?;])(?:\s?\[[\d,;\s–-]{1,20}\])*[\"'”’)\]]*\s+|(?<=[。！？])|\s*\n+\s*"
+    r"(?<=[.!?;])(?:\s?\[[\d,;\s–-]{1,20}(?:: (?:missing|not shown))?\])*[\"'”’)\]]*\s+|(?<=[。！？])|\s*\n+\s*"
 )
 _NO_END = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|Dr|Mrs?|Ms|St|Mt|Prof|Rev|Gen|Col|Sgt|Capt|Lt|Gov|Sen|Rep|Jr|Sr|No|vs|etc|e\.g|i\.e|ca"
@@ -25,7 +25,7 @@ _BULLET = re.compile(r"\s*(?:[-*•–#>]+\s+|\(?\d{1,2}[.)]\s+|\[\d{1,3}\]\s+)*
 _CLAUSE = re.compile(
     r"(?:,|;)\s+(?:and|but|while|whereas|although|though|which|who|so|because)\s+|\s+(?:but|whereas)\s+"
 )
-_MARK = re.compile(r"\s*\[\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\]")
+_MARK = re.compile(r"\s*\[\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*(?:: (?:missing|not shown))?\]")
 _WORD = re.compile(r"\w+")
 
 

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from judgec.evidence.citation_features import cited_numbers, numbers_of
+from judgec.evidence.citation_features import cited_numbers
 from judgec.evidence.claim_features import CheckedAnswer
 from judgec.evidence.model import Checked, EvidenceModel, Idf
 from judgec.evidence.reference_features import alternatives
+from judgec.records.citation import numbers_of
 from judgec.records.claim import (
     CONTRADICTED,
     NOT_FOUND,

@@ -5,7 +5,7 @@ each member's own judgment is kept beside the joint one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from judgec.errors import UserError
@@ -13,8 +13,9 @@ from judgec.judges.ballots import Ballots
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.pairwise import is_pairwise, verdicts
 from judgec.judges.stream.jury import pool, require_alike
+from judgec.judges.tasks.preference import without_contexts
 from judgec.lm.executor import Ask
-from judgec.records.judgment import Judgments
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 
 
@@ -39,16 +40,28 @@ class Seat:
         return "contexts" in predictor.signature.input_fields
 
     def judged(self, items: Sequence[Item], *, one_order: bool = False) -> Judgments:
-        """Its judgments.
+        """Its judgments; pairs without contexts are judged by a prompt that does not speak of them.
 
         Args:
             items: Any number.
             one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
         """
-        own_prompt = self.judge.asks_lm and not self.judge.jurors
-        if not one_order or not own_prompt or not is_pairwise(self.judge.module):
-            return self.judge.judge(items, self.ask)
-        one = self.judge
+        if not is_pairwise(self.judge.module) or not self.reads_contexts:
+            return self._judged(self.judge, items, one_order=one_order)
+        shown = [i for i, item in enumerate(items) if "contexts" in item.inputs]
+        bare = [i for i, item in enumerate(items) if "contexts" not in item.inputs]
+        if not bare:
+            return self._judged(self.judge, items, one_order=one_order)
+        said = [self._judged(_without_contexts(self.judge), [items[i] for i in bare], one_order=one_order)]
+        if shown:
+            said.append(self._judged(self.judge, [items[i] for i in shown], one_order=one_order))
+        places = {row: place for place, row in enumerate([*bare, *shown])}
+        return concatenate(said).subset([places[row] for row in range(len(items))])
+
+    def _judged(self, one: CompiledJudge, items: Sequence[Item], *, one_order: bool) -> Judgments:
+        own_prompt = one.asks_lm and not one.jurors
+        if not one_order or not own_prompt or not is_pairwise(one.module):
+            return one.judge(items, self.ask)
         raw = verdicts(one.module, items, ask=self.ask, scale=one.scale, aspects=one.aspects, one_order=True)
         return one.calibrate(items, raw)
 
@@ -115,3 +128,9 @@ class SeatedJury:
         """How far they agreed on what was judged so far; None of a judge alone."""
         found = self.ballots.agreement(self.names)
         return None if found is None else {"members": list(self.names), **found}
+
+
+def _without_contexts(judge: CompiledJudge) -> CompiledJudge:
+    """The judge of two answers with the prompt for pairs of which no document is shown; so are its jurors."""
+    jurors = {name: without_contexts(module) for name, module in judge.jurors.items()}
+    return replace(judge, module=without_contexts(judge.module), jurors=jurors)

@@ -31,6 +31,7 @@ class Played:
         reason: In the words of a judge that compares answers; empty otherwise (``Marks`` has the reasons).
         flipped: Whether the verdict changed with the order of the answers; None when only one was asked.
         votes: Of a jury that compares answers, what each member said, by its name; None where it said nothing.
+        without_contexts: No document was shown to a judge that reads them: it was asked by a prompt without them.
     """
 
     game: Game
@@ -39,6 +40,7 @@ class Played:
     reason: str = ""
     flipped: bool | None = None
     votes: Mapping[str, Winner | None] = field(default_factory=dict)
+    without_contexts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +139,14 @@ class PairPlayer:
         jury: Of task preference: one judge, or several.
         contexts: The documents to show for a query and two agents, as texts.
         one_order: Ask one order only; which one follows from a hash of query and agents.
+        answers: Both answers as they cite these documents; None for answers as their agents wrote them.
     """
 
     entries: Entries
     jury: SeatedJury
     contexts: Callable[[str, str, str], tuple[str, ...]]
     one_order: bool = False
+    answers: Callable[[str, str, str], tuple[str, ...]] | None = None
 
     def play(self, pairings: Sequence[Pairing]) -> tuple[Played, ...]:
         """Ask the judge about each game; the journal answers what was asked before."""
@@ -165,17 +169,16 @@ class PairPlayer:
                 reason=judged.rationale[i],
                 flipped=None if judged.unscored[i] else _flipped(judged, said, i),
                 votes={name: words.get(int(one.grade[i, 0])) for name, one in said.items()},
+                without_contexts=self.jury.reads_contexts and "contexts" not in items[i].inputs,
             )
             for i, pairing in enumerate(shown)
         )
 
     def _item(self, pairing: Pairing) -> Item:
         query, a, b = pairing.query_id, pairing.agent_a, pairing.agent_b
-        inputs: dict[str, Text] = {
-            "query": self.entries.queries[query],
-            "answer_a": self.entries.answers[query, a],
-            "answer_b": self.entries.answers[query, b],
-        }
+        own = (self.entries.answers[query, a], self.entries.answers[query, b])
+        answer_a, answer_b = own if self.answers is None else self.answers(query, a, b)
+        inputs: dict[str, Text] = {"query": self.entries.queries[query], "answer_a": answer_a, "answer_b": answer_b}
         if contexts := self.contexts(query, a, b):
             inputs["contexts"] = contexts
         if query in self.entries.references:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from judgec.errors import InputError
 from judgec.judges.judge import CompiledJudge
 from judgec.lm.executor import Ask
+from judgec.records.citation import marks, own_numbers, without_number
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
-from judgec.store.tournament.entries import Entries
+from judgec.store.tournament.entries import Entries, numbered
 
 Cell = tuple[str, str]  # query id, document id
 VERY_RELEVANT = 2  # RAGElo leaves out documents below this when it compares answers
@@ -69,7 +70,8 @@ def judge_pool(entries: Entries, judge: CompiledJudge, ask: Ask) -> Relevance:
 
 def given(qrels: Mapping[Cell, int]) -> Relevance:
     """Relevance as somebody else judged it."""
-    return Relevance(grades=qrels, reasons={}, unscored={}, judged=False, best=max(qrels.values(), default=1))
+    best = max(1, *qrels.values()) if qrels else 1  # where all grades are 0, better ones can be given
+    return Relevance(grades=qrels, reasons={}, unscored={}, judged=False, best=best)
 
 
 def by_document(qrels: Mapping[Cell, int], entries: Entries, source: str) -> Relevance:
@@ -124,37 +126,96 @@ def _form(doc_id: str) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What a comparing judge is shown of the documents of both agents.
+    """What a comparing judge is shown of the documents of both agents, and their answers, which cite these.
 
     Args:
         entries: Whose documents.
         relevance: Their grades, or None.
-        threshold: Documents graded lower are left out; ungraded ones are shown.
+        threshold: Documents graded lower are left out; None for 2, or the best grade of the scale where that is lower.
+            Ungraded ones are left out where a graded one is shown.
         raw: Show the text.
         annotations: Show grade and reason.
     """
 
     entries: Entries
     relevance: Relevance | None = None
-    threshold: int = VERY_RELEVANT
+    threshold: int | None = None
     raw: bool = True
     annotations: bool = True
 
     def __call__(self, query_id: str, *agents: str) -> tuple[str, ...]:
         """The documents of the agents' pool as texts, best first, whatever the order of the agents."""
-        shown = [self._text(query_id, doc_id) for doc_id in self.entries.pool(query_id, *agents)]
-        return tuple(text for text in shown if text)
+        return tuple(self._shown(query_id, agents).values())
 
-    def _text(self, query_id: str, doc_id: str) -> str:
-        cell = (query_id, doc_id if self.relevance is None else self.relevance.graded_as.get(doc_id, doc_id))
+    def answers(self, query_id: str, *agents: str) -> tuple[str, ...]:
+        """The agents' answers, with their citations by the numbers that the documents have in the pool.
+
+        As they are where nobody has a document.
+        """
+        cited = [self.entries.cited(query_id, agent) for agent in agents]
+        pool = self.entries.pool(query_id, *agents)
+        if not pool and not any(cited):
+            return tuple(self.entries.answers[query_id, agent] for agent in agents)
+        others = sorted({doc_id for documents in cited for doc_id in documents.values()})
+        numbers = numbered(dict(enumerate(self._shown(query_id, agents), 1)), [*pool, *others])
+        return tuple(self.entries.answer(query_id, agent, numbers) for agent in agents)
+
+    @property
+    def least(self) -> int:
+        """The lowest grade of a document that is shown."""
+        best = VERY_RELEVANT if self.relevance is None else self.relevance.best
+        return min(VERY_RELEVANT, best) if self.threshold is None else self.threshold
+
+    def _shown(self, query_id: str, agents: Sequence[str]) -> dict[str, str]:
+        """Texts of the documents that are shown, by id, in order."""
+        pool = self.entries.pool(query_id, *agents)
+        grades = {doc_id: self._grade(query_id, doc_id) for doc_id in pool}
+        relevant = any(grade is not None and grade >= self.least for grade in grades.values())
+        kept = [d for d, grade in grades.items() if (not relevant if grade is None else grade >= self.least)]
+        numbers = self._with_numbers(query_id, agents)
+        texts = {doc_id: self._text(query_id, doc_id, grades[doc_id], bare=doc_id in numbers) for doc_id in kept}
+        return {doc_id: text for doc_id, text in texts.items() if text}
+
+    def _with_numbers(self, query_id: str, agents: Sequence[str]) -> set[str]:
+        """The documents that say the numbers by which an agent cites them: in the pool these are others."""
+        rankings = [self.entries.ranking(query_id, agent) for agent in agents]
+        return {
+            doc_id
+            for ranking in rankings
+            if own_numbers([self.entries.documents.get(doc_id, "") for doc_id in ranking]) is not None
+            for doc_id in ranking
+        }
+
+    def _grade(self, query_id: str, doc_id: str) -> int | None:
+        if self.relevance is None:
+            return None
+        return self.relevance.grades.get((query_id, self.relevance.graded_as.get(doc_id, doc_id)))
+
+    def _text(self, query_id: str, doc_id: str, grade: int | None, *, bare: bool) -> str:
         text = self.entries.documents.get(doc_id, "") if self.raw else ""
-        if self.relevance is None or cell not in self.relevance.grades:
+        text = without_number(text) if bare else text
+        if grade is None or self.relevance is None or not self.annotations:
             return text
-        grade = self.relevance.grades[cell]
-        if grade < self.threshold:
-            return ""
-        if not self.annotations:
-            return text
-        reason = self.relevance.reasons.get(cell, "")
+        reason = self.relevance.reasons.get((query_id, self.relevance.graded_as.get(doc_id, doc_id)), "")
         note = f"(document {doc_id}; relevance {grade}{f': {reason}' if reason else ''})"
         return f"{note}\n{text}" if text else note
+
+
+def missing_citations(entries: Entries) -> dict[str, int]:
+    """How many marks in an agent's answers cite a document that it did not have, by agent; only where there are any.
+
+    Answers to queries for which nobody has documents are not looked at.
+    """
+    counts: dict[str, int] = {}
+    for (query_id, agent), answer in entries.answers.items():
+        if not entries.pool(query_id, *entries.answered[query_id]):
+            continue
+        cited = entries.cited(query_id, agent)
+        found = sum(
+            not cited.keys() >= set(mark.numbers)
+            for mark in marks(answer, entries.citing.get(agent, ""))
+            if 0 not in mark.numbers or 0 in cited
+        )
+        if found:
+            counts[agent] = counts.get(agent, 0) + found
+    return counts

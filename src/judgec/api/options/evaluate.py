@@ -71,7 +71,9 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     ] = 20.0
     seed: Seed = 0
     one_order: Annotated[bool, Option("Ask each pair in one order only.", panel="Cost")] = False
-    threshold: Annotated[int, Option("Hide documents graded lower.")] = 2
+    threshold: Annotated[
+        int | None, Option("Hide documents graded lower; default: 2, or the best grade where that is lower.")
+    ] = None
     raw_documents: Annotated[bool, Option("Show document texts.", off=True, panel="Output")] = True
     annotations: Annotated[bool, Option("Show grades and reasons.", off=True, panel="Output")] = True
     factors: Factors = ""

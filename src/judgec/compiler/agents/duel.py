@@ -19,7 +19,7 @@ from judgec.stats.intervals.bootstrap import difference_interval, interval
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.queries import Query
 from judgec.tournament.play import GamePlan, PairPlayer, Played, Player, ScorePlayer, compares, play_tournament
-from judgec.tournament.pooling import VERY_RELEVANT, Showing
+from judgec.tournament.pooling import Showing
 from judgec.tournament.tie_band import half_a_grade
 
 NET: tuple[float, float] = (-1.0, 1.0)
@@ -117,8 +117,8 @@ def duel(
 
 def _player(entries: Entries, judge: CompiledJudge, card: ProgramCard, ask: Ask) -> Player:
     if compares(judge):
-        showing = Showing(entries, None, VERY_RELEVANT, raw=True, annotations=False)
-        return PairPlayer(entries, SeatedJury.alone(judge, ask), showing)
+        showing = Showing(entries)
+        return PairPlayer(entries, SeatedJury.alone(judge, ask), showing, answers=showing.answers)
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
     return ScorePlayer(entries, SeatedJury.alone(judge, ask), band)
 

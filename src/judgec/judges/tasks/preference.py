@@ -9,6 +9,14 @@ CITATIONS = (
     "The answers cite the documents in brackets. A citation that does not support its statement is an error, and "
     "a statement that needs a source and has none is weaker."
 )
+MARKED = (  # by records.citation
+    "[9: missing] cites a document that there is not, an error; [9: not shown] cites one that is left out here, which "
+    "is no error."
+)
+BOTH_STANDARDS = re.compile(r"\bthe\s+reference\s+and\s+the\s+contexts\b")
+STANDARD = re.compile(r"\bthe\s+contexts\b")
+DOCUMENTS = re.compile(r"\b(?:contexts?|documents?|passages?)\b", re.IGNORECASE)
+NO_DOCUMENTS = "Here no documents are shown: leave out whatever is said of them above."
 
 
 class CompareAnswers(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
@@ -54,6 +62,29 @@ def weighing(module: dspy.Module, *, factors: str = "", citations: bool = False)
             replaced = FACTORS.sub(factors.replace("\\", r"\\"), text)
             text = replaced if replaced != text else f"{text}\n\nWeigh {factors}."
         if citations:
-            text = f"{text}\n\n{CITATIONS}"
+            text = f"{text}\n\n{CITATIONS} {MARKED}"
         predict.signature = predict.signature.with_instructions(text)
+    return copy
+
+
+def without_contexts(module: dspy.Module) -> dspy.Module:
+    """A copy of a preference judge, compiled or not, for pairs of which no document is shown.
+
+    It neither has the field nor judges against it: what is left to judge against is the reference, or what the model
+    knows. Instructions of an optimizer that speak of documents in other words get a sentence more.
+
+    Args:
+        module: The judge; it is not changed.
+    """
+    copy: dspy.Module = module.deepcopy()
+    for predict in copy.predictors():
+        if "contexts" not in predict.signature.input_fields:
+            continue
+        text = str(predict.signature.instructions)
+        for said in (CITATIONS, MARKED):
+            text = text.replace(said, "")
+        instead = "the reference" if "reference" in predict.signature.input_fields else "what you know"
+        text = STANDARD.sub(instead, BOTH_STANDARDS.sub("the reference", text)).strip()
+        text = f"{text}\n\n{NO_DOCUMENTS}" if DOCUMENTS.search(text) else text
+        predict.signature = predict.signature.delete("contexts").with_instructions(text)
     return copy

@@ -1,8 +1,9 @@
 """Holds what takes part in a tournament: queries, the agents' answers, the documents they rest on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from judgec.records.citation import Cited, numbers_of, renumbered
 from judgec.records.explanation import Explanation
 from judgec.records.label import Item, Text
 
@@ -38,6 +39,9 @@ class Entries:
         why: Why an answer rests on its documents, by (query id, agent), where a file says so.
         settings: An agent's value of each setting that it was made with, by agent, where a file says so.
         own_ids: The id in its file of a document that has another here, because one id stood for several texts.
+        numbered: The document that each number in an answer cites, by (query id, agent), where that is not its place
+            in ``retrieved``: a document that is there twice, one that is not in its run file.
+        citing: The form in which an agent says that it cites, by agent; absent for the usual ones.
     """
 
     queries: Mapping[str, str]
@@ -51,6 +55,8 @@ class Entries:
     own_ids: Mapping[str, str] = field(default_factory=dict)
     why: Mapping[tuple[str, str], Explanation] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    numbered: Mapping[tuple[str, str], Mapping[int, str]] = field(default_factory=dict)
+    citing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -92,11 +98,50 @@ class Entries:
         """Texts of documents; ids without a text are left out."""
         return tuple(self.documents[doc_id] for doc_id in doc_ids if doc_id in self.documents)
 
+    def cited(self, query_id: str, agent: str) -> Mapping[int, str]:
+        """The document that each number in an agent's answer cites, by number."""
+        if (known := self.numbered.get((query_id, agent))) is not None:
+            return known
+        ranking = self.ranking(query_id, agent)
+        return dict(zip(numbers_of([self.documents.get(doc_id, "") for doc_id in ranking]), ranking, strict=True))
+
+    def answer(self, query_id: str, agent: str, numbers: Mapping[str, Cited]) -> str:
+        """An answer with its citations by the numbers that its documents have where it is shown.
+
+        Args:
+            query_id: Of the query.
+            agent: Who answered.
+            numbers: By document id, of all documents that the answer may cite.
+        """
+        documents = {number: numbers[doc_id] for number, doc_id in self.cited(query_id, agent).items()}
+        return renumbered(self.answers[query_id, agent], documents, self.citing.get(agent, ""))
+
     def item(self, query_id: str, agent: str) -> Item:
-        """One answer as a judge of answers reads it."""
-        inputs: dict[str, Text] = {"query": self.queries[query_id], "answer": self.answers[query_id, agent]}
-        if contexts := self.texts(self.ranking(query_id, agent)):
+        """One answer as a judge of answers reads it; documents without a text are left out."""
+        cited = self.cited(query_id, agent)
+        shown = [doc_id for doc_id in self.ranking(query_id, agent) if doc_id in self.documents]
+        contexts = self.texts(tuple(shown))
+        places = dict(zip(numbers_of(contexts), shown, strict=True))
+        answer = self.answers[query_id, agent]
+        if dict(cited) != places:
+            answer = self.answer(query_id, agent, numbered(places, cited.values()))
+        inputs: dict[str, Text] = {"query": self.queries[query_id], "answer": answer}
+        if contexts:
             inputs["contexts"] = contexts
         if query_id in self.references:
             inputs["reference"] = self.references[query_id]
         return Item(f"{query_id}/{agent}", query_id, inputs, agent)
+
+
+def numbered(shown: Mapping[int, str], others: Iterable[str]) -> dict[str, Cited]:
+    """The number of every document, by id: those that are shown have theirs, the others the next ones.
+
+    Args:
+        shown: Ids by number.
+        others: Ids of documents that may be cited; those that are shown do not count again.
+    """
+    numbers = {doc_id: Cited(number) for number, doc_id in shown.items()}
+    left = [doc_id for doc_id in dict.fromkeys(others) if doc_id not in numbers]
+    return numbers | {
+        doc_id: Cited(number, shown=False) for number, doc_id in enumerate(left, max(shown, default=0) + 1)
+    }

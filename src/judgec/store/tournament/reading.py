@@ -10,8 +10,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judgec.errors import InputError, UserError
+from judgec.records.citation import NUMBER_HERE, own_numbers
 from judgec.records.explanation import Explanation
-from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.store.rows.cells import as_id, as_parts, as_text, as_texts, is_missing
 from judgec.store.rows.columns import as_rename, listed, named_here, renamed
 from judgec.store.rows.items import ALTERNATIVES, digest
 from judgec.store.scenarios.safe_yaml import load_yaml
@@ -147,6 +148,8 @@ class _Reader:
         self._own_ids: dict[str, str] = {}
         self._why: dict[tuple[str, str], Explanation] = {}
         self._settings: dict[str, dict[str, str]] = {}
+        self._numbered: dict[tuple[str, str], dict[int, str]] = {}
+        self._citing: dict[str, str] = {}
 
     def read_queries(self, source: TableSource) -> None:
         for where, row in self._rows(source, ("query_id", "query")):
@@ -193,11 +196,33 @@ class _Reader:
             self._faults.append(
                 f"{where}: other settings of {key[1]!r} than before; an agent has one set. Rename one of the two."
             )
-        for doc_id, context in zip(context_ids(row, contexts), contexts, strict=True):
-            name = self._named(doc_id, context)
-            ranking = self._retrieved.setdefault(key, [])
-            if name not in ranking:
-                ranking.append(name)
+        self._cites(where, key[1], row)
+        if not contexts:
+            return
+        names = [
+            self._named(doc_id, context) for doc_id, context in zip(context_ids(row, contexts), contexts, strict=True)
+        ]
+        ranking = self._retrieved.setdefault(key, [])
+        ranking += [name for name in dict.fromkeys(names) if name not in ranking]
+        # An empty context has a number, too; documents that say their numbers themselves are cited by these.
+        places = [n for n, part in enumerate(as_parts(row["contexts"]), 1) if not is_missing(part)]
+        self._numbered[key] = dict(zip(own_numbers(contexts) or places, names, strict=True))
+
+    def _cites(self, where: str, agent: str, row: Row) -> None:
+        """The form in which the agent cites, where the row says so."""
+        if is_missing(row.get("citation_form")):
+            return
+        form = as_text(row["citation_form"]).strip()
+        if form.count(NUMBER_HERE) != 1:
+            self._faults.append(
+                f"{where}: citation_form {form!r}; the form of a citation with {NUMBER_HERE} for its number is valid, "
+                f"like (doc {NUMBER_HERE}). Correct it."
+            )
+        elif self._citing.setdefault(agent, form) != form:
+            self._faults.append(
+                f"{where}: citation_form {form!r} of {agent!r}, {self._citing[agent]!r} before; an agent has one. "
+                "Correct one of the two."
+            )
 
     def _named(self, doc_id: str, text: str) -> str:
         """The id of a text: another than its file's where that stands for another text (chunks, two indexes)."""
@@ -263,6 +288,7 @@ class _Reader:
             self._faults.append(f"{path}: no two agents answered the same query; games need that. Check the query ids.")
         if self._faults:
             raise InputError(self._faults)
+        retrieved = {key: tuple(ids) for key, ids in self._retrieved.items() if key[1] in agents}
         strangers = sorted({agent for _, agent in self._retrieved} - set(agents))
         if strangers:
             self._notes.append(f"Documents of {_some(strangers)}, who answered nothing, are not used.")
@@ -272,13 +298,19 @@ class _Reader:
             answers={key: text for key, (text, _) in self._answers.items()},
             references=self._references,
             documents=self._documents,
-            retrieved={key: tuple(ids) for key, ids in self._retrieved.items() if key[1] in agents},
+            retrieved=retrieved,
             shared={query_id: tuple(ids) for query_id, ids in self._shared.items()},
             notes=tuple(self._notes),
             costs={key: cost for key, cost in self._costs.items() if cost != AnswerCost()},
             own_ids=self._own_ids,
             why=self._why,
             settings=self._settings,
+            numbered={
+                key: found
+                for key, found in self._numbered.items()
+                if found != dict(enumerate(retrieved.get(key, ()), 1))
+            },
+            citing=self._citing,
         )
 
     def _query(self, where: str, query_id: str, row: Row) -> None:

@@ -66,11 +66,11 @@ def _answer(found: Evaluation, query: str, agent: str) -> CaseSide:
             votes = {name: NO_NUMBER if one is None else number(one) for name, one in mark.votes.items()}
             grade = f"{grade}; {', '.join(map(' '.join, votes.items()))}"
         reason = mark.reason
-    documents = entries.retrieved.get((query, agent), entries.shared.get(query, ()))
-    contexts = tuple(entries.documents[name] for name in documents if name in entries.documents)[:MOST_CONTEXTS]
+    item = entries.item(query, agent)
+    contexts = item.texts("contexts")[:MOST_CONTEXTS]
     consensus, said = _experts(found, (query, agent))
     grade = "; ".join(filter(None, (grade, f"experts {consensus}" if consensus else "")))
-    texts = {"answer": (entries.answers[query, agent],), **({"contexts": contexts} if contexts else {})}
+    texts = {"answer": (item.text("answer"),), **({"contexts": contexts} if contexts else {})}
     if (query, agent) in entries.why:
         texts[WHY] = entries.why[query, agent].why()
     return CaseSide(agent, grade, texts | ({"experts": said} if said else {}), reason)
@@ -102,4 +102,6 @@ def _game(one: Played) -> CaseNote:
     scores = "" if one.score_a is None or one.score_b is None else f" ({number(one.score_a)} : {number(one.score_b)})"
     said = ", ".join(f"{name} {results.get(vote or '', NO_NUMBER)}" for name, vote in one.votes.items())
     votes = f". The jury: {said}" if said else ""
-    return CaseNote(f"{game.agent_a} – {game.agent_b}", f"{result}{scores}{votes}{turned}", one.reason)
+    bare = ". Judged without documents." if one.without_contexts and not turned else ""
+    bare = " Judged without documents." if one.without_contexts and turned else bare
+    return CaseNote(f"{game.agent_a} – {game.agent_b}", f"{result}{scores}{votes}{turned}{bare}", one.reason)

@@ -94,6 +94,11 @@ class Evaluation:
         known = [one.flipped for one in self.played if one.flipped is not None]
         return sum(known) / len(known) if known else None
 
+    @property
+    def without_contexts(self) -> int:
+        """Games that a judge of documents judged without any."""
+        return sum(one.without_contexts for one in self.played)
+
     def to_json(self, run_id: str | None) -> dict[str, object]:
         """The report of ``--json``."""
         report = self.board.to_json()
@@ -115,6 +120,7 @@ class Evaluation:
         report["skipped"] = self.skipped
         report["missing_answers"] = self.entries.missing
         report["flip_rate"] = self.flip_rate
+        report["games_without_contexts"] = self.without_contexts
         if self.gate is not None:
             report["gate"] = self.gate.to_json()
         if len(self.entries.agents) == 2:

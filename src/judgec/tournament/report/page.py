@@ -109,6 +109,7 @@ def _facts(found: Evaluation) -> str:
     facts = [f"{count(len(board.agents))} agents", f"{count(board.ratings.n_queries)} queries"]
     facts += [f"{count(board.games)} games"]
     facts += [f"{count(board.unscored)} unscored"] if board.unscored else []
+    facts += [f"{count(found.without_contexts)} without documents"] if found.without_contexts else []
     facts += [f"{count(found.skipped)} not played for want of an answer"] if found.skipped else []
     return ", ".join(facts)
 
