@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import judgec
 from judgec.compiler.compile import compile_judge
 from judgec.compiler.dataset import make_dataset
 from judgec.compiler.promote import decide
@@ -14,7 +16,7 @@ from judgec.compiler.replacement import replacement
 from judgec.compiler.report import Saved, save
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.verify import majority
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.judges.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -286,3 +288,28 @@ def test_compiling_real_prompts_lifts_weak_models_and_does_not_harm_strong_ones(
     report: dict[str, Any] = dict(saved.report)
     gain = report["test"]["compiled"]["qwk"]["value"] - report["test"]["uncompiled"]["qwk"]["value"]
     assert gain > least
+
+
+def test_no_gain_is_reported_over_verdicts_that_could_not_be_read(tmp_path: Path) -> None:
+    label_set = label_file(table(labels()), SHEET).labels
+    said = [one for one in verdicts(labels()) if one["judge"] in {"gpt/clear", "gpt/plain"}]
+    said = [{**one, "grade": "three" if i % 12 == 0 else one["grade"]} for i, one in enumerate(said)]  # words: unread
+    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+    saved = compiled_in(tmp_path, label_set, recorded, baseline="gpt/plain")
+    assert not saved.card.promoted
+    assert "could not be read" in saved.card.reason
+    assert saved.compiled.decision.difference.value is None
+    assert all(one.value is None for one in saved.compiled.prompt_gain.values())
+
+
+def test_a_judge_of_another_range_is_compiled_with_its_range_and_read_so_again(tmp_path: Path) -> None:
+    rows = [{**row, "metric": int(str(row["grade"])) / 3} for row in labels()]
+    with pytest.raises(InputError, match=r'--verdicts "metric#range=0\.\.1"'):
+        judgec.compile_judge(rows, task="relevance", verdicts=["metric"], name="m", home=tmp_path, evidence=False)
+    named = judgec.compile_judge(
+        rows, task="relevance", verdicts=["metric#range=0..1"], name="m", home=tmp_path, evidence=False,
+        scale={"grades": [0, 1, 2, 3], "accept_at": 2},
+    )  # fmt: skip
+    assert named.report["test"]["uncompiled"]["exact"]["value"] == 1.0  # type: ignore[index]
+    judged = judgec.load_judge("m@latest", home=tmp_path)(pd.DataFrame(rows))
+    assert judged["judge_grade"].tolist() == [row["grade"] for row in rows]

@@ -1,16 +1,21 @@
 """Recorded verdicts as a judge: what is asked, failed, off the scale, flipped, repeated or missing."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judgec.errors import InputError, UserError
+from judgec.judges.reading import OFF_SCALE
 from judgec.judges.recorded import (
+    FAILED,
     MIN_COMMON,
     NO_VERDICT,
-    OFF_SCALE,
+    OFF,
     OnWhat,
     RecordedVerdicts,
     check_against,
@@ -23,6 +28,7 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.measure import statistic_of
 from judgec.store.experts import experts_of
 from judgec.store.labels import read_label_file
+from judgec.store.rows.ranges import Range
 from judgec.store.table import Table
 from tests.compiler.small import write
 
@@ -251,3 +257,76 @@ def test_recorded_prompts_of_real_judges_agree_with_nist_as_they_were_counted_el
     assert values[len(values) // 2] == pytest.approx(0.618, abs=0.0015)
     assert found.judges["gpt-4o/graded-00"].model == "gpt-4o"
     assert "{document}" in (found.judges["gpt-4o/graded-00"].prompt or "")
+
+
+ONE_TO_FIVE = OnWhat("grade", Scale(grades=(1, 2, 3, 4, 5)), ("grade",), shares=(0.2,) * 5)
+
+
+@given(st.lists(st.floats(1, 5), min_size=1, max_size=30))
+def test_a_number_within_the_scale_keeps_its_mean_and_has_the_nearest_grade(numbers: list[float]) -> None:
+    rows = [said(str(i), number) for i, number in enumerate(numbers)]
+    judged = recorded(rows, replace(ONE_TO_FIVE, shares=())).judgments("j", [str(i) for i in range(len(numbers))])
+    assert judged.score.ravel() == pytest.approx(numbers)
+    assert (1 + judged.grade.ravel()).tolist() == [round(number) for number in numbers]  # half to even
+    assert ((judged.probabilities > 0).sum(axis=2) <= 2).all()
+    assert judged.unscored == (None,) * len(numbers)
+
+
+def test_decimal_commas_are_numbers_and_a_number_outside_is_unscored_and_counted() -> None:
+    rows = [said(str(i), text) for i, text in enumerate(["2,333", "4,167", "1", "5,5"])]
+    found = recorded(rows, replace(ONE_TO_FIVE, shares=()))
+    judged = found.judgments("j", ["0", "1", "2", "3"])
+    assert judged.score.ravel()[:3] == pytest.approx([2.333, 4.167, 1])
+    assert judged.unscored == (None, None, None, OFF_SCALE)
+    assert any("1 grades off the scale (5.5;" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("values", "range_"),
+    [((0, 0.25, 1), "0..1"), ((0, 2, 4), "0..4"), ((1, 2, 3), "1..3"), ((1, 6, 10), "1..10"), ((0, 50, 100), "0..100")],
+)
+def test_numbers_of_another_range_are_refused_until_somebody_says_which(
+    values: tuple[float, ...], range_: str, tmp_path: Path
+) -> None:
+    rows = [said(str(i), values[i % len(values)]) for i in range(60)]
+    with pytest.raises(InputError) as refused:
+        recorded(rows, ONE_TO_FIVE)
+    assert f'--verdicts "j#range={range_}"' in str(refused.value)
+    assert f'--lm "recorded:FILE#range={range_}"' in str(refused.value)
+    write(tmp_path / "v.jsonl", [dict(row) for row in rows])
+    low, high = map(float, range_.split(".."))
+    wanted = [1 + 4 * (values[i % len(values)] - low) / (high - low) for i in range(60)]
+    by_file = read_recorded(f"{tmp_path / 'v.jsonl'}#range={range_}", ONE_TO_FIVE)
+    (tmp_path / "v.judges.json").write_text(f'{{"j": {{"range": [{low:g}, {high:g}]}}}}')
+    by_sheet = read_recorded(str(tmp_path / "v.jsonl"), ONE_TO_FIVE)
+    ends = Range(low, high)
+    by_column = recorded(rows, replace(ONE_TO_FIVE, ranges={"j": ends}))
+    for found in (by_file, by_sheet, by_column):
+        assert found.ranges == {"j": ends}
+        assert found.judgments("j", [str(i) for i in range(60)]).score.ravel() == pytest.approx(wanted)
+    as_score = read_recorded(Table("v", ("item_id", "judge", "grade"), tuple(map(dict, rows)), tuple(range(60))),
+                             ONE_TO_FIVE, scores=True)  # fmt: skip
+    assert list(as_score.scores) == ["j"]
+
+
+def test_a_range_whose_first_number_is_the_larger_turns_the_judge_round() -> None:
+    found = recorded([said("x", 1), said("y", 0)], replace(ONE_TO_FIVE, ranges={"j": Range(1, 0)}))
+    assert found.judgments("j", ["x", "y"]).grade.ravel().tolist() == [0, 4]
+
+
+def test_a_fraction_beside_accept_and_reject_has_a_range_of_its_own() -> None:
+    about = OnWhat("grade", ACCEPT_SCALE, ("grade",), accept_only=True, shares=(0.5, 0.5))
+    rows = [said(str(i), (0.1, 0.8)[i % 2]) for i in range(40)]
+    with pytest.raises(InputError, match=r"j#range=0\.\.1"):
+        recorded(rows, about)
+    judged = recorded(rows, replace(about, ranges={"j": Range(0, 1)})).judgments("j", ["0", "1"])
+    assert judged.score.ravel() == pytest.approx([0.1, 0.8])
+    assert judged.grade.ravel().tolist() == [0, 1]
+
+
+@pytest.mark.skipif(not (RECORDED / "hanna_aspects.jsonl").exists(), reason=f"real means NOT read: no {RECORDED}")
+def test_recorded_means_of_samples_are_all_read() -> None:
+    labels = read_label_file(str(RECORDED / "hanna_aspects.jsonl")).labels
+    found = read_recorded(str(RECORDED / "hanna_aspects.verdicts.parquet"), OnWhat.of(labels))
+    assert not (found.fault == OFF).any()
+    assert int((found.fault == FAILED).sum()) == 479  # rows with an empty grade; 8,306 were lost in all

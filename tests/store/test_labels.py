@@ -369,3 +369,27 @@ def test_items_with_faults_are_refused(tmp_path: Path) -> None:
         read_items(text(tmp_path, "query,answer\nq,a\n"), task="relevance")
     with pytest.raises(InputError, match=r"t.csv:3: item 1 has another answer than at .*t.csv:2"):
         read_items(text(tmp_path, "item_id,query,answer\n1,q,a\n1,q,b\n"), task="grade")
+
+
+def test_means_of_raters_are_said_and_rounded_when_asked(tmp_path: Path) -> None:
+    means = [1.333, 2.667, 4.0, 3.333, 5.0, 2.0, 4.667, 1.0] * 5
+    path = jsonl(tmp_path, graded(*means))
+    plain = read_label_file(path).labels
+    assert has_note(plain, "means of 3 raters (thirds), 8 different grades; --round nearest")
+    rounded = read_label_file(path, rounding="nearest").labels
+    assert rounded.scale.grades == (1, 2, 3, 4, 5)
+    assert grades_of(rounded) == [round(one) for one in means]
+    assert has_note(rounded, "20 of 40 grades rounded to the nearest")
+
+
+def test_decimal_commas_of_a_column_of_grades_are_numbers(tmp_path: Path) -> None:
+    rows = "".join(f'q{i},a{i},"{grade}"\n' for i, grade in enumerate(["1,5", "2", "2,5", "1"] * 5))
+    labels = read_label_file(text(tmp_path, f"query,answer,grade\n{rows}")).labels
+    assert labels.scale.grades == (1, 1.5, 2, 2.5)
+
+
+def test_means_off_a_declared_scale_name_the_option_that_rounds_them(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, graded(*[1.333, 2.667, 4, 5] * 5))
+    with pytest.raises(InputError, match="add --round nearest, as these look like means of 3 raters"):
+        read_label_file(path, scale={"grades": [1, 2, 3, 4, 5]})
+    assert read_label_file(path, scale={"grades": [1, 2, 3, 4, 5]}, rounding="nearest").labels.scale.grades[0] == 1

@@ -19,14 +19,19 @@ from judgec.records.mode_agreement import ModesAgreement
 from judgec.report.numbers import NAMES, show
 from judgec.report.render import notes
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
+from judgec.stats.agreement.cut_off import CutOff, best_cut_off
 from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
+from judgec.store.datasheet import as_scale
 from judgec.store.experts import adjudicators_of
 from judgec.store.rows.conversations import DIALOGUE_ID, with_turns
-from judgec.store.rows.graded import StandIns, graded_of
+from judgec.store.rows.graded import Graded, Reading, StandIns, graded_of
 from judgec.store.rows.graded_modes import MODES, graded_modes
 from judgec.store.rows.panel import AnnotatorPanel
+from judgec.store.rows.ranges import with_range
 from judgec.store.table import Table
+
+NEGATIVE = -0.1  # a rank correlation from here on down is no accident worth passing over
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,9 @@ class MeasuredAgreement:
         headline: The statistic that several judges are compared by.
         recorded: The judges are of a file of verdicts.
         modes: How well each judge finds each failure mode; empty where the labels are of none.
+        ceilings: Of several experts each beside the consensus of the others, by judge.
+        beside: By judge, it beside the same consensuses: comparable with ``ceilings``.
+        cut_offs: By judge whose numbers are a score, the cut-off that fits accept and reject best.
     """
 
     agreements: Mapping[str, Agreement]
@@ -58,6 +66,9 @@ class MeasuredAgreement:
     headline: str = "tau_b"
     recorded: bool = False
     modes: Mapping[str, ModesAgreement] = field(default_factory=dict)
+    ceilings: Mapping[str, Agreement] = field(default_factory=dict)
+    beside: Mapping[str, Agreement] = field(default_factory=dict)
+    cut_offs: Mapping[str, CutOff] = field(default_factory=dict)
 
     @property
     def judge(self) -> str:
@@ -127,6 +138,10 @@ class MeasuredAgreement:
         report = self.agreements[judge].to_json()
         if judge in self.modes:
             report |= self.modes[judge].to_json()
+        if judge in self.ceilings:
+            report |= {"compiled_loo": self.beside[judge].to_json(), "ceiling": self.ceilings[judge].to_json()}
+        if judge in self.cut_offs:
+            report |= {"cut_off": self.cut_offs[judge].to_json()}
         test = self.alt_tests.get(judge)
         return report if test is None else report | {"alt_test": test.to_json()}
 
@@ -156,8 +171,8 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         return _recorded(options, source)
     if options.judges is not None:
         raise UserError("--judges: chooses among recorded judges; --labels FILE is needed beside it. Give it.")
-    expert, judge = options.expert, options.judge
-    if expert is None or judge is None:
+    experts, judge = options.expert, options.judge
+    if not experts or judge is None:
         raise UserError(
             f"{source}: --expert and --judge name the columns of a table that holds both, --labels FILE the labels of "
             "recorded verdicts; one of these is needed. Give it."
@@ -166,31 +181,87 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
     if options.turn is not None:
         table = with_turns(table, options.turn)
         options = replace(options, cluster=options.cluster or DIALOGUE_ID)
-    if MODES in expert and expert not in table.columns:
-        return _of_modes(options, table, source, expert, judge)
-    graded = graded_of(
-        table,
-        expert=expert,
+    if len(experts) == 1 and MODES in experts[0] and experts[0] not in table.columns:
+        return _of_modes(options, table, source, experts[0], judge)
+    how = Reading(
+        experts=_columns(experts, table),
         judge=judge,
         score=options.score,
         cluster=options.cluster,
         accept_at=None if options.accept_at is None else str(options.accept_at),
         every=options.all,
-        in_place=partial(_said_out_of_fold, options.home),
         annotators=options.annotators,
+        columns=options.columns,
+        scale=None if options.scale is None else as_scale(options.scale),
+        low_is_good=options.reversed,
+        round_to_nearest=options.round is not None,
     )
-    found = measure(graded.ratings, nominal=graded.nominal)
+    graded = graded_of(table, how, partial(_said_out_of_fold, options.home))
+    judge = with_range(judge)[0] if judge not in table.columns else judge
+    found = measure(graded.ratings, nominal=graded.nominal, no_grades=graded.no_grades)
     panel = graded.panel if isinstance(graded.panel, AnnotatorPanel) else None
     cannot = (graded.panel,) if isinstance(graded.panel, str) else ()
+    cut = best_cut_off(graded.ratings) if graded.no_grades else None
+    ceiling, beside = _ceiling(graded)
+    said = (*low_is_good(judge, found, reversed_already=options.reversed), *cut_off_notes(judge, cut))
     return MeasuredAgreement(
         {judge: found},
-        expert,
+        ", ".join(how.experts),
         source,
-        (*graded.notes, *(cannot if panel is None else panel.notes), *notes({judge: found})),
+        (*graded.notes, *(cannot if panel is None else panel.notes), *said, *notes({judge: found})),
         graded.learned,
         graded.out_of_fold,
         options.all,
         {} if panel is None else {judge: _alt_test(panel, options.epsilon)},
+        ceilings={} if ceiling is None else {judge: ceiling},
+        beside={} if beside is None else {judge: beside},
+        cut_offs={} if cut is None else {judge: cut},
+    )
+
+
+def _columns(experts: Sequence[str], table: Table) -> tuple[str, ...]:
+    """The experts' columns; several may be typed with commas, where no column has such a name."""
+    found = [
+        part.strip()
+        for name in experts
+        for part in ([name] if name in table.columns or "," not in name else name.split(","))
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _ceiling(graded: Graded) -> tuple[Agreement | None, Agreement | None]:
+    """Several experts among themselves, and the judge beside the same consensuses; None of one expert."""
+    if not graded.ceiling:
+        return None, None
+    judge = measure(graded.beside, nominal=graded.nominal, beside=graded.ceiling, no_grades=graded.no_grades)
+    experts = graded.beside if not graded.no_grades else ()
+    return measure(graded.ceiling, nominal=graded.nominal, beside=experts), judge
+
+
+def low_is_good(judge: str, found: Agreement, *, reversed_already: bool = False) -> tuple[str, ...]:
+    """A sentence where a judge's numbers fall while the experts' grades rise: nothing is turned round silently."""
+    tau = found.estimates["tau_b_score"]
+    if tau.value is None or tau.value > NEGATIVE:
+        return ()
+    way = "drop --reversed" if reversed_already else "--reversed turns its numbers"
+    return (
+        (
+            f"{judge}: negative rank correlation with the experts ({show(tau)}): the higher its number, the lower "
+            f"their grade. Is low good there? Then {way}"
+        ),
+    )
+
+
+def cut_off_notes(judge: str, cut: CutOff | None) -> tuple[str, ...]:
+    """Where a score is best cut, in a sentence."""
+    if cut is None:
+        return ()
+    kappa, exact = cut.estimates["kappa"], cut.estimates["exact"]
+    return (
+        (
+            f"{judge}: best cut-off {cut.at:.4g} and above; cut-offs fitted in {cut.folds} folds agree on held-out "
+            f"rows with kappa {show(kappa)}, exact {show(exact)}"
+        ),
     )
 
 
@@ -200,6 +271,8 @@ def _of_modes(options: AgreementOptions, table: Table, source: str, expert: str,
         ("--score", options.score),
         ("--accept-at", options.accept_at),
         ("--annotators", options.annotators or None),
+        ("--reversed", options.reversed or None),
+        ("--round", options.round),
     ):
         if value is not None:
             raise UserError(f"{option}: is of one column of grades; {expert} are several modes. Drop it.")
@@ -230,7 +303,12 @@ def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
 
     found = recorded_agreement(options)
     rare = (f"{judge}: {note}" for judge, modes in found.modes.items() for note in modes.notes)
-    said = dict.fromkeys((*found.notes, *rare, *notes(found.agreements)))
+    scores = [
+        note
+        for judge, one in found.agreements.items()
+        for note in (*low_is_good(judge, one), *cut_off_notes(judge, found.cut_offs.get(judge)))
+    ]
+    said = dict.fromkeys((*found.notes, *rare, *scores, *notes(found.agreements)))
     return MeasuredAgreement(
         found.agreements,
         str(options.labels) if is_path(options.labels) else IN_MEMORY,
@@ -240,6 +318,7 @@ def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
         headline=found.headline,
         recorded=True,
         modes=found.modes,
+        cut_offs=found.cut_offs,
     )
 
 

@@ -27,6 +27,7 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
         accept_at=options.accept_at,
         scale=options.scale,
         turn=options.turn,
+        rounding=options.round,
     )
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 

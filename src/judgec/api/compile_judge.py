@@ -205,6 +205,7 @@ def _labels(options: CompileJudgeOptions) -> Labels:
         accept_at=options.accept_at,
         scale=options.scale,
         turn=options.turn,
+        round=options.round,
         assessment=options.assessment,
         home=options.home,
         tracking_uri=options.tracking_uri,

@@ -22,6 +22,8 @@ from judgec.records.conversation import usual_turn
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, Item
+from judgec.records.ratings import people_mean
+from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.numbers import percent
 from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import ppi_mean, within_unit
@@ -417,6 +419,8 @@ def _of_aspect(
 ) -> AspectRate:
     """Raw and corrected rate of one aspect, over ``items`` and, for the correction, labelled items beside them."""
     expert_of = dict(zip([item.item_id for item in labelled.items], labelled.experts.accept[:, j], strict=True))
+    accepts = people_mean(labelled.experts.accept_by[:, :, j], np.array(ACCEPT_SCALE.values))
+    share_of = dict(zip([item.item_id for item in labelled.items], accepts.tolist(), strict=True))
     beside = [item for item in labelled.items if item.item_id in extra]
     everything = [*items, *beside]
     verdicts = [*(said[item.item_id] for item in items), *(extra[item.item_id] for item in beside)]
@@ -432,13 +436,15 @@ def _of_aspect(
         dtype=np.float64,
     )
     expert = np.where(expert == UNSCORED, np.nan, expert)
+    shares = np.array([share_of.get(item.item_id, np.nan) for item in everything])
+    shares = np.where(np.isnan(expert), np.nan, shares)  # of several experts the share that accepts: nobody is drawn
     cluster = np.unique([item.query_id for item in everything], return_inverse=True)[1].astype(np.int64)
     known = ~np.isnan(expert)
     scored = is_item & ~np.isnan(accept)
     raw = within_unit(clustered_mean(accept[scored], cluster[scored]))
     refused = _why_refused(everything, known, score, cluster)
     nothing = Estimate(value=None, note=refused)
-    ppi = ppi_mean(np.where(np.isnan(accept), NO_VERDICT, accept), expert, cluster, shares=True)
+    ppi = ppi_mean(np.where(np.isnan(accept), NO_VERDICT, accept), shares, cluster, shares=True)
     true = rogan_gladen(np.nan_to_num(accept), expert, cluster)
     return AspectRate(
         raw=raw,

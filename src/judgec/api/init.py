@@ -53,7 +53,7 @@ class LabelSetup:
         project = self.project
         found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
         scale = None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
-        return found | {"scale": scale}
+        return found | {"scale": scale} | ({} if project.round is None else {"round": project.round})
 
     def roles(self) -> list[tuple[str, str]]:
         """Judgec's name and the table's, of every column that is read."""
@@ -128,7 +128,9 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         raise UserError(f"{path}: it is there already, and every command reads it. Edit it, or add --replace.")
     watch.stage("labels", file)
     table, sheet = read_table(file, options.columns), read_datasheet(file)
-    said = Said(options.task, options.columns, options.annotators, options.grades, options.accept_at)
+    said = Said(
+        options.task, options.columns, options.annotators, options.grades, options.accept_at, options.round is not None
+    )
     proposal = propose(table, sheet, said)
     name = default_family(file) if options.name is None else as_family(options.name)
     project = Project(
@@ -140,12 +142,18 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         budget=options.budget,
         max_cost=options.max_cost,
         annotators=proposal.annotators,
+        round=options.round,
         columns=proposal.columns,
         scale=proposal.scale,
     )
     declared = sheet if proposal.scale is None else replace(sheet, scale=proposal.scale)
     read = label_file(
-        table, declared, task=proposal.task, rename=proposal.columns, annotators=proposal.annotators
+        table,
+        declared,
+        task=proposal.task,
+        rename=proposal.columns,
+        annotators=proposal.annotators,
+        rounding=options.round,
     ).labels
     return LabelSetup(project, proposal, read, _examples(table), tuple(read.notes))
 

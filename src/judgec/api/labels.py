@@ -12,6 +12,7 @@ from judgec.records.conversation import TurnChoice
 from judgec.records.label import LabelSet
 from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.labels import label_file
+from judgec.store.rows.means import Rounding
 from judgec.tracking.store import tracking_store
 
 
@@ -47,6 +48,7 @@ def read_labels(
     accept_at: str | float | None = None,
     scale: Mapping[str, object] | None = None,
     turn: TurnChoice | None = None,
+    round: Rounding = None,  # noqa: A002  # the option's name
     assessment: str | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
@@ -62,6 +64,7 @@ def read_labels(
         accept_at: The lowest grade that counts as accepted.
         scale: ``grades`` (worst first), ``meanings``, ``accept_at``, ``name``: else the datasheet's, or inferred.
         turn: Of a conversation ``last``: its last answer is judged; ``each``: each answer; ``whole``: the dialogue.
+        round: ``nearest``: grades that are means of raters, such as 2.33, become the nearest grade.
         assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
         home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
         tracking_uri: An MLflow server or database, for the same.
@@ -80,12 +83,23 @@ def read_labels(
     """
     least = None if accept_at is None else str(accept_at)
     if is_path(source):
-        named = LabelSource(str(source), task, dict(columns or {}), tuple(annotators), least, assessment, scale, turn)
+        named = LabelSource(
+            str(source), task, dict(columns or {}), tuple(annotators), least, assessment, scale, turn, round
+        )
         store = tracking_store(Path(home), tracking_uri, os.environ)
         return Labels(read_source(named, store, os.environ), named.to_json())
     if assessment is not None:
         raise UserError(f"{IN_MEMORY}: assessment={assessment!r} is for mlflow:EXPERIMENT. Drop it.")
     table = as_table(source)
     sheet = Datasheet(scale=None if scale is None else as_scale(scale))
-    read_in = label_file(table, sheet, task=task, rename=columns, annotators=annotators, accept_at=least, turn=turn)
+    read_in = label_file(
+        table,
+        sheet,
+        task=task,
+        rename=columns,
+        annotators=annotators,
+        accept_at=least,
+        turn=turn,
+        rounding=round,
+    )
     return Labels(read_in.labels, {})

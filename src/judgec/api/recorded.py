@@ -1,7 +1,7 @@
 """Finds recorded verdicts: a file, columns of the labels or items themselves, or a DataFrame."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from judgec.api.frames import IN_MEMORY, as_table, named_table
@@ -16,6 +16,7 @@ from judgec.lm.spec import RECORDED, LMSpec
 from judgec.records.card import ProgramCard
 from judgec.store.programs import Program
 from judgec.store.rows.columns import renamed
+from judgec.store.rows.ranges import with_range
 from judgec.store.table import Table
 from judgec.store.tables import TableSource, opened
 from judgec.store.verdicts import from_columns
@@ -76,7 +77,9 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts |
         source: TableSource = file
         model = options.lm
     elif all(isinstance(name, str) for name in options.verdicts):
-        names = [str(name) for name in options.verdicts]
+        said = [with_range(str(name)) for name in options.verdicts]
+        names = [name for name, _ in said]
+        about = replace(about, ranges={name: own for name, own in said if own is not None})
         table = renamed(_label_table(options, labels), options.columns)
         source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
     else:

@@ -1,7 +1,7 @@
 """Measures how far each judge of a file of recorded verdicts agrees with labels that are in another file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,10 +19,17 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, LabelSet
 from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.ratings import pair
+from judgec.stats.agreement.cut_off import CutOff, best_cut_off
 from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.store.experts import experts_of
+from judgec.store.rows.ranges import Range
 from judgec.tasks.registry import finds_modes
+
+NO_GRADES = (
+    "{judge}: its numbers, {range}, have another range than the experts' grades: read as a score, for its order alone; "
+    "#range={range} behind the file, worst first, makes grades of them"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,7 @@ class RecordedAgreement:
         headline: The statistic that such labels are compared by.
         notes: What reading assumed, left out or counted.
         modes: How well each finds each failure mode; empty where the labels are of none.
+        cut_offs: Of judges whose numbers are a score, the cut-off that fits accept and reject best.
     """
 
     agreements: Mapping[str, Agreement]
@@ -42,6 +50,7 @@ class RecordedAgreement:
     headline: str
     notes: tuple[str, ...]
     modes: Mapping[str, ModesAgreement] = field(default_factory=dict)
+    cut_offs: Mapping[str, CutOff] = field(default_factory=dict)
 
 
 def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
@@ -52,11 +61,12 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
         InputError: Faults of either file.
     """
     for option, value in (
-        ("--expert", options.expert),
+        ("--expert", options.expert or None),
         ("--judge", options.judge),
         ("--score", options.score),
         ("--cluster", options.cluster),
         ("--all", options.all or None),
+        ("--reversed", options.reversed or None),
     ):
         if value is not None:
             raise UserError(
@@ -68,21 +78,36 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
         options.labels,
         annotators=options.annotators,
         accept_at=options.accept_at,
+        columns=options.columns,
+        scale=options.scale,
         turn=options.turn,
+        round=options.round,
         home=options.home,
     ).label_set
     source = table_source(options.file, NAMES)
-    recorded = check_against(read_recorded(source, OnWhat.of(labels), options.judges), labels)
+    recorded = check_against(read_recorded(source, OnWhat.of(labels), options.judges, scores=True), labels)
     experts, item_ids = experts_of(labels), [item.item_id for item in labels.items]
     said = {name: recorded.judgments(name, item_ids) for name in recorded.judges}
-    tests = {name: _alt_test(labels, experts, one, options.epsilon) for name, one in said.items()}
+    why = {name: NO_GRADES.format(judge=name, range=own) for name, own in recorded.scores.items() if name in said}
+    tests = {name: _alt_test(labels, experts, one, options.epsilon) for name, one in said.items() if name not in why}
+    cuts = {name: _cut_off(labels, experts, said[name], recorded.scores[name]) for name in why}
     return RecordedAgreement(
-        {name: _measured(labels, experts, one) for name, one in said.items()},
+        {name: _measured(labels, experts, one, why.get(name, "")) for name, one in said.items()},
         {name: found for name, found in tests.items() if found is not None},
         default_objective(labels),
-        (*recorded.notes, *_failed(recorded, said)),
+        (*recorded.notes, *why.values(), *_failed(recorded, said)),
         {name: _modes(labels, experts, one) for name, one in said.items()} if finds_modes(labels.task) else {},
+        {name: cut for name, cut in cuts.items() if cut is not None},
     )
+
+
+def _cut_off(labels: LabelSet, experts: Experts, said: Judgments, of: Range) -> CutOff | None:
+    """The best cut-off of a score, in its own numbers."""
+    cut = best_cut_off(pair(experts, said, labels.scale, accept_only=labels.accept_only))
+    if cut is None:
+        return None
+    low, high = labels.scale.values[0], labels.scale.values[-1]
+    return replace(cut, at=of.worst + (cut.at - low) / (high - low) * (of.best - of.worst))
 
 
 def _modes(labels: LabelSet, experts: Experts, said: Judgments) -> ModesAgreement:
@@ -92,14 +117,14 @@ def _modes(labels: LabelSet, experts: Experts, said: Judgments) -> ModesAgreemen
     return measure_modes(parts)
 
 
-def _measured(labels: LabelSet, experts: Experts, said: Judgments) -> Agreement:
+def _measured(labels: LabelSet, experts: Experts, said: Judgments, no_grades: str) -> Agreement:
     nominal = labels.scale.level == "nominal"
     whole, *parts = (
         pair(experts, said, labels.scale, accept_only=labels.accept_only, aspect=aspect)
         for aspect in (None, *range(len(labels.aspects)))
     )
-    found = measure(whole, nominal=nominal)
-    return with_aspects(found, dict(zip(labels.aspects, parts, strict=True)), nominal=nominal)
+    found = measure(whole, nominal=nominal, no_grades=no_grades)
+    return with_aspects(found, dict(zip(labels.aspects, parts, strict=True)), nominal=nominal, no_grades=no_grades)
 
 
 def _alt_test(labels: LabelSet, experts: Experts, said: Judgments, epsilon: float) -> AltTest | None:

@@ -17,6 +17,7 @@ from judgec.store.datasheet import NAME, Datasheet, as_scale, read_datasheet
 from judgec.store.labels import label_file
 from judgec.store.programs import Program
 from judgec.store.rows.feedback import LABEL, feedback_table
+from judgec.store.rows.means import Rounding
 from judgec.store.table import Row
 from judgec.store.tables import read_table
 from judgec.tasks.registry import TASKS, USUAL, as_task
@@ -38,6 +39,7 @@ class LabelSource:
         assessment: As ``--assessment``; needed for ``mlflow:``, and only there.
         scale: As the option ``scale``; else the datasheet's.
         turn: As ``--turn``.
+        round: As ``--round``.
     """
 
     path: str
@@ -48,11 +50,12 @@ class LabelSource:
     assessment: str | None = None
     scale: Mapping[str, object] | None = None
     turn: TurnChoice | None = None
+    round: Rounding = None
 
     def to_json(self) -> dict[str, object]:
         """For the report."""
         return {
-            **asdict(self),
+            **{name: value for name, value in asdict(self).items() if name != "round" or value is not None},
             "rename": dict(self.rename),
             "annotators": list(self.annotators),
             "scale": None if self.scale is None else dict(self.scale),
@@ -83,6 +86,7 @@ def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource
         accept_at=least,
         scale=columns.scale,
         turn=columns.turn,
+        round=columns.round,
     )
 
 
@@ -127,6 +131,7 @@ def read_source(
             annotators=source.annotators,
             accept_at=source.accept_at,
             turn=source.turn,
+            rounding=source.round,
             usual=None if card is None else usual_turn(card.fields),
         ).labels
     sheet = _datasheet(source.assessment)
@@ -146,6 +151,7 @@ def read_source(
             rename=source.rename,
             annotators=source.annotators,
             accept_at=source.accept_at,
+            rounding=source.round,
         ).labels
     except InputError as error:
         if sheet.path or not any(isinstance(row[LABEL], str) for row in found.rows):
@@ -210,6 +216,7 @@ def labels_for(
             annotators=columns.annotators,
             accept_at=columns.accept_at,
             turn=columns.turn,
+            rounding=columns.round,
             usual=usual_turn(card.fields),
         )
         return JudgeLabels(read.labels, IN_MEMORY)

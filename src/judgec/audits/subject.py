@@ -15,7 +15,8 @@ from judgec.judges.signatures import CONFIDENCE, REASONS
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Experts, FloatArray, IntArray, Item
-from judgec.records.scale import Scale
+from judgec.records.ratings import people_mean
+from judgec.records.scale import ACCEPT_SCALE, Scale
 
 GRADED = ("answer", "document")  # the inputs that are graded, of a subject whose task nobody named
 RUN_APART = 1_000  # rollouts between two runs: more than a run asks of one prompt
@@ -225,14 +226,11 @@ def expert_merit(subject: AuditSubject) -> FloatArray:
     experts = subject.experts
     if experts is None:
         return np.full(len(subject.items), np.nan)
-    graded = experts.grade != UNSCORED
     if subject.pairwise:
-        a, tie = subject.scale.position("a"), subject.scale.position(TIE)
-        points = (experts.grade == a) + (experts.grade == tie) / 2
-        return np.where(graded[:, 0], points[:, 0], np.nan)
+        points = {"a": 1.0, TIE: 0.5}
+        each = np.array([points.get(str(grade), 0.0) for grade in subject.scale.grades])
+        return people_mean(experts.grade_by[:, :, 0], each)
     if subject.scale.level == "nominal":
-        accepts = experts.accept != UNSCORED
-        return np.where(accepts.all(axis=1), experts.accept.mean(axis=1), np.nan)
+        return np.asarray(people_mean(experts.accept_by, np.array(ACCEPT_SCALE.values)).mean(axis=1))
     values = np.array(subject.scale.values)
-    shares = (values[np.maximum(experts.grade, 0)] - values[0]) / (values[-1] - values[0])
-    return np.where(graded.all(axis=1), shares.mean(axis=1), np.nan)
+    return np.asarray(people_mean(experts.grade_by, (values - values[0]) / (values[-1] - values[0])).mean(axis=1))

@@ -11,7 +11,7 @@ from judgec.store.arrow import HUB_PREFIX
 from judgec.store.project import NAME, Project, columns_in, find_project
 from judgec.store.rows.raters import columns_of
 
-OF_A_FILE = ("task", "annotators", "columns", "scale", "accept_at")  # keys that say how a file is read
+OF_A_FILE = ("task", "annotators", "columns", "scale", "accept_at", "round")  # keys that say how a file is read
 OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
 
 

@@ -1,5 +1,6 @@
 """``compile_judge``: labels in, a measured judge out, promoted only when it is better."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,7 +35,8 @@ from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.pairwise import verdicts
-from judgec.judges.recorded import RecordedVerdicts
+from judgec.judges.reading import is_unread
+from judgec.judges.recorded import RecordedVerdicts, ranges_for_card
 from judgec.judges.registry import judge_module
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.session import Session
@@ -51,6 +53,7 @@ from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
 from judgec.store import programs
+from judgec.store.experts import drawn_note
 from judgec.store.sides.draw import folds_of
 from judgec.store.sides.memory import read_memory
 from judgec.store.splits import Family, read_family
@@ -119,6 +122,7 @@ class Compiled:
         return narrower(name, found.get(name), self.dataset)
 
 
+MOST_UNREAD = 0.05  # share of the baseline's verdicts that may be unreadable where a gain over it counts
 ALWAYS_THERE = ("tau_b_score", "accept_agreement")  # statistics of a judge that gives one grade to all, best first
 
 
@@ -195,7 +199,9 @@ def _measured(
     nominal = labels.scale.level == "nominal"
     bare = ratings_of(dataset, dataset.test, uncompiled_calibrated)
     gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
-    refusal = _refusal(labels, settings, judge, verification)
+    refusal, unread = _refusal(labels, settings, judge, verification), _unread(verification)
+    if unread:
+        gain = {name: Estimate(value=None, note=unread) for name in gain}
     moved = _moved(settings, judge, dataset)
     contest = Contest(
         dataset,
@@ -205,6 +211,7 @@ def _measured(
         refusal,
         evidence_alone=not judge.asks_lm,
         margin=None if moved is None else moved.allowed,
+        unread=unread,
     )
     whole = replace(last.bench, dataset=_shipped(parts))
     held_back = _abstention(whole, last, judged["compiled"], how, settings)
@@ -305,6 +312,8 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Ca
 def card_settings(chosen: Candidate, settings: CompileSettings, abstention: Abstention) -> dict[str, Setting]:
     """How the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
+    if settings.recorded is not None:
+        found |= ranges_for_card(settings.recorded)
     if settings.jury:
         found["kind"] = JURY_KIND
     if settings.consensus != "median":
@@ -452,6 +461,23 @@ def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, 
     return ""
 
 
+def _unread(found: Verification) -> str:
+    """Why no gain counts: too many verdicts of a judge that it is over are there, and could not be read."""
+    for name in ("uncompiled", BEST_ALONE):
+        if name not in found.judgments:
+            continue
+        asked = int(found.judgments[name].asked.sum())
+        reasons = Counter(why for why in found.judgments[name].unscored if why is not None and is_unread(why))
+        if reasons.total() > MOST_UNREAD * asked:
+            who = "uncompiled judge" if name == "uncompiled" else "recorded judge that was best as it is"
+            seen = f"{reasons.total():,} of {asked:,} verdicts of the {who} on the test items could not be read"
+            return (
+                f"never promoted: {seen} ({reasons.most_common(1)[0][0]}), and a gain over what was not read is none. "
+                "Mend these verdicts, or the form of the prompt."
+            )
+    return ""
+
+
 def _sizes(dataset: Dataset) -> str:
     if dataset.split.folds > 1:
         return f"{dataset.split.folds} folds, {len(dataset.test)} items ({dataset.test.n_queries} queries)"
@@ -476,6 +502,7 @@ def _notes(
     judge: CompiledJudge,
 ) -> tuple[str, ...]:
     notes = [*dataset.labels.notes, *adjudicator_notes(dataset.test.experts)]
+    notes += drawn_note(dataset.test.experts)
     notes += language_notes(languages_of(dataset.labels.items))
     if settings.recorded is not None:
         notes += [*settings.recorded.notes, *_coverage(settings.recorded, dataset, verification)]

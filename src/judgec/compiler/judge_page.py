@@ -20,6 +20,7 @@ from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
+from judgec.records.ratings import people_mean
 from judgec.report.items import BrowsedItem
 from judgec.report.numbers import count, dollars, number, objective_name, show, statistic_name
 from judgec.report.page import charts
@@ -200,7 +201,8 @@ def _charts(compiled: Compiled, j: int) -> Markup:
     measured = compiled.verification.agreements["compiled"]
     limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
     if scale.level == "ordinal":
-        plot = charts.bland_altman_chart(_values(expert, scale.values), _values(judge, scale.values), limits)
+        people = people_mean(experts.accept_by if only_accepts else experts.grade_by, np.array(scale.values))
+        plot = charts.bland_altman_chart(people[:, j], _values(judge, scale.values), limits)
         drawings.append((plot, "Bland-Altman: bias and 95 % limits of agreement."))
     raters = experts.accept_by if only_accepts else experts.grade_by
     named = [(name, raters[n, :, j]) for n, name in enumerate(experts.annotators[:MOST_RATERS])]

@@ -8,6 +8,7 @@ which counts as 0, so that any tau-b beats it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
@@ -92,6 +93,18 @@ class Decision:
     look: int
     below_majority: Mapping[str, "Shortfall"] = field(default_factory=dict)
     above: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def without_gain(self, why: str) -> Self:
+        """The same where nothing can be said of the difference: not promoted, and no difference is reported."""
+        nothing = Estimate(value=None, note=why)
+        return replace(
+            self,
+            promoted=False,
+            reason=why,
+            difference=nothing,
+            detectable=None,
+            by_statistic=dict.fromkeys(self.by_statistic, nothing),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class Contest:
         refusal: Why the judge must not be promoted whatever the numbers say, or empty.
         evidence_alone: The compiled judge asks nothing: it is the judge of evidence alone, not its rival.
         margin: The loss against the judge whose prompt was carried over that is not worse, or None.
+        unread: Why there is no gain to report: too many verdicts of a baseline could not be read; or empty.
     """
 
     dataset: Dataset
@@ -60,6 +61,7 @@ class Contest:
     refusal: str = ""
     evidence_alone: bool = False
     margin: float | None = None
+    unread: str = ""
 
     def standing(self) -> Standing:
         """The family as it stands on disk."""
@@ -71,7 +73,7 @@ class Contest:
         settings = self.settings
         baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
         rivals = self._rivals(standing.champion)
-        return decide(
+        found = decide(
             self.verification.ratings["compiled"],
             rivals.ratings,
             parse_objective(settings.objective),
@@ -83,6 +85,7 @@ class Contest:
             refusal=self.refusal or rivals.refusal,
             margin=None if rivals.refusal else self.margin,
         )
+        return found.without_gain(self.unread) if self.unread else found
 
     def _beside_a_panel(self) -> dict[str, GradePairs]:
         """What else a panel's table shows: itself without a calibrator, and the best single judge, compiled."""

@@ -19,7 +19,7 @@ from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.ratings import GradePairs
+from judgec.records.ratings import GradePairs, people_mean
 from judgec.report import figures
 from judgec.report.cost_table import logged
 from judgec.report.curves import coverage_figure, learning_curve_figure
@@ -343,7 +343,7 @@ def _aspect_figures(compiled: Compiled, j: int) -> dict[str, bytes]:
     limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
     if scale.level == "ordinal" and None not in (limits.bias, limits.low, limits.high):
         drawn["bland_altman"] = figures.bland_altman_figure(
-            _values(expert, scale.values),
+            people_mean(raters, np.array(scale.values))[:, j],
             _values(judge, scale.values),
             bias=limits.bias or 0.0,
             low=limits.low or 0.0,

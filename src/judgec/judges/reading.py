@@ -37,6 +37,10 @@ LONGEST = 200  # characters of a grade with a comment; more is an essay
 SHOWN = 60  # characters of a bad reply in the reason
 
 
+OFF_SCALE = "recorded grade off the scale"
+UNREAD = ("malformed reply", "off-scale grade", OFF_SCALE)  # how reasons begin of verdicts that are there, and not read
+
+
 class UnreadableReplyError(Exception):
     """A reply without a verdict; the message becomes the reason of an unscored row."""
 
@@ -202,6 +206,11 @@ def read_between(value: object, scale: Scale) -> tuple[int, int] | None:
         if float(text) == (worse + better) / 2.0:
             return low, low + 1
     return None
+
+
+def is_unread(reason: str) -> bool:
+    """Whether an unscored row has a verdict that could not be read, rather than none: no refusal and no failure."""
+    return reason.startswith(UNREAD)
 
 
 def read_confidence(value: object) -> float:

@@ -5,7 +5,9 @@ unscored. Several runs of a judge are one verdict, the mean of their distributio
 and two orders that disagree are a flip and a tie, as when a model is asked.
 """
 
+import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -19,14 +21,15 @@ from judgec.judges.cascade import Cascade
 from judgec.judges.decision import half_way, stated_grades
 from judgec.judges.pairwise import TIE
 from judgec.judges.panel import Panel
-from judgec.judges.reading import read_between, read_grade
+from judgec.judges.reading import OFF_SCALE, read_grade
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
 from judgec.records.scale import ACCEPT_SCALE, Scale
-from judgec.store.coded import NO_CELL
-from judgec.store.rows.cells import as_accept, as_grade
+from judgec.store.coded import NO_CELL, CodedColumn
+from judgec.store.rows.cells import as_accept, as_grade, as_number, with_points
 from judgec.store.rows.columns import listed
+from judgec.store.rows.ranges import MARK, Range, other_range, with_range
 from judgec.store.stream.pieces import Piece
 from judgec.store.tables import TableSource
 from judgec.store.verdicts import (
@@ -51,10 +54,10 @@ from judgec.store.verdicts import (
 from judgec.tasks.registry import compares
 
 NO_VERDICT = "no verdict in the recorded row"
-OFF_SCALE = "recorded grade off the scale"
 MIN_COMMON = 30  # labelled items: a judge with fewer is compared with nobody
 RECORDED_KIND = "recorded"  # what the card calls the candidate and the search
 SHOWN = 8  # judges or grades that a message lists
+RANGES = "ranges"  # of a card's settings: JSON of the ranges by judge
 FAILED, OFF = 1, 2  # of a row: no readable verdict, a grade off the scale
 
 BoolArray = NDArray[np.bool_]
@@ -69,22 +72,31 @@ class OnWhat:
         scale: The grades.
         aspects: What is graded of each item.
         accept_only: The labels, and so the verdicts, are accept or reject.
+        shares: How large a share of the labels has each grade; none where there are no labels. A judge whose numbers
+            have another range than the scale is found by them.
+        ranges: From the worst to the best number of judges whose numbers are not grades of the scale.
     """
 
     task: str
     scale: Scale
     aspects: tuple[str, ...]
     accept_only: bool = False
+    shares: tuple[float, ...] = ()
+    ranges: Mapping[str, Range] = field(default_factory=dict)
 
     @classmethod
     def of(cls, labels: LabelSet) -> "OnWhat":
         """What the labels are about."""
-        return cls(labels.task, labels.scale, labels.aspects, labels.accept_only)
+        counts = Counter(position for label in labels.labels for position in label.grades.values())
+        total = max(counts.total(), 1)
+        shares = tuple(counts[position] / total for position in range(len(labels.scale.grades)))
+        return cls(labels.task, labels.scale, labels.aspects, labels.accept_only, shares)
 
     @classmethod
     def of_card(cls, card: ProgramCard) -> "OnWhat":
         """What a compiled judge is about."""
-        return cls(card.task, card.scale, card.aspects, card.scale.grades == ACCEPT_SCALE.grades)
+        accept_only = card.scale.grades == ACCEPT_SCALE.grades
+        return cls(card.task, card.scale, card.aspects, accept_only, ranges=_ranges_on(card))
 
 
 @dataclass(frozen=True)
@@ -109,6 +121,8 @@ class RecordedVerdicts:
         calls: How often the judge was asked for each row: runs times orders, shape (n_rows,).
         notes: What reading assumed, left out or counted, one sentence each.
         panels: Judges that are several of these, together or one after the other, by name.
+        ranges: From the worst to the best number of judges whose numbers were mapped to the scale.
+        scores: The same of judges for which nobody said a range: scores, of which no grade may be made.
     """
 
     path: str
@@ -128,6 +142,8 @@ class RecordedVerdicts:
     calls: FloatArray = field(repr=False)
     notes: tuple[str, ...] = ()
     panels: Mapping[str, Panel | Cascade] = field(default_factory=dict)
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    scores: Mapping[str, Range] = field(default_factory=dict)
 
     @cached_property
     def _code(self) -> dict[str, int]:
@@ -264,18 +280,29 @@ class RecordedInterview:
             yield piece, [said]
 
 
-def read_recorded(source: TableSource, about: OnWhat, judges: str | None = None) -> RecordedVerdicts:
+def read_recorded(
+    source: TableSource, about: OnWhat, judges: str | None = None, *, scores: bool = False
+) -> RecordedVerdicts:
     """Read recorded verdicts.
+
+    A verdict is a grade, or any number within the scale: such a score is shared between the two neighbouring grades so
+    that its mean is kept, and its grade is the nearest. A judge whose numbers have another range says which one:
+    ``FILE#range=0..1``, ``"range": [0, 1]`` in ``judges.json``, or in ``about``; they are mapped linearly.
 
     Args:
         source: A file, or rows in memory, as ``store.verdicts`` reads them.
         about: The labels' task, scale and aspects.
         judges: Pattern of the names of those that are read; notes and faults are of their rows alone.
+        scores: Read judges whose numbers have another range than the labels, though nobody said which one, as scores.
 
     Raises:
-        InputError: Missing columns or cells, verdicts given twice, several aspects without a column that says which.
-        UserError: No name matches.
+        InputError: Missing columns or cells, verdicts given twice, several aspects without a column that says which,
+            numbers of another range.
+        UserError: No name matches, or no range behind ``#range=``.
     """
+    said: Range | None = None
+    if isinstance(source, str):
+        source, said = with_range(source)
     verdict = PREFERENCE if compares(about.task) else GRADE
     columns = read_verdicts(source, about.scale.grades)
     if about.accept_only and ACCEPT in columns.coded and verdict not in columns.coded:
@@ -295,7 +322,21 @@ def read_recorded(source: TableSource, about: OnWhat, judges: str | None = None)
     cell = (judge * len(item_ids) + item) * len(about.aspects) + aspect
     order = _orders(columns, about, notes)
     _require_distinct(columns, kept, cell, order, pairs=compares(about.task))
-    spread, stated, fault = _verdicts(columns, verdict, about, notes)
+    ranges = {
+        name: own
+        for name in names
+        if (own := said or about.ranges.get(name) or columns.about.get(name, AboutJudge()).range) is not None
+    }
+    column = columns.coded[verdict]
+    column = replace(column, values=with_points(column.values))
+    others: dict[str, Range] = {}
+    if about.shares and about.scale.level != "nominal":
+        others = _other_ranges(column, judge, sorted(names), about, ranges)
+        if others and not scores:
+            raise InputError(_refused(columns.path, others, about))
+    spread, stated, fault = _verdicts(
+        columns, column, verdict, (judge, sorted(names)), about, {**others, **ranges}, notes
+    )
     merged = _merge(cell[kept], order[kept], spread[kept], stated[kept], fault[kept], about)
     cost = columns.numbers.get(COST, np.full(columns.n_rows, np.nan))
     _say_costs(columns, cost, notes)
@@ -321,6 +362,8 @@ def read_recorded(source: TableSource, about: OnWhat, judges: str | None = None)
         cost=np.asarray(total, dtype=np.float64),
         calls=np.bincount(place, minlength=len(found.key)) / len(about.aspects),
         notes=tuple(notes),
+        ranges=ranges,
+        scores=others,
     )
     keep = ~found.partial
     if keep.all():
@@ -438,21 +481,66 @@ def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, o
         )
 
 
+def _other_ranges(
+    column: CodedColumn, judge: IntArray, names: Sequence[str], about: OnWhat, said: Mapping[str, Range]
+) -> dict[str, Range]:
+    """The judges whose numbers seem to have another range than the scale, and nobody said which one; with a guess."""
+    has = column.codes != NO_CELL
+    pairs, counts = np.unique(judge[has] * len(column.values) + column.codes[has], return_counts=True)
+    numbers = np.array([np.nan if (n := as_number(value)) is None else n for value in column.values])
+    read = np.array([_read(value, about, None) is not None for value in column.values], dtype=bool)
+    words = about.accept_only or any(isinstance(grade, str) for grade in about.scale.grades)
+    found = {}
+    for place, name in enumerate(names):
+        own = slice(*np.searchsorted(pairs, [place * len(column.values), (place + 1) * len(column.values)]))
+        code = pairs[own] % len(column.values)
+        known = ~np.isnan(numbers[code])
+        if name in said or not known.any():
+            continue
+        off = (~read[code[known]]).astype(np.float64)
+        values = () if words else about.scale.values
+        other = other_range(numbers[code[known]], counts[own][known].astype(np.float64), off, values, about.shares)
+        if other is not None:
+            found[name] = other
+    return found
+
+
+def _refused(path: str, others: Mapping[str, Range], about: OnWhat) -> list[str]:
+    """Why judges of another range are not read, and how to say their range."""
+    grades = listed(about.scale.grades)
+    return [
+        f"{path}: the numbers of {name} run from {own.worst:g} to {own.best:g}; the grades of the labels are {grades}. "
+        f'Say the range of the numbers, worst first: --verdicts "{name}{MARK}{own}" of a column, '
+        f'--lm "recorded:FILE{MARK}{own}" of a file, or "range": [{own.worst:g}, {own.best:g}] in its judges.json.'
+        for name, own in others.items()
+    ]
+
+
 def _verdicts(
-    columns: VerdictColumns, verdict: str, about: OnWhat, notes: list[str]
+    columns: VerdictColumns,
+    column: CodedColumn,
+    verdict: str,
+    judges: tuple[IntArray, Sequence[str]],
+    about: OnWhat,
+    ranges: Mapping[str, Range],
+    notes: list[str],
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Each row's distribution, stated position and fault."""
-    column, scale = columns.coded[verdict], about.scale
-    k = len(scale.grades)
-    read = [_read(value, about) for value in column.values]
-    spreads = np.array([np.full(k, np.nan) if one is None else one for one in [*read, None]])
-    codes = np.array([*(OFF if one is None else 0 for one in read), FAILED], dtype=np.int64)
-    spread, fault = spreads[column.codes], codes[column.codes]
+    scale, k = about.scale, len(about.scale.grades)
+    judge, names = judges
+    spread, fault = np.full((columns.n_rows, k), np.nan), np.full(columns.n_rows, FAILED, dtype=np.int64)
+    kind_of = [ranges.get(name) for name in names]
+    for kind in dict.fromkeys(kind_of):
+        rows = np.flatnonzero(np.array([one == kind for one in kind_of], dtype=bool)[judge])
+        read = [_read(value, about, kind) for value in column.values]
+        spreads = np.array([np.full(k, np.nan) if one is None else one for one in [*read, None]])
+        codes = np.array([*(OFF if one is None else 0 for one in read), FAILED], dtype=np.int64)
+        spread[rows], fault[rows] = spreads[column.codes[rows]], codes[column.codes[rows]]
     scored = fault == 0
     stated = np.full(len(fault), UNSCORED, dtype=np.int64)
     stated[scored] = stated_grades(spread[scored], scale)
     if off := int((fault == OFF).sum()):
-        strange = [value for value, one in zip(column.values, read, strict=True) if one is None]
+        strange = [column.values[code] for code in dict.fromkeys(column.codes[fault == OFF].tolist())]
         row = int(np.flatnonzero(fault == OFF)[0])
         notes.append(
             f"{columns.where(row)}{_below(off)}: {off:,} grades off the scale "
@@ -463,6 +551,11 @@ def _verdicts(
         notes.append(
             f"{columns.where(row)}{_below(empty)}: {empty:,} rows without a {verdict}: asked and failed, unscored"
         )
+    if between := int((spread[scored].max(axis=1, initial=0.0) < 1.0).sum()):
+        notes.append(
+            f"{columns.path}: {between:,} of {int(scored.sum()):,} verdicts lie between two grades: each is shared "
+            "between the two so that the mean is kept, and its grade is the nearest, of two as near the even one"
+        )
     chances = [columns.numbers.get(f"{CHANCE}{grade}") for grade in scale.grades]
     if any(one is not None for one in chances):
         given = np.stack([np.full(len(fault), np.nan) if one is None else one for one in chances], axis=1)
@@ -472,9 +565,13 @@ def _verdicts(
     return spread, stated, fault
 
 
-def _read(value: object, about: OnWhat) -> FloatArray | None:
-    """The distribution that a cell states; None off the scale."""
-    spread = np.zeros(len(about.scale.grades))
+def _read(value: object, about: OnWhat, said: Range | None) -> FloatArray | None:
+    """The distribution that a cell states, of a number as its range says; None off the scale."""
+    scale, number = about.scale, as_number(value)
+    spread = np.zeros(len(scale.grades))
+    if said is not None:
+        inside = said.onto(np.array([np.nan if number is None else number]), scale.values[0], scale.values[-1])[0]
+        return None if np.isnan(inside) else _shared(float(inside), scale)
     if about.accept_only:
         word = as_grade(value)
         accept = None if word is None else as_accept(word)
@@ -482,14 +579,23 @@ def _read(value: object, about: OnWhat) -> FloatArray | None:
             return None
         spread[int(accept)] = 1.0
         return spread
-    position = read_grade(value, about.scale)
-    between = read_between(value, about.scale) if position is None else None
-    if between is not None:
-        spread[list(between)] = 0.5
+    position = read_grade(value, scale)
+    if position is not None:
+        spread[position] = 1.0
         return spread
-    if position is None:
+    ordered = scale.level != "nominal" and not any(isinstance(grade, str) for grade in scale.grades)
+    if not ordered or number is None or not scale.values[0] <= number <= scale.values[-1]:
         return None
-    spread[position] = 1.0
+    return _shared(number, scale)
+
+
+def _shared(number: float, scale: Scale) -> FloatArray:
+    """A number within the scale shared between the two neighbouring grades, so that its mean is kept."""
+    values = np.array(scale.values)
+    low = min(max(int(np.searchsorted(values, number, side="right")) - 1, 0), len(values) - 2)
+    share = (number - values[low]) / (values[low + 1] - values[low])
+    spread = np.zeros(len(values))
+    spread[low], spread[low + 1] = 1.0 - share, share
     return spread
 
 
@@ -629,6 +735,19 @@ def judge_of(card: ProgramCard) -> str:
             "verdicts; a model is valid. Name one, or leave --lm out."
         )
     return name
+
+
+def _ranges_on(card: ProgramCard) -> dict[str, Range]:
+    """The ranges that the verdicts of a compiled judge had."""
+    said = card.settings.get(RANGES)
+    return (
+        {name: Range.parse(text, card.name) for name, text in json.loads(said).items()} if isinstance(said, str) else {}
+    )
+
+
+def ranges_for_card(recorded: RecordedVerdicts) -> dict[str, str]:
+    """What a card keeps of the ranges, so that the judge reads new verdicts as it read these."""
+    return {RANGES: json.dumps({name: str(own) for name, own in recorded.ranges.items()})} if recorded.ranges else {}
 
 
 def check_against(recorded: RecordedVerdicts, labels: LabelSet) -> RecordedVerdicts:

@@ -28,6 +28,8 @@ class GradePairs:
         cluster: Code of the row's query, shape (n,), values 0..n_clusters-1.
         values: What each grade stands for, shape (n_grades,).
         n_clusters: How many queries the rows were drawn from; a query may have lost all of its rows.
+        people: Mean of what each row's annotators gave, in scale units, shape (n,); None where one annotator graded,
+            whose grade it is. ``expert`` is a grade of the scale, for which one may have been drawn.
     """
 
     expert: IntArray
@@ -38,6 +40,7 @@ class GradePairs:
     cluster: IntArray
     values: tuple[float, ...]
     n_clusters: int
+    people: FloatArray | None = None
 
     @property
     def n_grades(self) -> int:
@@ -62,6 +65,7 @@ class GradePairs:
             self.cluster,
             self.values,
             self.n_clusters,
+            self.people,
         )
 
     def where(self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Self:
@@ -75,6 +79,7 @@ class GradePairs:
             self.cluster[mask],
             self.values,
             self.n_clusters,
+            None if self.people is None else self.people[mask],
         )
 
 
@@ -101,13 +106,32 @@ def pair(
     score = judgments.score[:, columns].ravel()
     labelled = (expert >= 0) | (expert_accept >= 0)
     n_clusters = int(experts.cluster.max(initial=-1)) + 1
-    ratings = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)
+    by = (experts.accept_by if accept_only else experts.grade_by)[:, :, columns]
+    people = people_mean(by, np.array(values)).ravel() if len(experts.annotators) > 1 else None
+    ratings = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters, people)
     asked = np.repeat(judgments.asked[:, None], experts.grade[:, columns].shape[1], axis=1).ravel()
     return ratings.where(labelled).masked(asked[labelled])
 
 
+def people_mean(by: IntArray, values: FloatArray) -> FloatArray:
+    """Mean of what each item's annotators gave.
+
+    Args:
+        by: Positions by annotator, -1 where missing, shape (n_annotators, ...).
+        values: What each grade stands for.
+
+    Returns:
+        Shape (...); NaN where nobody graded.
+    """
+    given = by >= 0
+    total = np.where(given, values[np.maximum(by, 0)], 0.0).sum(axis=0)
+    count = given.sum(axis=0)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
 def stacked(parts: Sequence[GradePairs]) -> GradePairs:
     """The rows of several ratings on one scale, with the same codes of queries, below each other."""
+    means = [part.people for part in parts]
     return GradePairs(
         np.concatenate([part.expert for part in parts]),
         np.concatenate([part.judge for part in parts]),
@@ -117,6 +141,7 @@ def stacked(parts: Sequence[GradePairs]) -> GradePairs:
         np.concatenate([part.cluster for part in parts]),
         parts[0].values,
         max(part.n_clusters for part in parts),
+        None if any(one is None for one in means) else np.concatenate([one for one in means if one is not None]),
     )
 
 

@@ -21,7 +21,7 @@ from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippe
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.proportion import share
-from judgec.store.experts import experts_of, leave_one_out
+from judgec.store.experts import drawn_note, experts_of, leave_one_out
 from judgec.store.labels import LabelFile
 from judgec.store.sides.draw import FRESH, fold_splits, folds_of, split_labels
 from judgec.store.sides.memory import Memory
@@ -147,6 +147,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     split = split_labels(labels, memory) if folds == 1 else fold_splits(labels, folds, memory)[0]
     test_queries = len({labels.items[i].query_id for i in split.test})
     notes = [*labels.notes, *language_notes(languages_of(labels.items)), *adjudicator_notes(experts)]
+    notes += drawn_note(experts)
     if test_queries < FEW_TEST_QUERIES:
         notes.append(
             f"The test split of family {family} has {test_queries} queries: below "

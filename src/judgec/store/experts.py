@@ -65,6 +65,16 @@ def experts_of(labels: LabelSet, seed: int = 0) -> Experts:
     )
 
 
+def drawn_note(experts: Experts) -> tuple[str, ...]:
+    """How often one of two grades was drawn as the experts' class, and for what, in a sentence; nothing where never."""
+    if not experts.tied:
+        return ()
+    seen = f"On {experts.tied} labels the annotators' middle grades differ"
+    drawn = "where a class is needed (kappa, QWK, exact, error rates, limits of agreement) one of the two is drawn"
+    other = "by a hash of the item; means, differences, t-tests and bias use the mean of the annotators."
+    return (f"{seen}: {drawn}, {other}",)
+
+
 def adjudicators_of(annotators: Sequence[str], by: IntArray) -> tuple[str, ...]:
     """Who was asked only where others differed.
 

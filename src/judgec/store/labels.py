@@ -17,6 +17,7 @@ from judgec.store.rows.columns import infer_task, listed, renamed, require_colum
 from judgec.store.rows.conversations import require_labelled_turns, with_turns
 from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.store.rows.items import Collected, collect_items, digest, item_digest
+from judgec.store.rows.means import Rounding
 from judgec.store.rows.modes import with_modes
 from judgec.store.rows.question_sets import TASK as QUESTION_SET
 from judgec.store.rows.question_sets import as_pairs, is_question_set, with_verdicts
@@ -103,6 +104,7 @@ def read_label_file(
     accept_at: str | None = None,
     scale: Mapping[str, object] | None = None,
     turn: TurnChoice | None = None,
+    rounding: Rounding = None,
 ) -> LabelFile:
     """Read a label file of any format, with its datasheet.
 
@@ -114,6 +116,7 @@ def read_label_file(
         accept_at: The lowest accepted grade; overrides the datasheet.
         scale: As ``read_datasheet``.
         turn: What of a conversation is judged; as ``with_turns``.
+        rounding: ``nearest``: numbers between two grades, such as means of raters, become the nearest.
 
     Raises:
         InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
@@ -121,7 +124,16 @@ def read_label_file(
         UserError: An unknown task, or ``accept_at`` off the scale.
     """
     sheet, table = read_datasheet(path, scale), read_table(path, rename or ())
-    return label_file(table, sheet, task=task, rename=rename, annotators=annotators, accept_at=accept_at, turn=turn)
+    return label_file(
+        table,
+        sheet,
+        task=task,
+        rename=rename,
+        annotators=annotators,
+        accept_at=accept_at,
+        turn=turn,
+        rounding=rounding,
+    )
 
 
 def label_file(
@@ -134,12 +146,13 @@ def label_file(
     accept_at: str | None = None,
     turn: TurnChoice | None = None,
     usual: TurnChoice | None = None,
+    rounding: Rounding = None,
 ) -> LabelFile:
     """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``."""
     table, known = _shaped(file, sheet, task, rename or {}, annotators, (turn, usual))
     require_columns(table, known, labelled=True)
     collected = collect_items(table, known)
-    raw = raw_labels(table, known, sheet.scale)
+    raw = raw_labels(table, known, sheet.scale, rounding)
     _require_labels(table, raw)
     earlier = [*collected.faults, *raw.faults]
     try:
@@ -258,6 +271,8 @@ def _labels(
     remedy = "declare another scale in a datasheet"
     if sheet.scale is not None:  # without a path it is a judge's
         remedy = f"change 'grades' in {sheet.path}" if sheet.path else "name a judge of their scale"
+    if raw.means:
+        remedy = f"add --round nearest, as {raw.means}"
     for index, (row, item, label) in enumerate(zip(table.rows, collected.item_of, raw.rows, strict=True)):
         if label is None:
             continue

@@ -57,12 +57,12 @@ def in_order(words: Iterable[Grade]) -> tuple[tuple[Grade, ...], int] | None:
     Words that begin with a number (``4 - good``, ``5 stars``) and runs of stars are in the order of these.
     """
     grades = [word for word in words if isinstance(word, str)]
-    known = {word: LADDER.get(plain(word) or word.strip()) for word in grades}
+    known = {word: rank_of(word) for word in grades}
     ranks: dict[str, float] = {word: rank for word, rank in known.items() if rank is not None}
     if len(ranks) == len(grades) == len(set(ranks.values())):
         ordered = sorted(grades, key=ranks.__getitem__)
         return tuple(ordered), next((i for i, w in enumerate(ordered) if ranks[w] >= ACCEPTED), len(ordered) - 1)
-    numbers = {word: _number(word) for word in grades}
+    numbers = {word: number_of(word) for word in grades}
     found: dict[str, float] = {word: number for word, number in numbers.items() if number is not None}
     if len(found) == len(grades) == len(set(found.values())):
         ordered = sorted(grades, key=found.__getitem__)
@@ -75,7 +75,13 @@ def accepted_from(grades: int) -> int:
     return -(-6 * (grades - 1) // 10)
 
 
-def _number(word: str) -> float | None:
+def rank_of(word: str) -> float | None:
+    """How good a word is, from 0 to 1; None where it is not known."""
+    return LADDER.get(plain(word) or word.strip())
+
+
+def number_of(word: str) -> float | None:
+    """The number that a word begins with, or how many stars it is; None of any other."""
     bare = word.strip()
     if bare and set(bare) <= {"★", "⭐", "☆", "*"}:
         return float(len(bare) - bare.count("☆"))

@@ -23,7 +23,7 @@ from judgec.store.workbooks import is_workbook, split_sheet
 from judgec.tasks.registry import TASKS
 
 NAME = "judgec.toml"
-KEYS = ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "columns", "scale", "aspects")
+KEYS = ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "round", "columns", "scale", "aspects")
 REDIRECTS = {  # keys that would say where requests, keys and runs go, or what code runs; with the way that is left
     **dict.fromkeys(("api_base", "base_url", "endpoint", "url", "host", "proxy", "ray_address"), "--api-base URL"),
     **dict.fromkeys(("headers", "extra_headers", "api_key", "key", "token"), "the provider's environment variable"),
@@ -31,6 +31,7 @@ REDIRECTS = {  # keys that would say where requests, keys and runs go, or what c
     **dict.fromkeys(("python", "rerank", "agents", "system", "module", "env", "environment"), "the option itself"),
 }
 MODEL = re.compile(r"embedded|[A-Za-z0-9_.-]+(/[A-Za-z0-9_.:@+-]+)+")
+NEAREST = "nearest"
 HEAD_LINES = 200  # of a text file, to see its columns
 
 
@@ -49,6 +50,7 @@ class Project:
         annotators: Columns that hold one rater's labels each.
         columns: judgec's names by those of the file.
         scale: The grades, worst first.
+        round: ``nearest``: grades that are means of raters become the nearest grade.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class Project:
     annotators: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     scale: Scale | None = None
+    round: str | None = None
 
     @property
     def label_path(self) -> str | None:
@@ -233,6 +236,10 @@ def _list(value: object) -> str | None:
     return None if fits else 'a list of texts such as ["ann", "bob"] is valid. Correct it.'
 
 
+def _rounding(value: object) -> str | None:
+    return None if value == NEAREST else f"{NEAREST} is valid. Correct it."
+
+
 def _table(value: object) -> str | None:
     fits = isinstance(value, dict) and all(isinstance(one, str) and one.strip() for one in value.values())
     return None if fits else 'a table [columns] of lines "Your column" = "query" is valid. Correct it.'
@@ -246,6 +253,7 @@ _CHECKS: Mapping[str, Callable[[object], str | None]] = {
     "budget": _calls,
     "max_cost": _dollars,
     "annotators": _list,
+    "round": _rounding,
     "columns": _table,
 }
 
@@ -260,7 +268,7 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
     lines = [
         "# How judgec reads these labels; every command takes it from here. Written by judgec init: edit it freely."
     ]
-    for key in ("labels", "task", "name", "lm", "budget", "max_cost", "annotators"):
+    for key in ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "round"):
         value = getattr(project, key)
         if value is None or value == ():
             continue

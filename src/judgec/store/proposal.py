@@ -9,7 +9,7 @@ from judgec.errors import InputError, UserError
 from judgec.records.scale import Grade, Scale
 from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.ladders import LADDER, accepted_from, in_order
-from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_accept_word, is_missing
+from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_accept_word, is_missing, with_points
 from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, renamed
 from judgec.store.rows.modes import with_modes
 from judgec.store.rows.ragelo import is_ragelo, joined
@@ -139,6 +139,7 @@ class Said:
         annotators: Likewise.
         grades: Worst first.
         accept_at: The lowest accepted grade.
+        rounded: Numbers between two grades are the nearest one.
     """
 
     task: str | None = None
@@ -146,6 +147,7 @@ class Said:
     annotators: tuple[str, ...] = ()
     grades: tuple[str, ...] = ()
     accept_at: str | None = None
+    rounded: bool = False
 
 
 def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
@@ -162,7 +164,7 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     """
     task = said.task or sheet.task
     table = joined(file) if is_ragelo(renamed(file, said.columns)) else with_modes(file, task, sheet.aspects)
-    looked = _Look(table, dict(said.columns))
+    looked = _Look(table, dict(said.columns), rounded=said.rounded)
     looked.find_inputs(None if task is None else as_task(task))
     looked.task = as_task(task) if task else looked.told_task()
     looked.find_sides()
@@ -179,8 +181,9 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
 class _Look:
     """A table and what was found in it so far."""
 
-    def __init__(self, table: Table, columns: dict[str, str]) -> None:
+    def __init__(self, table: Table, columns: dict[str, str], *, rounded: bool = False) -> None:
         self.table = table
+        self.rounded = rounded
         self.columns = columns
         self.task = ""
         self.annotators: tuple[str, ...] = ()
@@ -234,7 +237,8 @@ class _Look:
 
     def grades(self, column: str) -> Counter[Grade]:
         """Its values as grades."""
-        return Counter(grade for value in self.values(column) if (grade := as_grade(value)) is not None)
+        found = [grade for value in with_points(self.values(column)) if (grade := as_grade(value)) is not None]
+        return Counter(round(grade) if self.rounded and isinstance(grade, float) else grade for grade in found)
 
     def looks_graded(self, column: str) -> bool:
         """True for few different words, or for numbers in a narrow range."""

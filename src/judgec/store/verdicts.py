@@ -10,9 +10,10 @@ import numpy as np
 from judgec.errors import InputError
 from judgec.records.label import Task
 from judgec.store.coded import NO_CELL, CodedTable, read_coded
-from judgec.store.rows.cells import as_text, is_missing
+from judgec.store.rows.cells import as_number, as_text, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.rows.items import collect_items
+from judgec.store.rows.ranges import Range
 from judgec.store.table import Row, Table
 from judgec.store.tables import TableSource, name_of
 from judgec.tasks.registry import TASKS
@@ -38,12 +39,14 @@ class AboutJudge:
         prompt: Its prompt as text, or None; of several aspects their prompts one below the other.
         note: Whatever else somebody wrote.
         messages: The prompt as it was sent: role and text of each turn, by aspect, ``""`` for all; empty when unknown.
+        range: From the worst to the best of its numbers, where these are not grades of the scale.
     """
 
     model: str | None = None
     prompt: str | None = None
     note: str = ""
     messages: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    range: Range | None = None
 
 
 @dataclass(frozen=True)
@@ -168,7 +171,7 @@ def read_about(path: Path) -> dict[str, AboutJudge]:
     """What ``STEM.judges.json`` beside the file says of each judge; nothing where there is none.
 
     Raises:
-        InputError: When it is not an object of objects.
+        InputError: When it is not an object of objects, or a range is none.
     """
     stems = dict.fromkeys((path.name.partition(VERDICTS)[0], path.stem))
     file = next((one for name in stems if (one := path.parent / f"{name}.{ABOUT}").is_file()), None)
@@ -189,9 +192,18 @@ def read_about(path: Path) -> dict[str, AboutJudge]:
             _prompt(one.get("prompt")),
             _text(one.get("note")) or "",
             messages_of(one.get("prompt")),
+            _range(one["range"], f"{file}:1: {name}") if "range" in one else None,
         )
         for name, one in content.items()
     }
+
+
+def _range(value: object, where: str) -> Range:
+    ends = [as_number(one) for one in value] if isinstance(value, list) else []
+    worst, best = ends if len(ends) == 2 else (None, None)
+    if worst is None or best is None or worst == best:
+        raise InputError([f"{where}: range is {value!r}; [WORST, BEST] such as [0, 1] is valid. Fix the file."])
+    return Range(worst, best)
 
 
 def _text(value: object) -> str | None:

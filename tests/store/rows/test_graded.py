@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import InputError, UserError
-from judgec.store.rows.graded import Graded, graded_of
+from judgec.store.rows.graded import Graded, Reading, graded_of
 from judgec.store.tables import read_table
 
 
@@ -15,9 +15,8 @@ def graded(
 ) -> Graded:
     (folder / name).write_text(text, encoding="utf-8")
     cluster = "q" if text.splitlines()[0].endswith("q") else None
-    return graded_of(
-        read_table(str(folder / name)), expert="e", judge="j", score=score, cluster=cluster, accept_at=accept_at
-    )
+    how = Reading(experts=("e",), judge="j", score=score, cluster=cluster, accept_at=accept_at)
+    return graded_of(read_table(str(folder / name)), how)
 
 
 def test_grades_on_one_to_five_have_the_threshold_four_and_empty_judge_cells_are_unscored(tmp_path: Path) -> None:
@@ -39,15 +38,20 @@ def test_grade_that_nobody_used_still_counts_in_distances(tmp_path: Path) -> Non
 
 
 def test_judge_value_off_the_experts_scale_is_a_score_with_the_nearest_grade(tmp_path: Path) -> None:
-    found = graded(tmp_path, "e,j\n1,1.4\n2,2.5\n3,9.75\n", accept_at="3")
-    assert found.ratings.judge.tolist() == [0, 1, 2]
-    assert found.ratings.score.tolist() == [1.4, 2.5, 9.75]
-    assert found.ratings.judge_accept.tolist() == [0, 0, 1]
-    assert found.notes == ("3 judge values are not among the grades 1, 2, 3: the nearest grade stands for them",)
+    found = graded(tmp_path, "e,j\n1,1.4\n2,2.5\n3,2.75\n3,9.75\n", accept_at="3")
+    assert found.ratings.judge.tolist() == [0, 1, 2, -1]  # half way the even one; outside the scale none
+    assert found.ratings.score[:3].tolist() == [1.4, 2.5, 2.75]
+    assert found.ratings.judge_accept.tolist() == [0, 0, 1, -1]
+    assert found.notes == (
+        "1 judge values are outside the grades 1, 2, 3 (9.75): unscored",
+        "3 judge values are not among the grades 1, 2, 3: the nearest grade stands for them",
+    )
 
 
-def test_judges_own_whole_number_beside_the_experts_is_a_grade(tmp_path: Path) -> None:
-    assert graded(tmp_path, "e,j\n2,1\n3,4\n").ratings.values == (1, 2, 3, 4)
+def test_judges_own_whole_number_never_widens_the_experts_scale(tmp_path: Path) -> None:
+    found = graded(tmp_path, "e,j\n2,1\n3,4\n")
+    assert list(found.ratings.values) == [1, 2, 3]  # a scale up to 3 begins at 1, as for init
+    assert found.ratings.judge.tolist() == [0, -1]
 
 
 def test_column_of_measurements_is_no_scale_for_experts(tmp_path: Path) -> None:
@@ -104,15 +108,15 @@ def test_any_other_word_makes_classes_and_yes_beside_maybe_is_one_of_them(tmp_pa
 
 def test_threshold_on_classes_or_a_threshold_that_is_no_number_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--accept-at good: the grades are classes without an order"):
-        graded(tmp_path, "e,j\ngood,bad\nbad,bad\n", accept_at="good")
+        graded(tmp_path, "e,j\ngood,red\nred,red\n", accept_at="good")
     with pytest.raises(UserError, match="--accept-at x: not a number; the grades are 1, 2, 3"):
-        graded(tmp_path, "e,j\n1,3\n", accept_at="x")
+        graded(tmp_path, "e,j\n1,3\n3,3\n", accept_at="x")
 
 
 @pytest.mark.parametrize("beyond", ["9", "0", "5.5", "nan", "inf"])
 def test_threshold_beyond_the_grades_is_refused_with_the_grades_there_are(tmp_path: Path, beyond: str) -> None:
     with pytest.raises(UserError, match=f"--accept-at {beyond}: not among the grades; the grades are 1, 2, 3, 4, 5"):
-        graded(tmp_path, "e,j\n1,5\n3,2\n", accept_at=beyond)
+        graded(tmp_path, "e,j\n1,5\n5,2\n", accept_at=beyond)
 
 
 def test_threshold_of_one_to_five_is_valid_where_nobody_gave_so_much(tmp_path: Path) -> None:
@@ -132,7 +136,7 @@ def test_other_scales_have_no_threshold_until_one_is_named(tmp_path: Path) -> No
 def test_missing_column_and_file_without_grades_name_what_there_is(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     with pytest.raises(UserError, match="--judge x: no such column; there are a, b"):
-        graded_of(read_table(str(tmp_path / "t.csv")), expert="a", judge="x", score=None, cluster=None, accept_at=None)
+        graded_of(read_table(str(tmp_path / "t.csv")), Reading(experts=("a",), judge="x"))
     with pytest.raises(InputError, match="no row has a grade in e"):
         graded(tmp_path, "e,j\n,1\n,2\n")
 
@@ -166,6 +170,7 @@ def test_judges_grades_beside_experts_accept_keep_their_order_in_the_score(tmp_p
     ratings = graded(tmp_path, "e,j\nyes,5\nno,4\nno,2\nyes,3\nno,\n").ratings
     assert (ratings.expert.tolist(), ratings.judge.tolist()) == ([1, 0, 0, 1, 0], [1, 1, 0, 0, -1])
     assert ratings.score[:4].tolist() == [5, 4, 2, 3]
-    share = graded(tmp_path, "e,j\nyes,0.9\nno,0.2\n").ratings
-    assert share.judge_accept.tolist() == [1, 0]
-    assert share.score.tolist() == [0.9, 0.2]
+    share = graded(tmp_path, "e,j\nyes,0.9\nno,0.2\n")
+    assert share.no_grades
+    assert share.ratings.judge_accept.tolist() == [-1, -1]
+    assert share.ratings.score.tolist() == [0.9, 0.2]

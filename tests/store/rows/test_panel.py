@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import UserError
-from judgec.store.rows.graded import Graded, graded_of
+from judgec.store.rows.graded import Graded, Reading, graded_of
 from judgec.store.rows.panel import AnnotatorPanel
 from judgec.store.table import Row, Table
 
@@ -30,9 +30,7 @@ def long() -> list[Row]:
 def read(rows: list[Row], expert: str, annotators: tuple[str, ...] = (), cluster: str | None = None) -> Graded:
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     table = Table("t.csv", columns, tuple(rows), tuple(range(2, len(rows) + 2)), by_line=True)
-    return graded_of(
-        table, expert=expert, judge="judge", score=None, cluster=cluster, accept_at=None, annotators=annotators
-    )
+    return graded_of(table, Reading(experts=(expert,), judge="judge", cluster=cluster, annotators=annotators))
 
 
 def panel(rows: list[Row], expert: str, annotators: tuple[str, ...] = (), cluster: str | None = None) -> AnnotatorPanel:

@@ -146,8 +146,9 @@ def test_drill_down_shows_what_experts_gave_each_answer_beside_the_judge(found: 
     sides = {query: {side.who: side for side in case.sides} for query, case in cases.items()}
     assert sides["q0"]["best+v2"].texts["experts"] == ("ann: 4 – mostly right", "bob: 5", "cy: 4")
     assert sides["q1"]["best+v2"].texts["experts"] == ("ann: 2", f"bob: 1 – {EVIL}")
-    assert graded.scores["q0", "best+v2"] == {"grade": 4.0}
-    assert sides["q0"]["best+v2"].grade.endswith("; experts 4")
+    assert graded.scores["q0", "best+v2"] == {"grade": pytest.approx(13 / 3)}  # the mean of the three
+    assert graded.scores["q1", "best+v2"] == {"grade": 1.5}  # of two nobody is drawn
+    assert sides["q0"]["best+v2"].grade.endswith("; experts 4.33")
     assert all("experts" not in side.texts for side in [*sides["q2"].values(), sides["q0"]["worst"]])
     assert all("experts" not in side.grade for side in [*sides["q2"].values(), sides["q0"]["worst"]])
     html = page(replace(found, graded=graded), title="t", created="")

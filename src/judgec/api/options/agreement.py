@@ -1,11 +1,22 @@
 """Options of ``judgec.agreement``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import AllowModified, Annotators, Epsilon, Home, Shared, Turn, UnusedTracking
+from judgec.api.options.shared import (
+    AllowModified,
+    Annotators,
+    Columns,
+    Epsilon,
+    Home,
+    LabelScale,
+    Rounding,
+    Shared,
+    Turn,
+    UnusedTracking,
+)
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -25,12 +36,19 @@ class AgreementOptions:
             project="file",
         ),
     ]
-    expert: Annotated[str | None, Option("The experts' grades; mode.*: all modes.", metavar="COLUMN", panel="What")] = (
-        None
-    )
-    judge: Annotated[str | None, Option("The judge's grades; empty is unscored.", metavar="COLUMN", panel="What")] = (
-        None
-    )
+    expert: Annotated[
+        tuple[str, ...],
+        Option(
+            "The experts' grades; repeat for several; mode.*: all modes.",
+            metavar="COLUMN",
+            python="str | Sequence[str] | None",
+            panel="What",
+        ),
+    ] = ()
+    judge: Annotated[
+        str | None,
+        Option("The judge's grades or score; COLUMN#range=0..1 says its range.", metavar="COLUMN", panel="What"),
+    ] = None
     labels: Annotated[
         "Source | None", Option("The experts' labels of items that FILE has verdicts on.", metavar="FILE", panel="What")
     ] = None
@@ -45,6 +63,10 @@ class AgreementOptions:
         str | None,
         Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What", project="accept_at"),
     ] = None
+    reversed: Annotated[bool, Option("Low numbers of the judge are good ones.")] = False
+    round: Rounding = None
+    columns: Columns = field(default_factory=dict)
+    scale: LabelScale = None
     all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False
     annotators: Annotators = ()
     turn: Turn = None

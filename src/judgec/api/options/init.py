@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import AcceptAt, Annotators, CallCap, Columns, MaxCost, Task, UnusedPlaces
+from judgec.api.options.shared import AcceptAt, Annotators, CallCap, Columns, MaxCost, Rounding, Task, UnusedPlaces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,7 @@ class InitOptions(UnusedPlaces):
         tuple[str, ...], Option("The grades, worst first.", metavar="WORST,...,BEST", commas=True, panel="What")
     ] = ()
     accept_at: AcceptAt = None
+    round: Rounding = None
     name: Annotated[str | None, Option("Name of the judge; default: from the file.", panel="Output")] = None
     lm: Annotated[
         str, Option("The model that the judge will ask: embedded, openai/gpt-4o-mini, ...", panel="Model")

@@ -52,6 +52,10 @@ Turn = Annotated[
         project="turn",
     ),
 ]
+Rounding = Annotated[
+    Literal["nearest"] | None,
+    Option("Grades that are means of raters, such as 2.33: the nearest grade stands for each.", project="round"),
+]
 AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What")]
 Task = Annotated[
     str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.", panel="What", project="task")
@@ -136,6 +140,7 @@ class LabelColumns:
     accept_at: AcceptAt = None
     scale: LabelScale = None
     turn: Turn = None
+    round: Rounding = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,11 @@ def agreement(options: AgreementOptions, *, json: JsonOption = False) -> None:
             print_table(TITLE, *JUDGES.screen(list(found.alt_tests.items())))
     else:
         title = f"{found.judge} against {found.expert}, {found.source}"
-        print_tables(agreement_table(title, {found.judge: found.agreement}))
+        rows = {found.judge: found.agreement}
+        if found.judge in found.ceilings:
+            rows |= {f"{found.judge}, one expert left out": found.beside[found.judge]}
+            rows |= {"experts, each against the others": found.ceilings[found.judge]}
+        print_tables(agreement_table(title, rows))
         print_tables(*(mode_table(one) for one in found.modes.values()))
         if found.alt_test is not None:
             if found.alt_test.contests:

@@ -148,13 +148,20 @@ def _beside_others(
             np.where(voted, others[1][number], -1),
             experts.cluster,
             experts.annotators,
-            experts.grade_by,
-            experts.accept_by,
+            _without(experts.grade_by, number),
+            _without(experts.accept_by, number),
             0,
         )
         ratings = pair(against, grader, scale, accept_only=accept_only, aspect=aspect)
         if len(ratings.expert):
             yield name, ratings
+
+
+def _without(by: IntArray, number: int) -> IntArray:
+    """What the others gave, at the same places."""
+    others = by.copy()
+    others[number] = -1
+    return others
 
 
 def _as_judgments(grade: IntArray, accept: IntArray, values: np.ndarray) -> Judgments:

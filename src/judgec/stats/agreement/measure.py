@@ -34,6 +34,7 @@ NOT_BINARY = "the labels are not binary"
 ONE_CLASS = "all labels are of one class"
 WITH_P = frozenset({"tau_b", "tau_b_score", "spearman"})
 ORDINAL = frozenset({"tau_b", "tau_b_score", "spearman", "auc", "qwk"})
+OF_GRADES = frozenset({"exact", "accept_agreement", "kappa", "qwk"})  # what a score has none of
 OF_SCORE: Mapping[str, Callable[[IntArray, FloatArray, IntArray, int], Statistic]] = MappingProxyType(
     {
         "tau_b_score": lambda expert, score, cluster, n: tau_b_score(expert, score, cluster, n_clusters=n),
@@ -64,6 +65,7 @@ def measure(
     *,
     nominal: bool = False,
     beside: Sequence[GradePairs] = (),
+    no_grades: str = "",
 ) -> Agreement:
     """Agreement of a judge with the experts; of several graders, the mean over them, weighted by their labelled rows.
 
@@ -76,15 +78,25 @@ def measure(
             accuracy.
         beside: The panel that this one is compared with, grader by grader: a grader whose counterpart there is
             undefined is left out, too, so that both means are over the same graders with the same weights.
+        no_grades: Why the judge's scores are no grades: then what compares grades is undefined for this reason, and
+            tau-b is that of the score; empty where they are.
     """
     graders = (panel,) if isinstance(panel, GradePairs) else tuple(panel)
     how = resampling or Resampling()
     compared = [r.where(((r.expert != UNLABELLED) | (r.expert_accept != UNLABELLED)) & _scored(r)) for r in graders]
     no_threshold = all((r.judge_accept == UNSCORED).all() for r in compared)
-    estimates = {name: _estimate(name, graders, how, no_threshold, nominal, beside) for name in STATISTICS}
+    estimates = {
+        name: Estimate(value=None, note=no_grades, level=how.level)
+        if no_grades and name in OF_GRADES
+        else _estimate(
+            "tau_b_score" if no_grades and name == "tau_b" else name, graders, how, no_threshold, nominal, beside
+        )
+        for name in STATISTICS
+    }
+    undefined = NO_ORDER if nominal else no_grades
     return Agreement(
         estimates=estimates,
-        bland_altman=BlandAltman(None, None, None, NO_ORDER) if nominal else _bland_altman(graders, beside),
+        bland_altman=BlandAltman(None, None, None, undefined) if undefined else _bland_altman(graders, beside),
         expert_reject_rate=_reject_rate([r.expert_accept for r in compared]),
         judge_reject_rate=_reject_rate([r.judge_accept for r in compared]),
         n=sum(len(r.expert) for r in compared),
@@ -100,13 +112,15 @@ def with_aspects(
     *,
     nominal: bool = False,
     beside: Mapping[str, Sequence[GradePairs]] | None = None,
+    no_grades: str = "",
 ) -> Agreement:
     """The agreement over all aspects with each aspect's own beside it; one aspect has none."""
     if len(parts) < 2:
         return whole
     others = beside or {}
     aspects = {
-        name: measure(part, resampling, nominal=nominal, beside=others.get(name, ())) for name, part in parts.items()
+        name: measure(part, resampling, nominal=nominal, beside=others.get(name, ()), no_grades=no_grades)
+        for name, part in parts.items()
     }
     return replace(whole, aspects=aspects)
 
@@ -232,13 +246,21 @@ def _bland_altman(graders: Sequence[GradePairs], beside: Sequence[GradePairs]) -
             continue
         values = np.array(r.values)
         three = bland_altman(values[r.expert], values[r.judge], r.cluster, n_clusters=r.n_clusters)
-        limits.append([part.point() for part in three])
+        bias = three[0].point() if r.people is None else _bias(r, values)
+        limits.append([bias, *(part.point() for part in three[1:])])
         weights.append(float((grader.expert != UNLABELLED).sum()))
     if not limits:
         return BlandAltman(None, None, None, NOTHING_SCORED)
     means = np.average(np.array(limits), axis=0, weights=weights)
     bias, low, high = (None if np.isnan(x) else float(x) for x in means)
     return BlandAltman(bias, low, high, ONE_ROW if low is None else "")
+
+
+def _bias(ratings: GradePairs, values: FloatArray) -> float:
+    """Mean of the judge's grade minus the mean of what people gave, for which no grade had to be drawn."""
+    assert ratings.people is not None  # the caller has looked
+    people = np.where(np.isnan(ratings.people), values[ratings.expert], ratings.people)
+    return float((values[ratings.judge] - people).mean())
 
 
 def _reject_rate(accepts: Sequence[np.ndarray]) -> float | None:

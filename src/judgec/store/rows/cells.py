@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Iterable
 
 from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, written
 from judgec.records.scale import Grade
@@ -14,6 +15,9 @@ MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null"})  # in a label; in a 
 LARGEST = 1e15  # of a grade; above it, floats do not tell whole numbers apart
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+_ANY_NUMBER = re.compile(r"[-+]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][-+]?\d{1,3})?")
+_WITH_COMMA = re.compile(r"[-+]?\d+,\d+")
+_WHOLE = re.compile(r"[-+]?\d+")
 _SURROGATES = re.compile("[\ud800-\udfff]")  # JSON can escape half a character; UTF-8 cannot store it
 
 
@@ -110,6 +114,30 @@ def as_grade(value: object) -> Grade | None:
     if _NUMBER.fullmatch(text):
         return as_grade(float(text))
     return text
+
+
+def as_number(value: object) -> float | None:
+    """A finite number, also written as text; None for anything else, true and false among it."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value) if math.isfinite(value) else None
+    text = str(value).strip()
+    number = float(text) if _ANY_NUMBER.fullmatch(text) else math.nan
+    return number if math.isfinite(number) else None
+
+
+def with_points(values: Iterable[object]) -> list[object]:
+    """A column's cells with a point where a decimal comma was, as long as its texts are nothing but such numbers.
+
+    ``0,75`` beside ``1,00`` and ``2`` is a number; beside any other text, as in a list of grades, it stays as it is.
+    """
+    cells = list(values)
+    texts = {text for cell in cells if isinstance(cell, str) and (text := cell.strip()).lower() not in MISSING_WORDS}
+    commas = {text for text in texts if _WITH_COMMA.fullmatch(text)}
+    if not commas or not all(_WHOLE.fullmatch(text) for text in texts - commas):
+        return cells
+    return [cell.strip().replace(",", ".") if isinstance(cell, str) else cell for cell in cells]
 
 
 def is_accept_word(grade: Grade) -> bool:

@@ -4,11 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
-from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
+from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing, with_points
 from judgec.store.rows.columns import aspect_columns, label_columns, listed
+from judgec.store.rows.means import Rounding, looks_like_means, nearest_grades
 from judgec.store.table import Row, Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.tasks.registry import TASKS, plain
@@ -39,6 +42,7 @@ class RawLabels:
         rows: One a table row; None where nothing was labelled.
         faults: (row, sentence) each.
         notes: What was assumed.
+        means: What the numbers look like that are no whole ones, or empty.
     """
 
     aspects: tuple[str, ...]
@@ -46,10 +50,14 @@ class RawLabels:
     rows: tuple[RawLabel | None, ...]
     faults: tuple[tuple[int, str], ...]
     notes: tuple[str, ...]
+    means: str = ""
 
 
-def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
-    """Read grades, accepts and rationales; missing cells are no label, never a grade."""
+def raw_labels(table: Table, task: Task, declared: Scale | None, rounding: Rounding = None) -> RawLabels:
+    """Read grades, accepts and rationales; missing cells are no label, never a grade.
+
+    Decimal commas are points; with ``rounding`` a number between two grades is the nearest, of two as near the even.
+    """
     notes: list[str] = []
     spec = TASKS[task]
     if spec.by_aspect:
@@ -63,13 +71,15 @@ def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
         if seen and all(map(is_accept_word, seen)):
             accepts, columns = grade_column, {}
             notes.append(f"Column {accepts} holds only {listed(sorted(map(str, seen)))}: read as accept / reject.")
+    given = {aspect: _grades_in(table, column, declared, rounding, notes) for aspect, column in columns.items()}
+    means = _means_in(list(columns.values()), [grade for column in given.values() for grade in column], notes)
     rows: list[RawLabel | None] = []
     faults: list[tuple[int, str]] = []
     for index, row in enumerate(table.rows):
         grades = {
             aspect: respelled(grade, spec.spellings)
-            for aspect, column in columns.items()
-            if (grade := as_grade(row.get(column))) is not None
+            for aspect, column in given.items()
+            if (grade := column[index]) is not None
         }
         word = as_grade(row.get(accepts)) if accepts else None
         accept = None if word is None else as_accept(word)
@@ -86,7 +96,40 @@ def raw_labels(table: Table, task: Task, declared: Scale | None) -> RawLabels:
             )
         labelled = grades or accept is not None
         rows.append(RawLabel(grades, accept, _rationale(row)) if labelled else None)
-    return RawLabels(tuple(columns) or ("grade",), columns, tuple(rows), tuple(faults), tuple(notes))
+    return RawLabels(tuple(columns) or ("grade",), columns, tuple(rows), tuple(faults), tuple(notes), means)
+
+
+def _grades_in(
+    table: Table, column: str, declared: Scale | None, rounding: Rounding, notes: list[str]
+) -> list[Grade | None]:
+    """The cells of a column of grades."""
+    given = [as_grade(value) for value in with_points(row.get(column) for row in table.rows)]
+    if rounding is None:
+        return given
+    numbers = [] if declared is None else [grade for grade in declared.grades if not isinstance(grade, str)]
+    if declared is not None and len(numbers) < len(declared.grades):
+        return given
+    values = np.array(numbers, dtype=np.float64)
+
+    def nearest(grade: Grade | None) -> Grade | None:
+        if not isinstance(grade, float) or (numbers and not numbers[0] <= grade <= numbers[-1]):
+            return grade
+        return numbers[int(nearest_grades(np.array([grade]), values)[0])] if numbers else round(grade)
+
+    rounded = [nearest(grade) for grade in given]
+    if moved := sum(one != other for one, other in zip(given, rounded, strict=True)):
+        notes.append(f"{column}: {moved} of {len(given)} grades rounded to the nearest (--round nearest).")
+    return rounded
+
+
+def _means_in(columns: Sequence[str], grades: Sequence[Grade | None], notes: list[str]) -> str:
+    """What grades look like that are means of raters; empty where they do not."""
+    used = {float(grade) for grade in grades if grade is not None and not isinstance(grade, str)}
+    found = looks_like_means(np.array(sorted(used))) if used else None
+    if found is None:
+        return ""
+    notes.append(f"{listed(columns)}: {found}, {len(used)} different grades; --round nearest makes grades of them.")
+    return found
 
 
 def respelled(grade: Grade, spellings: Mapping[str, str]) -> Grade:

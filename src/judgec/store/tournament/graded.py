@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from judgec.errors import UserError
 from judgec.records.label import Label
+from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
 from judgec.store.datasheet import Datasheet
 from judgec.store.experts import experts_of
@@ -18,7 +21,7 @@ class GradedAgents:
     """What experts gave the agents' answers.
 
     Args:
-        scores: The experts' consensus by query and agent, and by aspect, in units of the scale.
+        scores: Mean of what the experts gave, by query and agent, and by aspect, in units of the scale.
         labels: What each of them said, by query and agent.
         scale: What they graded on.
         notes: What was left out, a sentence each.
@@ -50,13 +53,15 @@ def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mappin
         raise _no_such_agent(table, entries)
     labels = label_file(whole, sheet, rename=own).labels
     experts = experts_of(labels)
+    by = experts.accept_by if labels.accept_only else experts.grade_by
+    means = people_mean(by, np.array(labels.scale.values))
     scores: dict[tuple[str, str], dict[str, float]] = {}
     cells: dict[str, tuple[str, str]] = {}
-    for item, row in zip(labels.items, experts.grade, strict=True):
+    for item, row in zip(labels.items, means, strict=True):
         if item.agent is None or (item.query_id, item.agent) not in entries.answers:
             others += 1
             continue
-        given = {a: float(labels.scale.grades[at]) for a, at in zip(labels.aspects, row, strict=True) if at >= 0}
+        given = {a: float(mean) for a, mean in zip(labels.aspects, row, strict=True) if not np.isnan(mean)}
         scores[item.query_id, item.agent] = given
         cells[item.item_id] = item.query_id, item.agent
     if not scores:

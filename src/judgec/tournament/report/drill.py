@@ -77,7 +77,7 @@ def _answer(found: Evaluation, query: str, agent: str) -> CaseSide:
 
 
 def _experts(found: Evaluation, cell: Cell) -> tuple[str, tuple[str, ...]]:
-    """The experts' consensus on an answer, and a line for each of them; empty where nobody graded it."""
+    """Mean of what the experts gave an answer, and a line for each of them; empty where nobody graded it."""
     if found.graded is None:
         return "", ()
     lines = []
@@ -86,7 +86,7 @@ def _experts(found: Evaluation, cell: Cell) -> tuple[str, tuple[str, ...]]:
         accept = [] if label.accept is None else ["accept" if label.accept else "reject"]
         said = ", ".join(filter(None, [_in_words(grades), *accept])) or NO_NUMBER
         lines.append(f"{label.annotator}: {said}{f' – {label.rationale}' if label.rationale else ''}")
-    consensus = {name: short(value) for name, value in found.graded.scores.get(cell, {}).items()}
+    consensus = {name: short(round(value, 2)) for name, value in found.graded.scores.get(cell, {}).items()}
     return _in_words(consensus), tuple(lines)
 
 

@@ -1,0 +1,92 @@
+"""The score from which on a judge counts as accepting: fitted on experts' labels, valued on other queries."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgec.records.estimate import Estimate
+from judgec.records.label import FloatArray, IntArray
+from judgec.records.ratings import GradePairs
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.statistic import table_statistic
+from judgec.stats.intervals.bootstrap import interval
+
+FOLDS = 10
+MEASURED = ("exact", "kappa", "balanced_accuracy")
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """A cut-off of a score.
+
+    Args:
+        at: Scores from here on are accepted; fitted on all rows.
+        estimates: ``exact``, ``kappa`` and ``balanced_accuracy`` of cut-offs on rows that did not choose them.
+        folds: Into how many folds the queries were dealt.
+    """
+
+    at: float
+    estimates: dict[str, Estimate]
+    folds: int
+
+    def to_json(self) -> dict[str, object]:
+        """The ``cut_off`` of a judge's report."""
+        return {"at": self.at, "folds": self.folds} | {name: one.to_json() for name, one in self.estimates.items()}
+
+
+def best_cut_off(ratings: GradePairs, resampling: Resampling | None = None) -> CutOff | None:
+    """The cut-off of the score with the highest kappa against binary labels; None where there is nothing to fit.
+
+    The labels are the grades of a scale of two, else accept and reject. Queries are dealt into folds; each fold is
+    graded by the cut-off of the others, and what is reported is of these grades together.
+
+    Args:
+        ratings: Experts beside the judge's score.
+        resampling: How intervals are made, and how the folds are drawn.
+    """
+    how = resampling or Resampling()
+    label = ratings.expert if ratings.n_grades == 2 else ratings.expert_accept
+    kept = (label >= 0) & ~np.isnan(ratings.score)
+    expert, score, cluster = label[kept].astype(np.int64), ratings.score[kept], ratings.cluster[kept]
+    queries, code = np.unique(cluster, return_inverse=True)
+    folds = min(FOLDS, len(queries))
+    if folds < 2 or len(np.unique(expert)) < 2:
+        return None
+    fold = np.random.default_rng(how.seed).permutation(np.arange(len(queries)) % folds)[code]
+    judge = np.empty(len(expert), dtype=np.int64)
+    for one in range(folds):
+        rest = fold != one
+        judge[~rest] = score[~rest] >= _fitted(expert[rest], score[rest])
+    estimates = {
+        name: interval(
+            table_statistic(name, expert, judge, code.astype(np.int64), n_grades=2, n_clusters=len(queries)),
+            level=how.level,
+            resamples=how.resamples,
+            seed=how.seed,
+        ).estimate(len(expert))
+        for name in MEASURED
+    }
+    return CutOff(_fitted(expert, score), estimates, folds)
+
+
+def _fitted(expert: IntArray, score: FloatArray) -> float:
+    """The cut-off with the highest kappa, half way between two scores; of equal ones the lowest.
+
+    Of labels of one class all are accepted, or none.
+    """
+    values, place = np.unique(score, return_inverse=True)
+    positive = int(expert.sum())
+    n = len(expert)
+    if positive in {0, n}:
+        return float(values[0]) if positive else np.inf
+    good = np.bincount(place, expert, len(values))
+    bad = np.bincount(place, 1 - expert, len(values))
+    hit = positive - np.concatenate([[0.0], good.cumsum()])  # accepted and good, from each cut-off on
+    wrong = (n - positive) - np.concatenate([[0.0], bad.cumsum()])
+    accepted = hit + wrong
+    observed = (hit + (n - positive) - wrong) / n
+    chance = (accepted * positive + (n - accepted) * (n - positive)) / n**2
+    best = int(((observed - chance) / (1.0 - chance)).argmax())
+    if best == 0:
+        return float(values[0])
+    return float((values[best - 1] + values[best]) / 2.0) if best < len(values) else np.inf
