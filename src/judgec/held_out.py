@@ -16,6 +16,7 @@ from judgec.store.datasheet import Datasheet
 from judgec.store.experts import experts_of
 from judgec.store.labels import item_digest
 from judgec.store.programs import Program
+from judgec.store.rows.raters import left_out
 from judgec.store.sides.learned import LearnedItems, LearnedQueries
 from judgec.store.sides.mirrors import with_mirrors_together
 
@@ -32,6 +33,7 @@ class HeldOut:
         source: The file.
         learned: Labelled items that were left out because the judge has learned from their queries.
         accept_only: The labels are accept / reject alone.
+        left_out: Who is no annotator, in sentences.
     """
 
     items: tuple[Item, ...]
@@ -39,12 +41,13 @@ class HeldOut:
     source: str
     learned: int
     accept_only: bool
+    left_out: tuple[str, ...] = ()
 
     @property
     def notes(self) -> list[str]:
         """A sentence on what was left out, where something was."""
         said = f"{self.learned} labelled items were left out: the judge has learned from their queries."
-        return [said] if self.learned else []
+        return [*([said] if self.learned else []), *self.left_out]
 
 
 def on_scale_of(card: ProgramCard, sheet: Datasheet) -> Datasheet:
@@ -99,6 +102,7 @@ def held_out(labels: LabelSet, source: str, *judges: Program, out_of_fold: bool 
         source=source,
         learned=len(labelled) - len(rows),
         accept_only=labels.accept_only,
+        left_out=tuple(left_out(labels.notes)),
     )
 
 

@@ -141,7 +141,7 @@ def test_several_experts_are_compared_by_their_consensus_with_their_ceiling_besi
 
 
 def test_the_judge_is_never_one_of_the_experts() -> None:
-    with pytest.raises(UserError, match="it is one of the experts, too"):
+    with pytest.raises(UserError, match="the judge that is measured"):
         judgec.agreement(sheet(), expert=["Mia", "gpt"], judge="gpt")
 
 

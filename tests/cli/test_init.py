@@ -131,7 +131,9 @@ def test_agreement_takes_raters_and_threshold_of_its_file_from_judgec_toml(tmp_p
     alone = json.loads(judgec(tmp_path, *asked).stdout)
     (tmp_path / "judgec.toml").write_text(says, encoding="utf-8")
     done = judgec(tmp_path, *asked)
-    assert done.stderr.startswith("judgec.toml: annotators Experte A, Experte B, Experte C; accept_at 3")
+    line = done.stderr.splitlines()[0]
+    assert line.startswith("judgec.toml: annotators Experte A, Experte B, Experte C; ")
+    assert line.endswith("accept_at 3")
     typed = ("--accept-at", "3", "--annotators", ",".join(RATERS.values()))
     report = json.loads(done.stdout)
     assert report == json.loads(judgec_here(tmp_path, *asked, *typed).stdout)  # the same as by hand

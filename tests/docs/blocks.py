@@ -1,9 +1,11 @@
 """The code blocks of a document, in order.
 
 A fence names its language. ``sh`` and ``python`` are run, ``console`` has its ``$`` lines run, ``text`` is for looking
-at, all others are parsed. A comment before a fence, ``<!-- file: NAME -->``, makes the block a file that later blocks
-find. Comments anywhere in a document say how it is run: ``<!-- full -->``: by ``make test-full`` only;
-``<!-- lm: openai -->``: a fake OpenAI server answers, ``<!-- lm: batches -->``: one that takes batches, too;
+at, all others are parsed. What a ``console`` block shows below its ``$`` lines has to be printed, apart from lines that
+begin with ``...``. A comment before a fence, ``<!-- file: NAME -->``, makes the block a file that later blocks find;
+``<!-- written: NAME -->`` says that the blocks before have written it as it stands here. Comments anywhere in a
+document say how it is run: ``<!-- full -->``: by ``make test-full`` only; ``<!-- lm: openai -->``: a fake OpenAI server
+answers, ``<!-- lm: batches -->``: one that takes batches, too;
 ``<!-- needs: COMMAND -->``: skipped where that is missing.
 """
 
@@ -14,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"<!-- file: (\S+) -->\s*\Z")
+WRITTEN = re.compile(r"<!-- written: (\S+) -->\s*\Z")
+CALLED = re.compile(r"(\S+ -m |\S*/)judgec\b")
 MARK = re.compile(r"<!-- (full|lm|needs)(?:: (\S+))? -->")
 
 
@@ -26,12 +30,14 @@ class Block:
         text: What is in it.
         line: Where it begins.
         file: What the block is saved as, or empty.
+        written: The file that is to hold the same by now, or empty.
     """
 
     language: str
     text: str
     line: int
     file: str = ""
+    written: str = ""
 
 
 def documents() -> list[Path]:
@@ -44,9 +50,9 @@ def blocks(text: str) -> list[Block]:
     """The blocks of a document."""
     found = []
     for match in FENCE.finditer(text):
-        named = FILE.search(text[: match.start()])
+        named, written = (kind.search(text[: match.start()]) for kind in (FILE, WRITTEN))
         line = text.count("\n", 0, match.start()) + 1
-        found.append(Block(match[1], match[2], line, named[1] if named else ""))
+        found.append(Block(match[1], match[2], line, named[1] if named else "", written[1] if written else ""))
     return found
 
 
@@ -63,3 +69,20 @@ def commands(text: str) -> str:
             kept.append(line if going_on else line[2:])
             going_on = line.endswith("\\")
     return "\n".join(kept) + "\n"
+
+
+def outputs(text: str) -> list[str]:
+    """The other lines of a console block: what its commands print, each without what only widths differ in."""
+    found, going_on = [], False
+    for line in text.splitlines():
+        if going_on or line.startswith("$ "):
+            going_on = line.endswith("\\")
+        elif not line.startswith("..."):
+            found.append(line)
+    return printed("\n".join(found))
+
+
+def printed(text: str) -> list[str]:
+    """Lines as compared: rules and blank ones left out, runs of spaces as one, ``judgec`` however it is called here."""
+    lines = (" ".join(CALLED.sub("judgec", line).replace("\u2500", " ").split()) for line in text.splitlines())
+    return [line for line in lines if line]

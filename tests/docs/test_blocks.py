@@ -19,7 +19,7 @@ import yaml
 
 from judgec.lm.embedded.prompt import unquote
 from judgec.tracking import background
-from tests.docs.blocks import ROOT, Block, blocks, commands, documents, marks
+from tests.docs.blocks import ROOT, Block, blocks, commands, documents, marks, outputs, printed
 from tests.service.fake_batches import FakeBatches
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Text, answer, digest
@@ -94,6 +94,9 @@ def run(block: Block, folder: Path, environment: Mapping[str, str]) -> subproces
     )
     assert done.returncode == 0, f"line {block.line}:\n{block.text}\n{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr
+    if block.language == "console":
+        said = set(printed(f"{done.stdout}\n{done.stderr}"))
+        assert [line for line in outputs(block.text) if line not in said] == [], f"line {block.line} shows other lines"
     return done
 
 
@@ -115,7 +118,12 @@ def test_code_blocks_of_document_run(path: Path, tmp_path: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(block.text, encoding="utf-8")
             if block.language in PARSED:
-                PARSED[block.language](block.text)
+                shown = PARSED[block.language](block.text)
+                if block.written:
+                    written = (tmp_path / block.written).read_text(encoding="utf-8")
+                    assert PARSED[block.language](written) == shown, (
+                        f"line {block.line}: not what is in {block.written}"
+                    )
             elif block.language in RUN and not block.file:
                 assert run(block, tmp_path, environment).returncode == 0
 
@@ -143,6 +151,14 @@ def test_failing_block_fails(tmp_path: Path) -> None:
         run(Block("sh", "true\nfalse\ntrue\n", 7), tmp_path, environment)
     with pytest.raises(AssertionError, match="line 3"):
         run(Block("console", "$ judgec labels nowhere.csv\nsome output\n", 3), tmp_path, environment)
+
+
+def test_console_that_shows_what_is_not_printed_fails(tmp_path: Path) -> None:
+    environment = prepared(tmp_path)
+    right = Block("console", "$ printf 'a   b\\nc\\n' \\\n    ''\na b\n... more\n", 1)
+    run(right, tmp_path, environment)
+    with pytest.raises(AssertionError, match="line 5 shows other lines"):
+        run(Block("console", "$ echo a\nb\n", 5), tmp_path, environment)
 
 
 def test_commands_of_a_console_are_its_dollar_lines_with_their_continuations() -> None:

@@ -290,3 +290,148 @@ def test_real_label_files_are_seen_as_their_datasheets_declare_them(name: str) -
     assert [label.grades for label in labels.labels] == [label.grades for label in declared.labels]
     assert propose(file, sheet, Said()).scale in (sheet.scale, None)
     assert replace(sheet, scale=None).task == task
+
+
+MIA, NOAH, THIRD = [1, 5, 3, 4, 2, 5, 1], [1, 4, 3, 5, 2, 5, 2], [2, 5, 3, 4, 1, 5, 2]
+
+
+def graded(**columns: Sequence[object]) -> Table:
+    return table(Question=QUESTIONS, Reply=ANSWERS, **columns)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"Version": ["A", "B", "C"]},
+        {"Version": [1, 2]},
+        {"Arm": ["v1", "v2"]},
+        {"Model version": ["r1", "r2"]},
+        {"Ausführung": ["r1", "r2"]},
+        {"Run": [1, 2, 3]},
+        {"System": ["gpt-4o", "claude-3"]},
+    ],
+)
+def test_version_is_the_agent_and_no_grade(columns: Mapping[str, Sequence[object]]) -> None:
+    found, labels = seen(graded(**columns, **{"Grader Mia": MIA, "Grader Noah": NOAH, "AI grade": THIRD}))
+    assert found.columns[next(iter(columns))] == "agent"
+    assert (found.annotators, found.judges) == (("Grader Mia", "Grader Noah"), ("AI grade",))
+    assert {label.annotator for label in labels.labels} == {"Grader Mia", "Grader Noah"}
+    assert found.unsure == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Priority", ["high", "low", "medium"]),
+        ("Priority", [1, 2, 3]),
+        ("Rank", [1, 2, 3]),
+        ("Difficulty", [1, 2, 3, 4, 5]),
+        ("Mia confidence", [1, 2, 3, 4, 5]),
+        ("Nr.", [1, 2, 3, 4]),
+        ("Mean", [1, 4.5, 3]),
+        ("Median", MIA),
+        ("Final", MIA),
+        ("Relevancy", [0.25, 0.913, 0.5]),
+        ("helpful", [0, 1]),
+        ("AI comment", ["fine, I think", "so so"]),
+    ],
+)
+def test_column_beside_people_that_is_nobodys_grade_is_not_read(name: str, values: Sequence[object]) -> None:
+    found, _ = seen(graded(**{"Mia": MIA, name: values, "Noah": NOAH}))
+    assert (found.annotators, found.judges, found.unused) == (("Mia", "Noah"), (), (name,))
+
+
+@pytest.mark.parametrize(
+    ("mia", "noah", "grades"),
+    [
+        (["good", "bad"], ["good", "bad", "fair"], ("bad", "fair", "good")),
+        (["ja", "nein"], ["nein", "", "ja"], ("nein", "ja")),
+        ([1, "-", 3, 5], [2, 4, "-", ""], (1, 2, 3, 4, 5)),
+        ([1, 5], [2, 3, 4], (1, 2, 3, 4, 5)),
+        (["★", "★★★"], ["★★", "★★★"], ("★", "★★", "★★★")),
+    ],
+)
+def test_people_are_found_by_the_union_of_what_they_gave(
+    mia: Sequence[object], noah: Sequence[object], grades: Sequence[object]
+) -> None:
+    found, labels = seen(graded(Mia=mia, Noah=noah))
+    assert found.annotators == ("Mia", "Noah")
+    assert labels.scale.grades == grades
+
+
+def test_second_person_of_three_rows_with_a_grade_of_her_own_is_read() -> None:
+    rows = [("What does it cost?", "3 euros", "good", "good"), ("Can it be returned?", "Yes.", "bad", "bad"),
+            ("Who repairs it?", "I do not know.", "bad", "fair")]  # fmt: skip
+    names = ("Question", "Reply", "Mia", "Noah")
+    found, labels = seen(Table("t.csv", names, tuple(dict(zip(names, row, strict=True)) for row in rows), (2, 3, 4)))
+    assert (found.annotators, labels.scale.grades, len(labels.labels)) == (("Mia", "Noah"), ("bad", "fair", "good"), 6)
+
+
+def test_machine_of_every_task_is_a_judge() -> None:
+    aspects, _ = seen(graded(relevance=MIA, accuracy=NOAH, llm_relevance=THIRD, llm_accuracy=THIRD))
+    assert (aspects.task, aspects.labels) == ("answer", ("relevance", "accuracy"))
+    assert aspects.judges == ("llm_relevance", "llm_accuracy")
+    people = {f"{name}.{aspect}": MIA for name in ("mia", "noah", "gpt") for aspect in ("relevance", "accuracy")}
+    by_person, labels = seen(graded(**people))
+    assert (by_person.task, by_person.annotators, labels.aspects) == (
+        "answer", ("mia", "noah"), ("relevance", "accuracy")
+    )  # fmt: skip
+    assert by_person.judges == ("gpt.relevance", "gpt.accuracy")
+    one, _ = seen(graded(relevance=[0, 1, 2], llm_relevance=[0, 2, 2]))
+    assert (one.labels, one.judges) == (("relevance",), ("llm_relevance",))
+    yes, _ = seen(graded(Mia=["yes", "no"], Noah=["no", "yes", "yes"], **{"LLM verdict": ["yes", "no", "no"]}))
+    assert (yes.annotators, yes.judges, yes.scale) == (("Mia", "Noah"), ("LLM verdict",), None)
+    sides = {"Answer A": ANSWERS, "Answer B": ANSWERS[::-1]}
+    pairs, _ = seen(
+        table(Question=QUESTIONS, **sides, Mia=["A", "B", "tie"], Noah=["B", "A", "tie"], **{"GPT-4": ["A", "B"]})
+    )
+    assert (pairs.task, pairs.annotators, pairs.judges) == ("preference", ("Mia", "Noah"), ("GPT-4",))
+    documents, _ = seen(table(query=QUESTIONS, doc_id=["a", "b"], document=ANSWERS, Mia=[0, 1, 2], Noah=[0, 2, 2],
+                              ragas=[0, 1, 1]))  # fmt: skip
+    assert (documents.task, documents.annotators, documents.judges) == ("relevance", ("Mia", "Noah"), ("ragas",))
+
+
+def test_machine_in_a_column_of_annotators_is_none_unless_somebody_names_it() -> None:
+    file = table(Question=QUESTIONS, Reply=ANSWERS, annotator=["mia", "noah", "gpt-4", "kai"], grade=MIA)
+    found, labels = seen(file)
+    assert found.judges == ("gpt-4",)
+    assert {label.annotator for label in labels.labels} == {"mia", "noah", "kai"}
+    assert any(note.startswith("gpt-4 (3 rows of column annotator): no annotator") for note in labels.notes)
+    every = ("mia", "noah", "kai", "gpt-4")
+    named = label_file(file, Datasheet(), rename=found.columns, annotators=every).labels
+    assert {label.annotator for label in named.labels} == set(every)
+    alone = table(Question=QUESTIONS, Reply=ANSWERS, annotator=["gpt-4"], grade=MIA)
+    assert {label.annotator for label in label_file(alone, Datasheet(), rename=found.columns).labels.labels} == {
+        "gpt-4"
+    }
+
+
+def test_what_people_settled_on_is_the_label_or_where_they_differed_one_more_of_them() -> None:
+    whole, _ = seen(graded(Mia=MIA, Noah=NOAH, Adjudicated=THIRD))
+    assert (whole.annotators, whole.labels) == ((), ("Adjudicated",))
+    some, _ = seen(graded(Mia=MIA, Noah=NOAH, Adjudicated=["", "", 4]))
+    assert some.annotators == ("Mia", "Noah", "Adjudicated")
+
+
+@pytest.mark.parametrize(
+    ("columns", "typed"),
+    [
+        ({"Grader Mia": MIA, "Grader Noah": NOAH, "Jo": THIRD}, "--annotators 'Grader Mia,Grader Noah,Jo'"),
+        ({"Mia": MIA, "Noah": NOAH, "Ben": ["ja", "nein"], "Lea": ["nein", "ja"]}, "--annotators Ben,Lea"),
+        ({"Mia": MIA, "Final": THIRD}, "--map Final=grade"),
+        ({"Note": [1, 6, 2, 3]}, "--grades 6,5,4,3,2,1"),
+    ],
+)
+def test_what_could_be_read_otherwise_is_said_with_what_to_type(
+    columns: Mapping[str, Sequence[object]], typed: str
+) -> None:
+    found = propose(graded(**columns), Datasheet(), Said())
+    assert [typed in one for one in found.unsure] == [True]
+
+
+def test_grades_of_a_machine_alone_are_no_labels_unless_somebody_says_so() -> None:
+    file = graded(**{"AI grade": MIA})
+    with pytest.raises(InputError, match=r"AI grade looks like a judge's.*--map 'AI grade=grade'"):
+        seen(file)
+    found, _ = seen(file, Said(columns={"AI grade": "grade"}))
+    assert found.labels == ("AI grade",)

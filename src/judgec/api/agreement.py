@@ -172,10 +172,10 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
     if options.judges is not None:
         raise UserError("--judges: chooses among recorded judges; --labels FILE is needed beside it. Give it.")
     experts, judge = options.expert, options.judge
-    if not experts or judge is None:
+    if judge is None or not (experts or options.annotators):
         raise UserError(
-            f"{source}: --expert and --judge name the columns of a table that holds both, --labels FILE the labels of "
-            "recorded verdicts; one of these is needed. Give it."
+            f"{source}: --expert and --judge name the columns of a table that holds both (--annotators in place of "
+            "--expert), --labels FILE the labels of recorded verdicts; one of these is needed. Give it."
         )
     table = as_table(options.file)
     if options.turn is not None:
@@ -206,7 +206,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
     said = (*low_is_good(judge, found, reversed_already=options.reversed), *cut_off_notes(judge, cut))
     return MeasuredAgreement(
         {judge: found},
-        ", ".join(how.experts),
+        graded.expert,
         source,
         (*graded.notes, *(cannot if panel is None else panel.notes), *said, *notes({judge: found})),
         graded.learned,

@@ -146,7 +146,7 @@ def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
         "out": None if options.out is None else str(options.out),
     }
     constructed = read.label_set.constructed
-    said = [*([CONSTRUCTED] if constructed else []), *notes({a.name: found.a, b.name: found.b})]
+    said = [*([CONSTRUCTED] if constructed else []), *fresh.left_out, *notes({a.name: found.a, b.name: found.b})]
     report["notes"] = said
     return JudgeComparison(a.name, b.name, found, report, tuple(said), constructed)
 
@@ -173,7 +173,7 @@ def _labels(options: CompareOptions, a: GivenJudge, b: GivenJudge) -> JudgeLabel
             f"{a.name} and {b.name}: tested on different items; the same are needed. "
             "Give labels with --labels FILE: items that neither was compiled on are used."
         )
-    read = labels_for(options, a.program, os.environ, task=options.task)
+    read = labels_for(options, a.program, b.program, environ=os.environ, task=options.task)
     if options.labels is None:
         found = recorded_split(with_mirrors_together(read.label_set), a.program.split).digests["test"]
         if found != card.split_digest:

@@ -8,7 +8,7 @@ from judgec.api.compilation import Compilation, compile_and_save
 from judgec.api.jurors import jury_models, jury_of, seat
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
-from judgec.api.recorded import cascade_of, panel_of, recorded_of
+from judgec.api.recorded import FoundVerdicts, cascade_of, panel_of, recorded_of
 from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
 from judgec.compiler.compile import default_objective, fields_of, plan_judge
@@ -26,7 +26,9 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
 from judgec.store import programs
+from judgec.store.labels import people_only
 from judgec.store.programs import Program
+from judgec.store.rows.raters import is_measured
 from judgec.store.sides.memory import JUDGE
 from judgec.store.splits import default_family
 from judgec.tracking.store import tracking_store
@@ -83,8 +85,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     spec = LMSpec.parse(options.lm, api_base=options.api_base) if not jury else jury_models(jury, options)
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
     watch.stage("labels", path)
-    labels = _labels(options)
-    recorded = recorded_of(options, labels)
+    labels, recorded = _labels_and_verdicts(options)
     verdicts = None if recorded is None else recorded.judges
     if recorded is not None:
         spec = LMSpec.parse(recorded.model)
@@ -192,10 +193,25 @@ def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> di
     return found
 
 
-def _labels(options: CompileJudgeOptions) -> Labels:
-    """What was read already, or is read now."""
+def _labels_and_verdicts(options: CompileJudgeOptions) -> tuple[Labels, FoundVerdicts | None]:
+    """The labels, and what recorded judges said; no judge is among the annotators."""
+    judges = tuple(name for name in options.verdicts if isinstance(name, str))
+    labels = _labels(options, judges)
+    recorded = recorded_of(options, labels)
+    if recorded is not None:  # their names stand in the verdicts, which are read by the scale of the labels
+        names = {label.annotator for label in labels.label_set.labels}
+        if more := tuple(name for name in recorded.every.judges if any(is_measured(one, [name]) for one in names)):
+            labels = _labels(options, (*judges, *more))
+            recorded = recorded_of(options, labels)
+    return labels, recorded
+
+
+def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
+    """What was read already, or is read now, without labels by the judges."""
     if isinstance(options.labels, Labels):
-        return options.labels
+        kept = people_only(options.labels.label_set, judges)
+        source = options.labels.source
+        return Labels(kept, {**source, "judges": list(judges)} if source and judges else source)
     assert options.labels is not None  # the caller has looked
     return read_labels(
         options.labels,
@@ -207,6 +223,7 @@ def _labels(options: CompileJudgeOptions) -> Labels:
         turn=options.turn,
         round=options.round,
         assessment=options.assessment,
+        judges=judges,
         home=options.home,
         tracking_uri=options.tracking_uri,
     )

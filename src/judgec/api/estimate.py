@@ -17,6 +17,7 @@ from judgec.api.verb import verb
 from judgec.errors import UserError
 from judgec.held_out import HeldOut, held_out, on_scale_of, unlearned
 from judgec.judges.judge import load_judge
+from judgec.judges.recorded import recorded_judges
 from judgec.lm.watch import Silent, Watch
 from judgec.records.conversation import usual_turn
 from judgec.records.estimate import Estimate
@@ -322,7 +323,10 @@ def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) 
         source = LabelSource(
             str(options.labels), card.task, dict(options.columns), tuple(options.annotators), turn=options.turn
         )
-        labels, name = read_source(source, workspace.store, workspace.environ, card), source.path
+        labels, name = (
+            read_source(source, workspace.store, workspace.environ, card, recorded_judges(program)),
+            source.path,
+        )
     else:
         from judgec.api.frames import as_table  # pandas, which nothing else here needs
 
@@ -335,6 +339,7 @@ def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) 
             annotators=options.annotators,
             turn=options.turn,
             usual=usual_turn(card.fields),
+            judges=recorded_judges(program),
         ).labels
         name = table.path
     return held_out(labels, name, program, out_of_fold=False)  # it corrects what the judge says as it ships
@@ -410,7 +415,12 @@ def _estimated(
         labels=labels.source,
         labelled=len(labels.items),
         left_out=labels.learned,
-        notes=(ASSUMED, *_learned_note(asked.program, items), *([left_out] if labels.learned else [])),
+        notes=(
+            ASSUMED,
+            *_learned_note(asked.program, items),
+            *([left_out] if labels.learned else []),
+            *labels.left_out,
+        ),
     )
 
 

@@ -25,6 +25,7 @@ from judgec.api.verb import verb
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.jury import Seat, SeatedJury
+from judgec.judges.recorded import recorded_judges
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.patience import Patience
 from judgec.lm.session import Session
@@ -104,7 +105,8 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
     pools = parse_pools(options.pool, entries.agents) if options.pool else {}
     sheet = read_datasheet(str(options.labels)) if is_path(options.labels) else Datasheet()
-    graded = None if labels is None else read_graded(labels, sheet, entries, sources.rename)
+    judges = recorded_judges(*(one.program for one in umpires.members))
+    graded = None if labels is None else read_graded(labels, sheet, entries, sources.rename, judges)
     watch.stage(
         "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
     )

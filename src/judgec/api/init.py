@@ -61,9 +61,19 @@ class LabelSetup:
         spec = TASKS[self.proposal.task]
         wanted = (*spec.inputs, "annotator", "query_id", "item_id", "agent", "group", "rationale")
         found = [(name, theirs.get(name, name)) for name in wanted if theirs.get(name, name) in self.examples]
+        found += [("judge", name) for name in self.proposal.judges if name in self.examples]
         if self.proposal.annotators:
             return [*found, *(("rater", name) for name in self.proposal.labels)]
         return [*found, *((self.proposal.columns.get(name, name), name) for name in self.proposal.labels)]
+
+    def require_sure(self) -> None:
+        """Check that nothing which changes the statistics could be read otherwise.
+
+        Raises:
+            UserError: Each doubt, with the option that settles it.
+        """
+        if self.proposal.unsure:
+            raise UserError(f"{self.project.label_path}: not sure: {' '.join(self.proposal.unsure)}")
 
     def text(self) -> str:
         """The ``judgec.toml``."""
@@ -83,6 +93,7 @@ class LabelSetup:
             "name": project.name,
             **self.options,
             "annotators": list(project.annotators),
+            "judges": list(project.judges),
             "label_columns": list(self.proposal.labels),
             "unused": list(self.proposal.unused),
             "items": len(labels.items),
@@ -102,7 +113,8 @@ def init(options: InitOptions, watch: Watch) -> LabelSetup:
     Commands read it; functions take what it says as ``**found.options``.
 
     Raises:
-        UserError: There is a ``judgec.toml`` already; the order of the grades is not known.
+        UserError: There is a ``judgec.toml`` already; the order of the grades is not known; who graded, or which grade
+            is the best, is not sure.
         InputError: No column looks like what is needed, or the labels are faulty.
 
     Example:
@@ -112,6 +124,7 @@ def init(options: InitOptions, watch: Watch) -> LabelSetup:
         >>> found.path.unlink()
     """
     found = proposed(options, watch)
+    found.require_sure()
     found.write()
     return found
 
@@ -143,6 +156,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         max_cost=options.max_cost,
         annotators=proposal.annotators,
         round=options.round,
+        judges=proposal.judges,
         columns=proposal.columns,
         scale=proposal.scale,
     )

@@ -50,6 +50,7 @@ def read_labels(
     turn: TurnChoice | None = None,
     round: Rounding = None,  # noqa: A002  # the option's name
     assessment: str | None = None,
+    judges: Sequence[str] = (),
     home: str | Path = ".",
     tracking_uri: str | None = None,
 ) -> Labels:
@@ -66,6 +67,7 @@ def read_labels(
         turn: Of a conversation ``last``: its last answer is judged; ``each``: each answer; ``whole``: the dialogue.
         round: ``nearest``: grades that are means of raters, such as 2.33, become the nearest grade.
         assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
+        judges: Columns, or annotators, that are judges to be measured against the labels: none of them is an annotator.
         home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
         tracking_uri: An MLflow server or database, for the same.
 
@@ -83,9 +85,8 @@ def read_labels(
     """
     least = None if accept_at is None else str(accept_at)
     if is_path(source):
-        named = LabelSource(
-            str(source), task, dict(columns or {}), tuple(annotators), least, assessment, scale, turn, round
-        )
+        who, about = tuple(annotators), dict(columns or {})
+        named = LabelSource(str(source), task, about, who, least, assessment, scale, turn, round, tuple(judges))
         store = tracking_store(Path(home), tracking_uri, os.environ)
         return Labels(read_source(named, store, os.environ), named.to_json())
     if assessment is not None:
@@ -101,5 +102,6 @@ def read_labels(
         accept_at=least,
         turn=turn,
         rounding=round,
+        judges=judges,
     )
     return Labels(read_in.labels, {})

@@ -15,8 +15,9 @@ from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, judg
 from judgec.lm.spec import RECORDED, LMSpec
 from judgec.records.card import ProgramCard
 from judgec.store.programs import Program
-from judgec.store.rows.columns import renamed
+from judgec.store.rows.columns import label_columns, listed, renamed
 from judgec.store.rows.ranges import with_range
+from judgec.store.rows.raters import columns_of
 from judgec.store.table import Table
 from judgec.store.tables import TableSource, opened
 from judgec.store.verdicts import from_columns
@@ -81,6 +82,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts |
         names = [name for name, _ in said]
         about = replace(about, ranges={name: own for name, own in said if own is not None})
         table = renamed(_label_table(options, labels), options.columns)
+        _check_apart(table, names, about, options, labels)
         source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
     else:
         source, model = named_table(_frame(options.verdicts), NAMES), f"{RECORDED}{IN_MEMORY}"
@@ -90,6 +92,27 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts |
         judges.require(options.baseline)
     every = read_recorded(source, about) if options.judges is not None and options.start is not None else found
     return FoundVerdicts(model, judges, every)
+
+
+def _check_apart(
+    table: Table, names: Sequence[str], about: OnWhat, options: CompileJudgeOptions, labels: Labels
+) -> None:
+    """Refuse a judge whose column is that of the labels.
+
+    Raises:
+        UserError: It would be measured against itself.
+    """
+    annotators = options.annotators or labels.source.get("annotators")
+    if annotators and any(
+        columns_of(str(name), table.columns) for name in (annotators if isinstance(annotators, (list, tuple)) else ())
+    ):
+        return  # the labels are in these
+    columns = set(label_columns(table.columns, about.task))
+    if same := [name for name in names if columns & {name, *columns_of(name, table.columns)}]:
+        raise UserError(
+            f"{table.path}: --verdicts {listed(same)}: the column of the labels, too; a judge cannot be measured "
+            "against itself. Name another column, or the people's with --annotators A,B."
+        )
 
 
 def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:

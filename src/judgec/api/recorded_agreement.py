@@ -1,6 +1,6 @@
 """Measures how far each judge of a file of recorded verdicts agrees with labels that are in another file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.store.experts import experts_of
 from judgec.store.rows.ranges import Range
+from judgec.store.rows.raters import is_measured, left_out
 from judgec.tasks.registry import finds_modes
 
 NO_GRADES = (
@@ -73,19 +74,10 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
                 f"{option}: is of a table that holds both the experts' and the judge's grades; beside --labels FILE "
                 "is one of recorded verdicts. Drop one of them."
             )
-    assert options.labels is not None  # the caller has looked
-    labels = read_labels(
-        options.labels,
-        annotators=options.annotators,
-        accept_at=options.accept_at,
-        columns=options.columns,
-        scale=options.scale,
-        turn=options.turn,
-        round=options.round,
-        home=options.home,
-    ).label_set
-    source = table_source(options.file, NAMES)
-    recorded = check_against(read_recorded(source, OnWhat.of(labels), options.judges, scores=True), labels)
+    labels, recorded = _labels_and_verdicts(options, ())
+    names = {label.annotator for label in labels.labels}
+    if judges := [name for name in recorded.judges if any(is_measured(one, [name]) for one in names)]:
+        labels, recorded = _labels_and_verdicts(options, judges)
     experts, item_ids = experts_of(labels), [item.item_id for item in labels.items]
     said = {name: recorded.judgments(name, item_ids) for name in recorded.judges}
     why = {name: NO_GRADES.format(judge=name, range=own) for name, own in recorded.scores.items() if name in said}
@@ -95,7 +87,7 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
         {name: _measured(labels, experts, one, why.get(name, "")) for name, one in said.items()},
         {name: found for name, found in tests.items() if found is not None},
         default_objective(labels),
-        (*recorded.notes, *why.values(), *_failed(recorded, said)),
+        (*left_out(labels.notes), *recorded.notes, *why.values(), *_failed(recorded, said)),
         {name: _modes(labels, experts, one) for name, one in said.items()} if finds_modes(labels.task) else {},
         {name: cut for name, cut in cuts.items() if cut is not None},
     )
@@ -108,6 +100,24 @@ def _cut_off(labels: LabelSet, experts: Experts, said: Judgments, of: Range) -> 
         return None
     low, high = labels.scale.values[0], labels.scale.values[-1]
     return replace(cut, at=of.worst + (cut.at - low) / (high - low) * (of.best - of.worst))
+
+
+def _labels_and_verdicts(options: AgreementOptions, judges: Sequence[str]) -> tuple[LabelSet, RecordedVerdicts]:
+    """Both files, without labels by these judges."""
+    assert options.labels is not None  # the caller has looked
+    labels = read_labels(
+        options.labels,
+        annotators=options.annotators,
+        accept_at=options.accept_at,
+        columns=options.columns,
+        scale=options.scale,
+        turn=options.turn,
+        round=options.round,
+        judges=judges,
+        home=options.home,
+    ).label_set
+    source = table_source(options.file, NAMES)
+    return labels, check_against(read_recorded(source, OnWhat.of(labels), options.judges, scores=True), labels)
 
 
 def _modes(labels: LabelSet, experts: Experts, said: Judgments) -> ModesAgreement:

@@ -1,6 +1,6 @@
 """Where labels come from: a file, the Hub, or the human feedback on an MLflow experiment's traces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,6 +9,7 @@ from judgec.api.frames import IN_MEMORY, as_table, is_path
 from judgec.api.options.shared import HeldOutLabels, LabelColumns
 from judgec.errors import InputError, UserError
 from judgec.held_out import HeldOut, held_out, on_scale_of
+from judgec.judges.recorded import recorded_judges
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TurnChoice, usual_turn
 from judgec.records.label import LabelSet
@@ -40,6 +41,7 @@ class LabelSource:
         scale: As the option ``scale``; else the datasheet's.
         turn: As ``--turn``.
         round: As ``--round``.
+        judges: Who is measured against them, and so no annotator.
     """
 
     path: str
@@ -51,11 +53,15 @@ class LabelSource:
     scale: Mapping[str, object] | None = None
     turn: TurnChoice | None = None
     round: Rounding = None
+    judges: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """For the report."""
+        """For the report; ``judges`` where there are some."""
+        known = asdict(self)
+        judges = known.pop("judges")
         return {
-            **{name: value for name, value in asdict(self).items() if name != "round" or value is not None},
+            **{name: value for name, value in known.items() if name != "round" or value is not None},
+            **({"judges": list(judges)} if judges else {}),
             "rename": dict(self.rename),
             "annotators": list(self.annotators),
             "scale": None if self.scale is None else dict(self.scale),
@@ -102,7 +108,11 @@ def _with_steps(
 
 
 def read_source(
-    source: LabelSource, store: TrackingStore, environ: Mapping[str, str], card: ProgramCard | None = None
+    source: LabelSource,
+    store: TrackingStore,
+    environ: Mapping[str, str],
+    card: ProgramCard | None = None,
+    judges: Collection[str] = (),
 ) -> LabelSet:
     """Read labels from wherever they are.
 
@@ -111,11 +121,13 @@ def read_source(
         store: Where MLflow keeps its traces.
         environ: The environment of the process that reads them.
         card: Of the judge that the labels are for: they are on its scale, unless their datasheet says otherwise.
+        judges: As ``label_file``.
 
     Raises:
         UserError: When the assessment's name is missing, or given for a file.
         InputError: As ``read_label_file``.
     """
+    judges = (*judges, *source.judges)
     mlflow = source.path.startswith(MLFLOW_PREFIX)
     if mlflow is (source.assessment is None):
         wanted = "names the human feedback to read" if mlflow else "is for mlflow:EXPERIMENT"
@@ -133,6 +145,7 @@ def read_source(
             turn=source.turn,
             rounding=source.round,
             usual=None if card is None else usual_turn(card.fields),
+            judges=judges,
         ).labels
     sheet = _datasheet(source.assessment)
     if source.scale is not None:
@@ -152,6 +165,7 @@ def read_source(
             annotators=source.annotators,
             accept_at=source.accept_at,
             rounding=source.round,
+            judges=judges,
         ).labels
     except InputError as error:
         if sheet.path or not any(isinstance(row[LABEL], str) for row in found.rows):
@@ -180,15 +194,15 @@ def read_held_out(
         UserError: When nobody says where labels are, they are on another scale, or none is left.
         InputError: Faulty labels.
     """
-    found = labels_for(wanted, judges[0], environ, folder=folder)
+    found = labels_for(wanted, *judges, environ=environ, folder=folder)
     return held_out(found.label_set, found.source, *judges, out_of_fold=out_of_fold)
 
 
 def labels_for(
     wanted: HeldOutLabels,
     judge: Program,
+    *others: Program,
     environ: Mapping[str, str],
-    *,
     task: str | None = None,
     folder: Path | None = None,
 ) -> JudgeLabels:
@@ -197,6 +211,7 @@ def labels_for(
     Args:
         wanted: Where they are: a file, a table in memory; None for those that the judge was compiled on.
         judge: As saved.
+        others: Further judges that are held against them.
         environ: As ``read_source``.
         task: The judge's when None.
         folder: Where the path of the judge's own labels is looked for first; it is relative to where it was compiled.
@@ -205,7 +220,7 @@ def labels_for(
         UserError: When the judge's report does not say where its labels are.
         InputError: As ``read_source``.
     """
-    card, given = judge.card, wanted.labels
+    card, given, judges = judge.card, wanted.labels, recorded_judges(judge, *others)
     if given is not None and not is_path(given):
         columns = source_of(IN_MEMORY, wanted, task or card.task)
         read = label_file(
@@ -218,11 +233,12 @@ def labels_for(
             turn=columns.turn,
             rounding=columns.round,
             usual=usual_turn(card.fields),
+            judges=judges,
         )
         return JudgeLabels(read.labels, IN_MEMORY)
     source = _recorded(judge, folder) if given is None else source_of(str(given), wanted, task or card.task)
     store = tracking_store(wanted.home, wanted.tracking_uri, environ)
-    return JudgeLabels(read_source(source, store, environ, card), source.path)
+    return JudgeLabels(read_source(source, store, environ, card, judges), source.path)
 
 
 def _recorded(judge: Program, folder: Path | None) -> LabelSource:
@@ -233,7 +249,8 @@ def _recorded(judge: Program, folder: Path | None) -> LabelSource:
             f"{judge.card.name}@{judge.card.version}: its report does not say where its labels are. "
             "Give labels with --labels FILE."
         )
-    source = LabelSource(**recorded | {"annotators": tuple(recorded["annotators"] or ())})
+    names = {key: tuple(recorded.get(key) or ()) for key in ("annotators", "judges")}
+    source = LabelSource(**recorded | names)
     here = None if folder is None or ":" in source.path else folder / source.path
     return source if here is None or not here.exists() else replace(source, path=str(here))
 

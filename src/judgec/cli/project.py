@@ -11,7 +11,15 @@ from judgec.store.arrow import HUB_PREFIX
 from judgec.store.project import NAME, Project, columns_in, find_project
 from judgec.store.rows.raters import columns_of
 
-OF_A_FILE = ("task", "annotators", "columns", "scale", "accept_at", "round")  # keys that say how a file is read
+OF_A_FILE = (
+    "task",
+    "annotators",
+    "judges",
+    "columns",
+    "scale",
+    "accept_at",
+    "round",
+)  # keys that say how a file is read
 OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
 
 
@@ -50,6 +58,8 @@ def _filled(
         return dict(typed)
     wanted = {"labels": path} if "labels" in keyed else {}
     wanted |= {key: _value(project, key, columns) for key in (*OF_A_JUDGE, *(OF_A_FILE if path else ()))}
+    if "judges" in keyed and typed.get("labels") is not None:  # the judges are in a file of their own
+        wanted.pop("judges", None)
     if "judge" in keyed and not typed.get("jury"):
         wanted["judge"] = _judge(Path(str(typed.get("home") or ".")), project.name)
     found, used = dict(typed), list[str]()
@@ -101,6 +111,9 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
         return {t: o for t, o in project.columns.items() if not columns or t in columns}
     if key == "annotators":
         return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
+    if key == "judges":  # the judge that is measured, where there is one alone
+        there = [name for name in project.judges if name in (columns or columns_in(str(project.label_path)))]
+        return there[0] if len(there) == 1 else None
     if key == "scale":
         return None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
     if key == "accept_at":
@@ -119,4 +132,4 @@ def _shown(key: str, project: Project, value: object) -> str:
         return f"scale {' '.join(map(str, project.scale.grades))}" + (f", accepted from {at}" if at is not None else "")
     if key == "judge" and str(value).endswith(f"@{programs.LATEST}"):
         return f"judge {value}, since no version of it was promoted"
-    return f"{key} {value}"
+    return f"{'judge' if key == 'judges' else key} {value}"

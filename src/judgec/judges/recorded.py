@@ -27,6 +27,7 @@ from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.coded import NO_CELL, CodedColumn
+from judgec.store.programs import Program
 from judgec.store.rows.cells import as_accept, as_grade, as_number, with_points
 from judgec.store.rows.columns import listed
 from judgec.store.rows.ranges import MARK, Range, other_range, with_range
@@ -720,6 +721,18 @@ def _described(columns: VerdictColumns, names: Sequence[str]) -> dict[str, About
             cells.get(MODEL), cells.get(PROMPT), messages=messages_of(cells.get(PROMPT))
         )
     return found
+
+
+def recorded_judges(*programs: Program) -> tuple[str, ...]:
+    """The recorded judges that compiled ones were made of; none of a judge that asks a model."""
+    found: dict[str, None] = {}
+    for one in programs:
+        settings = one.card.settings
+        if settings.get("kind") == RECORDED_KIND:
+            panel, cascade = (one.calibration.get(key) or {} for key in ("panel", "cascade"))
+            names = (settings.get("judge"), *panel.get("members", ()), cascade.get("cheap"), cascade.get("dear"))
+            found |= {name: None for name in names if isinstance(name, str)}
+    return tuple(found)
 
 
 def judge_of(card: ProgramCard) -> str:

@@ -3,17 +3,17 @@
 Every fault of a file is collected and raised together, each with its line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from judgec.errors import InputError
+from judgec.errors import InputError, UserError
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.rows.cells import as_id, is_missing
-from judgec.store.rows.columns import infer_task, listed, renamed, require_columns, task_of_labels
+from judgec.store.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
 from judgec.store.rows.conversations import require_labelled_turns, with_turns
 from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.store.rows.items import Collected, collect_items, digest, item_digest
@@ -22,7 +22,7 @@ from judgec.store.rows.modes import with_modes
 from judgec.store.rows.question_sets import TASK as QUESTION_SET
 from judgec.store.rows.question_sets import as_pairs, is_question_set, with_verdicts
 from judgec.store.rows.ragelo import is_ragelo, joined
-from judgec.store.rows.raters import unpivot
+from judgec.store.rows.raters import is_measured, measured_note, people_of, unpivot, without_dashes, without_labels_of
 from judgec.store.table import Table
 from judgec.store.tables import TableSource, read_table
 from judgec.tasks.registry import TASKS, as_task
@@ -147,9 +147,13 @@ def label_file(
     turn: TurnChoice | None = None,
     usual: TurnChoice | None = None,
     rounding: Rounding = None,
+    judges: Collection[str] = (),
 ) -> LabelFile:
-    """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``."""
-    table, known = _shaped(file, sheet, task, rename or {}, annotators, (turn, usual))
+    """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``.
+
+    ``judges`` are to be measured against the labels: none of them is an annotator, as ``people_of`` says.
+    """
+    table, known = _shaped(file, sheet, task, rename or {}, annotators, (turn, usual), judges)
     require_columns(table, known, labelled=True)
     collected = collect_items(table, known)
     raw = raw_labels(table, known, sheet.scale, rounding)
@@ -197,6 +201,7 @@ def _shaped(
     rename: Mapping[str, str],
     annotators: Sequence[str],
     turn: tuple[TurnChoice | None, TurnChoice | None],
+    judges: Collection[str],
 ) -> tuple[Table, Task]:
     """The table with our columns, one row per item and annotator, and its task."""
     known = sheet.task if task is None else as_task(task)
@@ -209,13 +214,34 @@ def _shaped(
         table = joined(table)
     if generated := is_question_set(table, known):
         table, known = as_pairs(table), QUESTION_SET
-    table = unpivot(table, annotators, task=known, has_scale=sheet.scale is not None)
+    people = people_of(table, annotators, judges)
+    table = without_labels_of(table, people.others)
+    labels = {name for task in ([known] if known else TASKS) for name in label_columns(table.columns, task)}
+    table = without_dashes(table, people.annotators, labels, sheet.scale)
+    table = unpivot(table, people.annotators, task=known, has_scale=sheet.scale is not None)
     table = with_verdicts(table) if generated else table
-    notes = [*table.notes, *sheet.notes]
+    notes = [*table.notes, *people.notes, *sheet.notes]
     if known is None:
         known, note = infer_task(table)
         notes.append(note)
     return replace(table, notes=tuple(notes)), known
+
+
+def people_only(labels: LabelSet, judges: Collection[str]) -> LabelSet:
+    """Labels that were read already, without those of judges that are to be measured against them.
+
+    Raises:
+        UserError: Nobody else labelled anything.
+    """
+    out = {name for name in {label.annotator for label in labels.labels} if is_measured(name, judges)}
+    kept = tuple(label for label in labels.labels if label.annotator not in out)
+    if not out:
+        return labels
+    if not kept:
+        who = listed(sorted(out))
+        raise UserError(f"labels: all are by {who}, the judge that is measured; labels of people are needed. Add some.")
+    known = _digest(labels.items, kept, labels.scale)
+    return replace(labels, labels=kept, digest=known, notes=(*labels.notes, measured_note(sorted(out))))
 
 
 def read_items(path: str, *, task: str, rename: Mapping[str, str] | None = None) -> tuple[Item, ...]:

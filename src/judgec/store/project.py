@@ -16,14 +16,17 @@ from judgec.records.scale import Scale
 from judgec.store.arrow import HUB_PREFIX
 from judgec.store.datasheet import Datasheet, aspects_of, line_of, read_toml, scale_of
 from judgec.store.rows.columns import missing_columns
-from judgec.store.rows.raters import columns_of
+from judgec.store.rows.raters import columns_of, is_measured
 from judgec.store.splits import FAMILY_NAME
 from judgec.store.tables import inside, read_table
 from judgec.store.workbooks import is_workbook, split_sheet
 from judgec.tasks.registry import TASKS
 
 NAME = "judgec.toml"
-KEYS = ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "round", "columns", "scale", "aspects")
+KEYS = (
+    *("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges"),
+    *("round", "columns", "scale", "aspects"),
+)
 REDIRECTS = {  # keys that would say where requests, keys and runs go, or what code runs; with the way that is left
     **dict.fromkeys(("api_base", "base_url", "endpoint", "url", "host", "proxy", "ray_address"), "--api-base URL"),
     **dict.fromkeys(("headers", "extra_headers", "api_key", "key", "token"), "the provider's environment variable"),
@@ -51,6 +54,7 @@ class Project:
         columns: judgec's names by those of the file.
         scale: The grades, worst first.
         round: ``nearest``: grades that are means of raters become the nearest grade.
+        judges: Columns of a judge's grades or scores, and judges in the column of annotators: no annotators.
     """
 
     path: Path
@@ -64,6 +68,7 @@ class Project:
     columns: Mapping[str, str] = field(default_factory=dict)
     scale: Scale | None = None
     round: str | None = None
+    judges: tuple[str, ...] = ()
 
     @property
     def label_path(self) -> str | None:
@@ -138,6 +143,13 @@ def read_project(path: Path) -> Project:
             inside(path.parent, split_sheet(str(labels))[0], where=where("labels"))
         except InputError as error:
             faults += error.faults
+    raters, judges = (taken.get(key) for key in ("annotators", "judges"))
+    if isinstance(raters, tuple) and isinstance(judges, tuple):
+        both = [name for name in raters if is_measured(name, judges)]
+        faults += [
+            f"{where('judges')}: {name} is among the annotators, too; a judge is none. Delete it in one of them."
+            for name in both
+        ]
     if faults:
         raise InputError(faults)
     return Project(path, scale=scale, **taken)  # type: ignore[arg-type]  # checked above
@@ -254,6 +266,7 @@ _CHECKS: Mapping[str, Callable[[object], str | None]] = {
     "max_cost": _dollars,
     "annotators": _list,
     "round": _rounding,
+    "judges": _list,
     "columns": _table,
 }
 
@@ -268,7 +281,7 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
     lines = [
         "# How judgec reads these labels; every command takes it from here. Written by judgec init: edit it freely."
     ]
-    for key in ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "round"):
+    for key in ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges", "round"):
         value = getattr(project, key)
         if value is None or value == ():
             continue

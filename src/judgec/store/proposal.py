@@ -1,19 +1,29 @@
 """Looks at a table as a person would: what it labels, which column is what, who graded, on which scale."""
 
 import re
+import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgec.errors import InputError, UserError
 from judgec.records.scale import Grade, Scale
 from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.ladders import LADDER, accepted_from, in_order
-from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_accept_word, is_missing, with_points
+from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_text, is_accept_word, is_missing, with_points
 from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, renamed
+from judgec.store.rows.heads import (
+    are_versions,
+    is_adjudicated,
+    is_computed,
+    is_nobodys,
+    is_version,
+    machines_among,
+    words,
+)
 from judgec.store.rows.modes import with_modes
 from judgec.store.rows.ragelo import is_ragelo, joined
-from judgec.store.rows.raters import columns_of, rejoined
+from judgec.store.rows.raters import columns_of, fields, rejoined
 from judgec.store.table import Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.tasks.registry import TASKS, also_called, as_task, plain
@@ -74,8 +84,17 @@ ANSWERED = re.compile(
 )
 LIKE: Mapping[str, frozenset[str]] = {  # words in the names of columns
     "query": frozenset({"question", "query", "prompt", "frage", "anfrage"}),
-    "answer": frozenset({"answer", "response", "reply", "output", "antwort", "completion"}),
-    "reference": frozenset({"reference", "gold", "golden", "expected", "truth", "ideal", "referenz", "muster"}),
+    "answer": frozenset(
+        {"answer", "response", "reply", "output", "antwort", "completion", "reponse", "respuesta", "risposta"}
+    ),
+    "reference": frozenset(
+        [
+            *("reference", "gold", "golden", "expected", "truth", "ideal", "ideale", "idealer", "referenz", "muster"),
+            *("musterantwort", "gewuenscht", "gewuenschte", "erwartet", "erwartete", "soll", "sollantwort", "richtige"),
+            *("korrekte", "vorgabe", "desired", "wanted", "target", "attendue", "attendu", "correcte", "esperada"),
+            *("esperado", "correcta", "correcto", "attesa", "corretta"),
+        ]
+    ),
     "contexts": frozenset(
         [
             *("context", "contexts", "passage", "passages", "document", "documents", "source", "sources", "evidence"),
@@ -104,6 +123,15 @@ LONGEST_WORD = 40  # characters
 WIDEST = 10  # range of whole numbers that is taken for grades
 TEXT = 15  # mean number of characters, from which a column without a known name may be a question or an answer
 GROUPS = range(2, 31)  # different values of a column of groups
+REMARKS = frozenset(  # words of a head whose texts are no grades, however few they are
+    [
+        *("comment", "comments", "reason", "reasons", "reasoning", "rationale", "explanation", "remark", "remarks"),
+        *("kommentar", "bemerkung", "answer", "response", "reply", "output", "antwort", "reponse", "respuesta"),
+    ]
+)
+WHOLE = 0.9  # share of the graded rows in which what people settled on stands, where it is not about disputes alone
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+BEST_IS_ONE = frozenset({"schulnote", "schulnoten", "zensur", "zensuren", "rang", "rank", "ranking", "platz"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +146,8 @@ class LabelProposal:
         scale: The grades; None where the labels are accept / reject, or the task's own.
         why: By ``task``, ``annotators``, ``scale``: what was seen, in a sentence.
         unused: Columns that are not read.
+        judges: Columns, or names in the column of annotators, that look like a judge's: nobody's labels.
+        unsure: What changes the statistics and could be read otherwise, each with the line to type.
     """
 
     task: str
@@ -127,6 +157,8 @@ class LabelProposal:
     scale: Scale | None
     why: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +205,20 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     why = {**looked.why, **({"scale": reason} if reason else {})}
     used = {*looked.columns, *looked.labels, *(c for c in looked.table.columns if looked.ours(c) in looked.reads())}
     raters = {c for name in looked.annotators for c in columns_of(name, looked.table.columns)}
-    unused = [name for name in looked.table.columns if name not in used | raters]
+    looked.find_judges(used | raters)
+    unused = [name for name in looked.table.columns if name not in used | raters | set(looked.judges)]
     columns = {theirs: ours for theirs, ours in looked.columns.items() if theirs != ours and theirs in file.columns}
-    return LabelProposal(looked.task, columns, looked.annotators, looked.labels, scale, why, tuple(unused))
+    return LabelProposal(
+        looked.task,
+        columns,
+        looked.annotators,
+        looked.labels,
+        scale,
+        why,
+        tuple(unused),
+        looked.judges,
+        tuple(dict.fromkeys([*looked.unsure, *([] if said.grades or sheet.scale else looked.direction(scale))])),
+    )
 
 
 class _Look:
@@ -189,6 +232,8 @@ class _Look:
         self.annotators: tuple[str, ...] = ()
         self.labels: tuple[str, ...] = ()
         self.why: dict[str, str] = {}
+        self.judges: tuple[str, ...] = ()
+        self.unsure: list[str] = []
 
     def ours(self, column: str) -> str:
         """Judgec's name of a column, or its own."""
@@ -236,9 +281,16 @@ class _Look:
         return sum(map(len, texts)) / len(texts) if texts else 0.0
 
     def grades(self, column: str) -> Counter[Grade]:
-        """Its values as grades."""
-        found = [grade for value in with_points(self.values(column)) if (grade := as_grade(value)) is not None]
-        return Counter(round(grade) if self.rounded and isinstance(grade, float) else grade for grade in found)
+        """Its values as grades; dashes are blanks where there is no plus."""
+        values = with_points(self.values(column))
+        found = Counter(grade for value in values if (grade := _number(value)) is not None)
+        if self.rounded:
+            found = Counter(round(grade) if isinstance(grade, float) else grade for grade in found.elements())
+        return found if "+" in found else Counter({g: n for g, n in found.items() if g not in DASHES})
+
+    def is_measured(self, column: str) -> bool:
+        """True for numbers that are no marks: 0.83."""
+        return any(not isinstance(grade, str) and 4 * grade != int(4 * grade) for grade in self.grades(column))
 
     def looks_graded(self, column: str) -> bool:
         """True for few different words, or for numbers in a narrow range."""
@@ -248,7 +300,7 @@ class _Look:
         if not grades or (words and numbers):
             return False
         if words:
-            repeated = len(words) <= max(2, sum(grades.values()) / 2)
+            repeated = len(words) <= max(2, sum(grades.values()) / 2) or all(plain(word) in LADDER for word in words)
             return len(words) <= MOST_WORDS and max(map(len, words)) <= LONGEST_WORD and repeated
         low, high = min(numbers), max(numbers)
         return high - low <= WIDEST or (high <= 100 and low >= 0 and len(numbers) <= 2 * WIDEST + 1 and high > 1)
@@ -348,7 +400,7 @@ class _Look:
             self.why["task"] = note.partition(".")[0]
             return task
         if self.has("answer") and self.has("query"):
-            aspects = self._aspects()
+            aspects = self._aspects() or self._aspects_by_person(self._people())
             self.why["task"] = f"an answer graded in {listed(aspects)}" if aspects else "an answer to a question"
             return "answer" if aspects else "grade"
         if self.has("document") and self.has("query"):
@@ -362,8 +414,9 @@ class _Look:
     def _aspects(self) -> list[str]:
         if any(self.has(name) for name in ("grade", "accept")):
             return []
-        found = [name for name in self.free() if plain(name) in ASPECTS and self.looks_graded(name)]
-        return found if len(found) > 1 and not self._families() else []
+        machines = self.machines()
+        found = [n for n in self.free() if plain(n) in ASPECTS and self.looks_graded(n) and n not in machines]
+        return found if len(found) > 1 and not self._people() else []
 
     def find_sides(self) -> None:
         """Who graded, which system answered, identifiers, groups, reasons: where they hold what they are called."""
@@ -374,9 +427,38 @@ class _Look:
         inputs = [name for name in self.table.columns if self.ours(name) in spec.inputs]
         self.take("item_id", lambda name: self._names_items(name, inputs))
         if not spec.pairs:
-            self.take("agent", lambda name: len(set(map(as_id, self.values(name)))) < len(self.table.rows))
+            self.take("agent", self._tells_agents)
+            self._take_version()
         self.take("rationale", lambda name: not self.looks_graded(name))
         self.take("group", lambda name: len(set(map(as_id, self.values(name)))) in GROUPS)
+
+    def _tells_agents(self, name: str) -> bool:
+        """Fewer values than rows, and not a column of grades like others: ``Model`` beside ``Human``."""
+        if len(set(map(as_id, self.values(name)))) >= len(self.table.rows):
+            return False
+        numbers = not is_nobodys(name) and all(not isinstance(grade, str) for grade in self.grades(name))
+        others = (one for one in self.free() if one != name and not is_version(one) and not is_nobodys(one))
+        return not (numbers and any(self.looks_graded(one) and self.shares(name, one) for one in others))
+
+    def _take_version(self) -> None:
+        """What answered, by a word of the head (``Model version``) or by its values (v1, v2)."""
+        if self.has("agent") is not None:
+            return
+        known = {name for name in self.free() if plain(name) in _label_names()}
+        free = [
+            name
+            for name in self.free()
+            if len(set(map(as_id, self.values(name)))) in GROUPS and self._tells_agents(name)
+        ]
+        versions = [name for name in free if name not in known and self.holds_versions(name)]
+        named = [name for name in free if is_version(name)]
+        both = [name for name in named if name in versions]
+        if found := (both or [name for name in named if self.length(name) <= TEXT] or versions):
+            self.columns[found[0]] = "agent"
+
+    def holds_versions(self, column: str) -> bool:
+        """Letters or versions."""
+        return are_versions({as_text(value) for value in self.values(column)})
 
     def _tells(self, of: str, name: str) -> bool:
         """Each value of ``of`` comes with one value of ``name``, and is not missing."""
@@ -403,6 +485,7 @@ class _Look:
         """The columns of grades: of one rater each, of one aspect each, or one."""
         spec = TASKS[self.task]
         own = label_columns([self.ours(name) for name in self.table.columns], self.task)
+        self.unsure = []  # of an earlier look, for the task
         if annotators:
             self.annotators = rejoined(annotators, self.table.columns)
             self.labels = tuple(c for name in self.annotators for c in columns_of(name, self.table.columns))
@@ -416,20 +499,48 @@ class _Look:
                 self.labels = (*self.labels, name)
             if self.labels:
                 return
-        if self.has("annotator") is None and (families := self._families()):
-            self.annotators = self.labels = tuple(families)
-            self.why["annotators"] = f"columns of grades that are called alike or like people: {listed(families)}"
+        if self.has("annotator") is None and (people := self._people()):
+            self._find_annotators(people)
             return
-        names = {name: plain(name) for name in self.free()}
+        spared = [] if spec.pairs else [name for name in self.free() if self._is_no_grade(name)]
+        names = {name: plain(name) for name in self.free() if name not in spared}
         known = [*(n for label in spec.labels for n in also_called(label)), *also_called("grade")]
         ranked = [name for wanted in known for name, own in names.items() if own == wanted and self.looks_graded(name)]
         ranked += [name for name in names if self.looks_graded(name) and name not in ranked]
+        people = [name for name in ranked if name not in self.machines()]
+        if ranked and not people:
+            advice = (
+                f"Fill in the labels of people, or say that these are some: --map {shlex.quote(ranked[0] + '=grade')}."
+            )
+            raise InputError(
+                [f"{self.table.path}:1: {listed(ranked)} looks like a judge's; grades of people are needed. {advice}"]
+            )
         if not ranked:
             seen = f"{self.table.path}:1: no column looks like labels (a few words, or numbers in a narrow range)"
             advice = f"Name it, for example --map THEIRS={spec.labels[0]}."
             raise InputError([f"{seen}; free are {listed(self.free()) or 'none'}. {advice}"])
-        self.columns[ranked[0]] = self._label_of(ranked[0])
-        self.labels = (ranked[0],)
+        settled = [name for name in people if is_adjudicated(name)]
+        label = (settled or [name for name in people if not is_computed(name)] or people)[0]
+        if self.has("annotator") is None:
+            self._doubt_label(label, people)
+        self.columns[label] = self._label_of(label)
+        self.labels = (label,)
+
+    def _doubt_label(self, label: str, others: Sequence[str]) -> None:
+        """Say so where another column could as well be the label."""
+        made = [name for name in others if name != label and is_computed(name) and self.shares(label, name)]
+        if made and plain(label) not in _label_names():
+            self.unsure.append(
+                f"{label} and {made[0]} have the same grades, and either may be the label. Add "
+                f"--map {shlex.quote(f'{label}=grade')} or --map {shlex.quote(f'{made[0]}=grade')}."
+            )
+
+    def _find_annotators(self, people: Sequence[str]) -> None:
+        """Take columns of one person each for the annotators; where each grades several aspects, ``NAME.ASPECT``."""
+        self.labels = self.annotators = tuple(people)
+        if self._aspects_by_person(people):
+            self.annotators = tuple(dict.fromkeys(name.rpartition(".")[0] for name in people))
+        self.why["annotators"] = f"columns of grades on one scale: {listed(self.annotators)}"
 
     def _label_of(self, column: str) -> str:
         """Which of the task's label columns it is."""
@@ -440,17 +551,127 @@ class _Look:
         bits = spec.reads_bits_as_accept and all(as_accept(grade) is not None for grade in grades)
         return "accept" if spec.takes_accept and (words or bits) else spec.labels[0]
 
-    def _families(self) -> list[str]:
-        """Columns of one rater each: numbered or lettered alike, one prefix, or else called like nothing known."""
+    def _aspects_by_person(self, people: Sequence[str]) -> list[str]:
+        """The aspects of columns ``NAME.ASPECT``; nothing where others are among them."""
+        parts = [name.rpartition(".") for name in people]
+        fits = all(head and (plain(field) in ASPECTS or field in fields()) for head, _, field in parts)
+        return list(dict.fromkeys(field for _, _, field in parts if field not in fields())) if fits else []
+
+    def machines(self) -> tuple[str, ...]:
+        """Columns of grades or scores that look like a judge's."""
+        aspects = {word for name in ASPECTS for word in (name, *name.split("_"))}
+        graded = [
+            name
+            for name in self.table.columns
+            if (self.ours(name) in _label_names() or name in self.free() or name.startswith(PREFIXES))
+            and self.ours(name) not in {"agent", "annotator", "group", "rationale"}
+            and self._is_scored(name)
+            and not TOOK.fullmatch(plain(name))
+            and not is_nobodys(name)
+        ]
+        return machines_among(graded, aspects)
+
+    def _is_scored(self, column: str) -> bool:
+        """Numbers, or a few words."""
+        grades = self.grades(column)
+        numbers = bool(grades) and all(not isinstance(grade, str) for grade in grades)
+        if numbers or words(column) & REMARKS or not self.looks_graded(column):
+            return numbers
+        return all(self.has(side) for side in PAIR) or not self.holds_versions(column)
+
+    def _is_no_grade(self, column: str) -> bool:
+        """About the row or what answered: ``Priority``; v1, v2."""
+        known = plain(column) in _label_names()
+        return (
+            TOOK.fullmatch(plain(column)) is not None
+            or is_nobodys(column)
+            or (self.holds_versions(column) and not known)
+        )
+
+    def shares(self, one: str, other: str) -> bool:
+        """True where two columns may be on one small scale: numbers of one range, or words of one order."""
+        first, second = set(self.grades(one)), set(self.grades(other))
+        words = [isinstance(grade, str) for grade in (*first, *second)]
+        if not first or not second or (any(words) and not all(words)):
+            return False
+        if all(words):
+            both = first | second
+            ordered = len(both) <= MOST_WORDS and in_order(both) is not None
+            return ordered or (len(both) <= MOST_WORDS and 2 * len(first & second) >= min(len(first), len(second)))
+        if self.is_measured(one) != self.is_measured(other):
+            return False
+        spans = [[grade for grade in each if not isinstance(grade, str)] for each in (first, second)]
+        (low, high), (least, most) = ((min(each), max(each)) for each in spans)
+        within = (low <= least and most <= high) or (least <= low and high <= most)
+        near = within or 2 * len(first & second) >= len(first | second)
+        return (
+            near and (self.looks_graded(one) and self.looks_graded(other)) and max(high, most) - min(low, least) <= 100
+        )
+
+    def _people(self) -> list[str]:
+        """Columns of one person each, found by their values: all that share one scale; their heads say who is none."""
+        pairs = all(self.has(side) for side in PAIR)
+        known = _label_names() | {plain(each) for ours in SIDES for each in (ours, *also_called(ours))}
         graded = [
             name
             for name in self.free()
-            if self.looks_graded(name) and plain(name) not in ASPECTS and not TOOK.fullmatch(plain(name))
+            if self.looks_graded(name)
+            and plain(name) not in ASPECTS
+            and not TOOK.fullmatch(plain(name))
+            and not is_nobodys(name)
+            and (pairs or not self.holds_versions(name))
         ]
-        pairs = all(self.has(side) for side in PAIR)
+        machines = self.machines()
+        family = self._family([name for name in graded if name not in machines], pairs=pairs)
+        people = [name for name in graded if name in family or (name not in machines and plain(name) not in known)]
+        made = [name for name in people if is_computed(name) and name not in family]
+        settled = [name for name in people if is_adjudicated(name)]
+        people = [name for name in people if name not in made and name not in settled]
+        groups = [[name for name in people if self.shares(each, name)] for each in people]
+        alike = max(groups, key=lambda group: (len(set(group) & set(family)), len(group)), default=[])
+        if len(family) > 1 and not set(family) <= set(alike):
+            alike = [name for name in people if name in family or name in alike] if self._is_small(family) else alike
+        if len(alike) < 2 or self.has("annotator") is not None:  # one is a column of labels
+            return []
+        if whole := [name for name in settled if self._is_whole(name, alike)]:
+            self.why["labels"] = f"{whole[0]} is what {listed(alike)} settled on"
+            return []
+        alike += [name for name in settled if any(self.shares(name, one) for one in alike)]
+        self._doubt_people(alike, family, groups)
+        return [name for name in self.table.columns if name in alike]
+
+    def _doubt_people(self, alike: Sequence[str], family: Sequence[str], groups: Sequence[Sequence[str]]) -> None:
+        """Say so where other columns could as well be people's."""
+        doubts: list[tuple[Sequence[str], Sequence[str]]] = []
+        if len(family) > 1 and (more := [name for name in alike if name not in family]):
+            doubts.append((family, [*family, *more]))
+        rival = [group for group in groups if len(group) == len(alike) and not set(group) & set(alike)]
+        if rival and len(family) < 2:  # two heads alike tell whose columns they are
+            doubts.append((alike, rival[0]))
+        for one, other in doubts:
+            self.unsure.append(
+                f"who graded: {listed(one)}, or {listed(other)}? Both are columns of grades on one scale. Add "
+                f"--annotators {shlex.quote(','.join(one))} or --annotators {shlex.quote(','.join(other))}."
+            )
+
+    def _is_whole(self, column: str, people: Sequence[str]) -> bool:
+        """True where it is filled nearly wherever the people graded; else who settled only what was disputed."""
+        graded = [row for row in self.table.rows if any(not is_missing(row.get(name)) for name in people)]
+        return sum(not is_missing(row.get(column)) for row in graded) >= WHOLE * len(graded)
+
+    def _is_small(self, names: Sequence[str]) -> bool:
+        """True where all that stands in these columns is one small scale."""
+        used: Counter[Grade] = sum((self.grades(name) for name in names), Counter())
+        numbers = [grade for grade in used if not isinstance(grade, str)]
+        if numbers:
+            return len(numbers) == len(used) and max(numbers) - min(numbers) <= WIDEST
+        return len(used) <= MOST_WORDS
+
+    def _family(self, graded: Sequence[str], *, pairs: bool) -> list[str]:
+        """Columns that are numbered or lettered alike, or have one word for those who grade before a name."""
         stems: dict[str, list[str]] = {}
         for name in graded:
-            found = re.fullmatch(r"(.*?)[ _.\-(#]*(\d+|[A-Za-z])\)?", name.strip())
+            found = re.fullmatch(r"(.*?)(?:[ _.\-(#]+|(?<=[a-z])(?![a-z])|(?=\d))(\d+|[A-Za-z])\)?", name.strip())
             head = re.fullmatch(r"([A-Za-zäöüÄÖÜ]+)[ _.\-:(]+(.+?)\)?", name.strip())
             stem = plain(found[1]) if found else ""
             if stem and RATERS.search(stem) and not (pairs and found and found[2].lower() in {"a", "b"}):
@@ -458,20 +679,41 @@ class _Look:
             elif head and RATERS.fullmatch(plain(head[1])) and plain(name) not in also_called("grade"):
                 stems.setdefault(plain(head[1]), []).append(name)
         best = max(stems.values(), key=len, default=[])
-        if len(best) > 1:
-            return best
-        known = {
-            plain(each) for ours in ("grade", "accept", "preference", *SIDES) for each in (ours, *also_called(ours))
-        }
-        people = [name for name in graded if plain(name) not in known]
-        kinds = {frozenset(map(type, self.grades(name))) for name in people}
-        alike = len(kinds) == 1 and (self._share_words(people) or int in next(iter(kinds)))
-        return people if len(people) > 1 and alike and self.has("annotator") is None else []
+        return best if len(best) > 1 else []
 
-    def _share_words(self, names: Sequence[str]) -> bool:
-        """Each column has a word of the first one."""
-        sets = [set(map(str, self.grades(name))) for name in names]
-        return all(sets[0] & each for each in sets[1:])
+    def find_judges(self, used: Collection[str]) -> None:
+        """Who looks like a judge and is nobody's label: columns, and names in the column of annotators."""
+        raters = self.has("annotator")
+        if raters is not None and not self.annotators:
+            names = list(dict.fromkeys(map(as_id, self.values(raters))))
+            found = machines_among(names)
+            self.judges = found if len(found) < len(names) else ()
+        self.judges += tuple(name for name in self.machines() if name not in used)
+
+    def direction(self, scale: Scale | None) -> list[str]:
+        """Say so where 1 may be the best grade: a German Note, a place."""
+        numbers = [grade for grade in (() if scale is None else scale.grades) if not isinstance(grade, str)]
+        heads = {word for name in self.labels for word in words(name)}
+        note = bool(heads & {"note", "noten"}) and numbers[-1:] == [6]
+        if not numbers or min(numbers) < 1 or not (note or heads & BEST_IS_ONE):
+            return []
+        up = ",".join(map(str, numbers))
+        down = ",".join(map(str, reversed(numbers)))
+        asked = f"which grade of {listed(self.labels)} is the best?"
+        return [f"{asked} Add --grades {down} where it is {numbers[0]}, else --grades {up}."]
+
+
+def _number(value: object) -> Grade | None:
+    """A grade; a number with a decimal comma, too."""
+    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()):
+        value = value.strip().replace(",", ".")
+    return as_grade(value)
+
+
+def _label_names() -> frozenset[str]:
+    """What a column of labels is called."""
+    labels = {"grade", "accept", "preference"}
+    return frozenset(plain(each) for ours in labels for each in (ours, *also_called(ours)))
 
 
 def _scale(look: _Look, sheet: Datasheet, said: Said) -> tuple[Scale | None, str]:

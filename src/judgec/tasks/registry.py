@@ -2,6 +2,7 @@
 
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
@@ -170,8 +171,10 @@ def also_called(column: str) -> tuple[str, ...]:
 
 
 def plain(name: str) -> str:
-    """A column's name without what only looks differ in: ``Ground Truth``, ``groundTruth`` are ``ground_truth``."""
-    text = _CAMEL.sub("_", name.strip()).casefold().translate(_UMLAUTS)
+    """A column's name without what only looks differ in: ``groundTruth`` is ``ground_truth``, ``Clé`` ``cle``."""
+    text = unicodedata.normalize("NFC", _CAMEL.sub("_", name.strip()).casefold()).translate(_UMLAUTS)
+    if not text.isascii():
+        text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     return re.sub(r"[^a-z0-9]+", "_", text).strip("_")
 
 

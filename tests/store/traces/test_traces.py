@@ -244,4 +244,5 @@ def test_an_agent_with_tools_that_its_own_exporter_wrote() -> None:
 def test_what_a_trace_took_is_taken_for_no_rater(tmp_path: Path) -> None:
     chat = DIALECTS["attributes"][1] | {"gen_ai.usage.input_tokens": 3, "gen_ai.usage.output_tokens": 4}
     table = read(tmp_path, *(export(span(f"t{n}", "chat", chat, at=n)) for n in range(4)))
-    assert propose(table, Datasheet(), Said()).annotators == ()
+    with pytest.raises(InputError, match="no column looks like labels"):
+        propose(table, Datasheet(), Said())

@@ -39,7 +39,7 @@ class AgreementOptions:
     expert: Annotated[
         tuple[str, ...],
         Option(
-            "The experts' grades; repeat for several; mode.*: all modes.",
+            "The experts' grades; repeat for several; default: what --annotators agree on; mode.*: all modes.",
             metavar="COLUMN",
             python="str | Sequence[str] | None",
             panel="What",
@@ -47,7 +47,12 @@ class AgreementOptions:
     ] = ()
     judge: Annotated[
         str | None,
-        Option("The judge's grades or score; COLUMN#range=0..1 says its range.", metavar="COLUMN", panel="What"),
+        Option(
+            "The judge's grades or score; COLUMN#range=0..1 says its range.",
+            metavar="COLUMN",
+            panel="What",
+            project="judges",
+        ),
     ] = None
     labels: Annotated[
         "Source | None", Option("The experts' labels of items that FILE has verdicts on.", metavar="FILE", panel="What")

@@ -32,6 +32,8 @@ def init(
     found = proposed(options, Silent())
     if not json:
         show_proposed(found)
+    if yes:
+        found.require_sure()
     while not yes and not _agreed("Write this?"):
         options = _corrected(options, found)
         found = proposed(options, Silent())
@@ -72,7 +74,7 @@ def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
     proposal, project = found.proposal, found.project
     task = as_task(_answer(f"What is labelled ({', '.join(TASKS)})?", proposal.task))
     spec = TASKS[task]
-    theirs = {ours: column for ours, column in found.roles() if ours != "rater"}
+    theirs = {ours: column for ours, column in found.roles() if ours not in {"rater", "judge"}}
     columns = {}
     labels = () if proposal.annotators else spec.labels if not spec.by_aspect else ()
     asked = [name for name in spec.inputs if name in theirs or name not in {*TURNS, DIALOGUE}]  # found, or not there

@@ -19,10 +19,22 @@ def show_proposed(found: LabelSetup) -> None:
         *([f"annotators: {why['annotators']}"] if "annotators" in why else []),
         f"{len(labels.items)} items of {queries} queries, graded by {_some(graders)}",
         *_scale(found),
+        *([why["labels"]] if "labels" in why else []),
+        *[f"{name} looks like a judge's: {_measured(found, name)}" for name in proposal.judges],
         *([f"not read: {', '.join(proposal.unused)}"] if proposal.unused else []),
         f"judge: {project.name}, asks {project.lm}",
         *[f"note: {note}" for note in found.notes if not note.startswith("Task ")],
+        *[f"not sure: {one}" for one in proposal.unsure],
     )
+
+
+def _measured(found: LabelSetup, judge: str) -> str:
+    """How a judge's column is measured; names in the column of annotators have none."""
+    if judge not in found.examples:
+        return "no annotator"
+    path = str(found.project.label_path)
+    labels = () if found.proposal.annotators else ("--expert", found.proposal.labels[0])
+    return f"measured with {command('agreement', path, *labels, '--judge', judge, home=Path())}"
 
 
 def _scale(found: LabelSetup) -> list[str]:

@@ -19,6 +19,7 @@ from judgec.store.rows.grades import position_of
 from judgec.store.rows.means import looks_like_means, nearest_grades
 from judgec.store.rows.panel import ITEM, QUERIES, AnnotatorPanel, one_row_each, panel_of
 from judgec.store.rows.ranges import MARK, Range, other_range, usual_range, with_range
+from judgec.store.rows.raters import is_measured, people_of
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import also_called, plain
 
@@ -52,6 +53,7 @@ class Graded:
         no_grades: Why the judge's numbers are scores of which no grade is made, or empty.
         ceiling: Each of several experts beside the consensus of the others.
         beside: The judge beside the same consensuses, expert by expert.
+        expert: The columns of the labels.
     """
 
     ratings: GradePairs
@@ -64,6 +66,7 @@ class Graded:
     no_grades: str = ""
     ceiling: tuple[GradePairs, ...] = ()
     beside: tuple[GradePairs, ...] = ()
+    expert: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ class Reading:
     """Which columns of a table are compared, and how they are read.
 
     Args:
-        experts: Columns of the experts' grades; of several their consensus is compared.
+        experts: Columns of the experts' grades; of several their consensus is compared. By default the annotators', as
+            where one of these is named.
         judge: Column of the judge's; ``NAME#range=0..1`` where its numbers are not grades of the experts' scale.
         score: Column of the judge's continuous score; the judge's own number when None.
         cluster: Column that groups rows; the query's where there is one, when None.
@@ -139,7 +143,7 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
             meet accepts without a threshold.
     """
     name, said = with_range(how.judge) if how.judge not in table.columns else (how.judge, None)
-    table, how = _named(table, replace(how, judge=name))
+    table, how = _of_people(*_named(table, replace(how, judge=name)))
     notes = [*table.notes]
     table, learned, out_of_fold = not_learned(table, how.judge, notes, every=how.every, in_place=in_place)
     how = _clustered(table, how, notes)
@@ -154,7 +158,41 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
         panel = panel_of(each, read.rows, read.ratings, nominal=read.nominal, cluster=how.cluster)
         if found.no_grades:
             panel = f"the judge cannot be compared with an annotator: {found.no_grades}"
-    return replace(found, learned=learned, out_of_fold=out_of_fold, panel=panel)
+    shown = listed(how.experts)
+    return replace(found, learned=learned, out_of_fold=out_of_fold, panel=panel, expert=shown)
+
+
+def _of_people(table: Table, how: Reading) -> tuple[Table, Reading]:
+    """The table without labels by judges, and whose labels count.
+
+    Raises:
+        UserError: The labels are the judge's, or nobody says where they are.
+    """
+    judges = [name for name in (how.judge, how.score) if name is not None]
+    if own := [name for name in how.experts if is_measured(name, judges)]:
+        raise UserError(
+            f"{table.path}: --expert {own[0]}: the judge that is measured; a judge cannot be measured against itself. "
+            "Name another column."
+        )
+    people = people_of(table, how.annotators, judges)
+    named, others = people.annotators, people.others
+    wide = bool(named) and all(name in table.columns for name in named)
+    if named and not wide and "annotator" in table.columns:
+        said = {as_id(row["annotator"]) for row in table.rows if not is_missing(row.get("annotator"))}
+        others |= said - set(named) if said >= set(named) else set()
+    notes = (*table.notes, *people.notes)
+    if others:
+        kept = [i for i, row in enumerate(table.rows) if as_id(row.get("annotator")) not in others]
+        notes += (f"{len(table.rows) - len(kept)} rows of {', '.join(sorted(others))} are left out",)
+        rows, lines = tuple(table.rows[i] for i in kept), tuple(table.lines[i] for i in kept)
+        table = replace(table, rows=rows, lines=lines)
+    experts = tuple(named) if wide and (not how.experts or set(how.experts) & set(named)) else how.experts
+    if not experts:
+        raise UserError(
+            f"{table.path}: --expert names the column of the experts' grades, --annotators those of one annotator "
+            "each; one of these is needed. Give it."
+        )
+    return replace(table, notes=notes), replace(how, experts=experts, annotators=named)
 
 
 def _named(table: Table, how: Reading) -> tuple[Table, Reading]:
@@ -183,11 +221,6 @@ def _named(table: Table, how: Reading) -> tuple[Table, Reading]:
                 f"{table.path}: {option} {column}: no such column; there are {', '.join(table.columns)}. "
                 "Name one of these."
             )
-    if how.judge in how.experts:
-        raise UserError(
-            f"{table.path}: --judge {how.judge}: it is one of the experts, too; a judge is measured against others "
-            "than itself. Drop it from --expert."
-        )
     taken = {*how.experts, how.judge, how.score, how.cluster, *how.annotators}
     free = {
         name: ours
@@ -221,9 +254,7 @@ def not_learned(
     table: Table, judge: str, notes: list[str], *, every: bool, in_place: InPlace | None
 ) -> tuple[Table, int | None, int]:
     """The rows to measure; how many the judge has learned from, None where no column says so; and stand-ins."""
-    written = re.fullmatch(
-        r"(.*?)(stated_confidence|grade|score|accept|confidence)(\..*)?", judge
-    )  # as ``judgec judge`` names columns
+    written = JUDGED_COLUMN.fullmatch(judge)
     names = [f"{written[1]}{LEARNED}"] if written else []
     column = next((name for name in (*names, LEARNED) if name in table.columns), None)
     if column is None:

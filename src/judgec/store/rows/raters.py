@@ -1,18 +1,97 @@
 """Files with one column per rater, turned into one row per item and rater."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from judgec.errors import InputError
+from judgec.errors import InputError, UserError
 from judgec.records.label import Task
-from judgec.records.scale import Grade
-from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
+from judgec.records.scale import Grade, Scale
+from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
+from judgec.store.rows.heads import machines_among
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, told_by
 from judgec.tasks.spec import ASPECT_PREFIX, PREFIXES
 
+NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Whose labels of a table count.
+
+    Args:
+        annotators: Those that were named, as columns or in the column ``annotator``, without judges.
+        others: Names in the column ``annotator`` whose labels do not count.
+        notes: Who is left out, and why.
+    """
+
+    annotators: tuple[str, ...]
+    others: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] = ()) -> People:
+    """The annotators of a table: never a judge that is measured, and where nobody was named nobody who looks like one.
+
+    This is the one place of the rule: a judge that helped to make the labels would be measured against itself.
+
+    Args:
+        table: With judgec's names of columns.
+        annotators: Whom somebody named; this goes before what a name looks like.
+        judges: What is measured: its columns, or its names.
+
+    Raises:
+        UserError: All that were named are judges that are measured.
+    """
+    names = rejoined(annotators, table.columns)
+    measured = [name for name in names if is_measured(name, judges)]
+    kept = tuple(name for name in names if name not in measured)
+    notes = []
+    if measured and not kept:
+        there = listed(name for name in table.columns if not is_measured(name, judges))
+        raise UserError(
+            f"{table.path}: --annotators {listed(measured)}: the judge that is measured, which is nobody's label; "
+            f"other columns are valid. There are {there}: name some."
+        )
+    wide = any(columns_of(name, table.columns) for name in names)
+    others: dict[str, int] = {}
+    if "annotator" in table.columns and not wide:
+        counts = Counter(name for row in table.rows if (name := _rater(row)))
+        looks = () if names else machines_among(counts)
+        looks = looks if len(looks) < len(counts) else ()  # nobody else labelled anything
+        measured += [name for name in counts if is_measured(name, judges) and name not in measured]
+        others = {name: counts[name] for name in counts if name in measured or name in looks}
+        if like := [name for name in looks if name not in measured]:
+            rows = sum(others[name] for name in like)
+            notes.append(
+                f"{listed(like)} ({rows} rows of column annotator){NO_ANNOTATOR}by its name a judge; --annotators "
+                "A,B,... says who is."
+            )
+    if measured:
+        notes.append(measured_note(measured))
+    return People(kept, frozenset(others), tuple(notes))
+
+
+def measured_note(names: Iterable[str]) -> str:
+    """Says that judges which are measured were left out."""
+    return f"{listed(names)}{NO_ANNOTATOR}it is measured."
+
+
+def left_out(notes: Iterable[str]) -> list[str]:
+    """Those of the notes on labels that say who is no annotator."""
+    return [note for note in notes if NO_ANNOTATOR in note]
+
+
+def is_measured(name: str, judges: Collection[str]) -> bool:
+    """True for an annotator of a judge's name, or with a column of it: ``gpt`` has ``gpt`` and ``gpt.ASPECT``."""
+    return any(
+        name == judge or judge.startswith(f"{name}.") or re.match(rf"{re.escape(judge)}\.\S", name) is not None
+        for judge in judges
+    )
 
 
 def fields() -> frozenset[str]:
@@ -68,21 +147,54 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
 
 def _labels_of(table: Table, annotators: Sequence[str]) -> Table:
     """The table without the labels of anybody else; their items stay."""
-    rows: list[Row] = []
-    others: dict[str, int] = {}
+    others = Counter(name for row in table.rows if (name := _rater(row)) and name not in annotators)
+    found = without_labels_of(table, others)
+    if not others:
+        return found
+    left = ", ".join(f"{name} ({count})" for name, count in others.items())
+    note = f"--annotators {listed(annotators)}: rows of other annotators are left out: {left}."
+    return replace(found, notes=(*found.notes, note))
+
+
+def without_dashes(table: Table, annotators: Sequence[str], labels: Collection[str], scale: Scale | None) -> Table:
+    """The table with blanks where a label is a dash, column by column; not where a dash is on the scale.
+
+    Args:
+        table: With judgec's names of columns.
+        annotators: Columns of one annotator each.
+        labels: Columns of labels.
+        scale: As declared.
+    """
+    if scale is not None and DASHES & set(map(str, scale.grades)):
+        return table
+    own = {column for name in rejoined(annotators, table.columns) for column in columns_of(name, table.columns)}
+    count, blank = 0, set[str]()
+    for column in own | set(labels):
+        held = Counter(value.strip() for row in table.rows if isinstance(value := row.get(column), str))
+        if "+" not in held and (dashes := sum(held[dash] for dash in DASHES)):
+            count += dashes
+            blank.add(column)
+    if not count:
+        return table
+    rows = tuple(
+        {name: None if name in blank and isinstance(v, str) and v.strip() in DASHES else v for name, v in row.items()}
+        for row in table.rows
+    )
+    return replace(table, rows=rows, notes=(*table.notes, f"{count} labels are a dash: read as blank."))
+
+
+def without_labels_of(table: Table, others: Collection[str]) -> Table:
+    """The table without the labels of these annotators; their items stay."""
+    if not others:
+        return table
     label = {"annotator", *fields()}
-    for row in table.rows:
-        name = _rater(row)
-        if name and name not in annotators:
-            others[name] = others.get(name, 0) + 1
-            rows.append({key: row[key] for key in row if key not in label and not key.startswith(PREFIXES)})
-        else:
-            rows.append(row)
-    notes = list(table.notes)
-    if others:
-        left = ", ".join(f"{name} ({count})" for name, count in others.items())
-        notes.append(f"--annotators {listed(annotators)}: rows of other annotators are left out: {left}.")
-    return replace(table, rows=tuple(rows), notes=tuple(notes))
+    rows = [
+        {key: row[key] for key in row if key not in label and not key.startswith(PREFIXES)}
+        if _rater(row) in others
+        else row
+        for row in table.rows
+    ]
+    return replace(table, rows=tuple(rows))
 
 
 def _rater(row: Row) -> str:

@@ -1,6 +1,6 @@
 """Reads experts' grades of the agents' answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from judgec.records.scale import Scale
 from judgec.store.datasheet import Datasheet
 from judgec.store.experts import experts_of
 from judgec.store.labels import label_file
+from judgec.store.rows.raters import left_out
 from judgec.store.table import Table
 from judgec.store.tournament.entries import Entries
 
@@ -33,7 +34,9 @@ class GradedAgents:
     notes: tuple[str, ...]
 
 
-def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mapping[str, str]) -> GradedAgents:
+def read_graded(
+    table: Table, sheet: Datasheet, entries: Entries, rename: Mapping[str, str], judges: Collection[str] = ()
+) -> GradedAgents:
     """The experts' grades of the agents that play, on the queries that they answered.
 
     Args:
@@ -42,6 +45,7 @@ def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mappin
         sheet: Their datasheet.
         entries: Who plays, and on what.
         rename: Our column names by theirs; those of other tables are left alone.
+        judges: Who judges, and so is no annotator.
 
     Raises:
         InputError: Faulty labels, all faults together.
@@ -51,7 +55,7 @@ def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mappin
     whole, others = _with_texts(table, entries, own)
     if table.rows and not whole.rows:
         raise _no_such_agent(table, entries)
-    labels = label_file(whole, sheet, rename=own).labels
+    labels = label_file(whole, sheet, rename=own, judges=judges).labels
     experts = experts_of(labels)
     by = experts.accept_by if labels.accept_only else experts.grade_by
     means = people_mean(by, np.array(labels.scale.values))
@@ -67,6 +71,7 @@ def read_graded(table: Table, sheet: Datasheet, entries: Entries, rename: Mappin
     if not scores:
         raise _no_such_agent(table, entries)
     notes = [f"{table.path}: {len(scores)} answers of agents that play are graded by experts."]
+    notes += [f"{table.path}: {note}" for note in left_out(labels.notes)]
     notes += [f"{table.path}: {others} items of others, or of other queries, are left out."] if others else []
     by_cell: dict[tuple[str, str], list[Label]] = {}
     for label in labels.labels:

@@ -1,0 +1,232 @@
+"""Tells by their names which columns and annotators are people's, a machine's, computed, or no grades at all.
+
+A name is read word by word: split at spaces, ``_ - .``, digits and camelCase, in any case. A machine's word counts as a
+whole word only, so Kai, Aisha and Kira stay people.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from itertools import pairwise
+
+from judgec.tasks.registry import plain
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+MACHINES = _set(  # models, their makers, and metrics: nobody's name
+    """
+    ai alpaca anthropic autoeval autograder autorater bartscore bertscore bleu bleurt chatglm chatgpt chrf cohere
+    comet copilot cosine cosinesimilarity cosinus crossencoder davinci deepeval deepseek editdistance embedding
+    embeddings exactmatch f1 gemini genai geval glm gpt grok ia ki langfuse langsmith levenshtein llama llm llmjudge
+    llms meteor ministral mistral mixtral moverscore mrr ndcg nemotron nli openai opik perplexity promptfoo
+    questeval qwen ragas rouge rougel rougelsum sacrebleu semanticsimilarity slm trulens unieval vicuna vlm wizardlm
+    """
+)
+WEAK = _set(  # a machine's where people remain beside it: judges may be people, and a bot may be what is graded
+    """
+    auto automated automatic automatica automatically automatico automatique automatisch automatische automatisee
+    bot chatbot computed evals judge judges juez juge machine maschine maschinell metric metrik model modele modell
+    modelo models reward richter robot roboter scorer similarity system
+    """
+)
+NAMES_TOO = _set(  # people are called so, and grades
+    """
+    claude ernie falcon gemma haiku kimi nova olmo opus score sonnet
+    """
+)
+RATINGS = _set(  # what is given: of no weight for who it was
+    """
+    annotation answer assessment bewertung calificacion eval evaluacion evaluation grade grades grading jugement
+    label labels nota note noten notes opinion output punkte puntuacion quality rated rating ratings reply response
+    result review score scores stars sterne urteil valeur verdict verdicts vote votes wert
+    """
+)
+PEOPLE = _set(
+    """
+    annotateur annotator annotators anotador assessor bewerter bewerterin coder evaluador evaluateur evaluator
+    expert experte experten expertin expertos experts grader graders gutachter gutachterin humain human humano
+    humans labeler labeller mensch menschen menschlich people person pruefer prueferin rater raters reviewer
+    reviewers
+    """
+)
+COMPUTED = _set(  # of what the people gave
+    """
+    aggregate aggregated aggregiert average averaged avg consenso consensus durchschnitt durchschnittlich konsens
+    majoritaire majority mayoria mean median mediana mediane mehrheit mehrheitlich mittel mittelwert moyenne
+    promedio schnitt
+    """
+)
+COMPUTED_ALONE = _set(  # the same, where no name stands beside it
+    """
+    combined endgueltig final finale gesamt media mode modus overall sum summe total
+    """
+)
+ADJUDICATED = _set(  # what people settled on
+    """
+    adjudicated adjudication geschlichtet gold golden goldstandard reconciled schlichtung
+    """
+)
+NOBODYS = _set(  # about the row or the answer
+    """
+    age alter anzahl attempt ausfuehrung batch build category chunk confiance confianza confidence count date datum
+    dauer day difficulte difficulty dificultad dringlichkeit duration durchlauf epoch fold gewicht importance
+    iteration jahr kategorie konfidenz laenge language lauf length monat month order platz position prio prioridad
+    prioritaet priorite priority rang rank ranking reihenfolge release round run runde runs schritt schweregrad
+    schwierigkeit schwierigkeitsgrad seed severity sicherheit split sprache status step tag temperatur temperature
+    thema time topic trial turn urgency variant variante version versions versuch week weight wichtigkeit woche year
+    zeit
+    """
+)
+COUNTERS = _set(
+    """
+    id ids idx index no nr num number numero nummer row zeile
+    """
+)
+VERSIONS = _set(  # of what answered
+    """
+    agent assistant assistent ausfuehrung bot build chatbot config configuration durchlauf engine fassung
+    konfiguration lauf model modele modell modelo release run setup sistema system systeme variant variante version
+    versions
+    """
+)
+_UPPER, _LOWER = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿ"
+_CAMELS = (  # AIGrade, and AIgrade
+    re.compile(rf"[{_UPPER}]+(?=[{_UPPER}][{_LOWER}])|[{_UPPER}]?[{_LOWER}]+|[{_UPPER}]+"),
+    re.compile(rf"[{_UPPER}]{{2,}}|[{_UPPER}]?[{_LOWER}]+|[{_UPPER}]"),
+)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_TOKENS = re.compile(r"[^\W_]+")
+_EMAIL = re.compile(r"([^@\s]+)@\S+\.\w+")
+_GIVEN = "|".join(sorted(RATINGS | {"judge"}, key=len, reverse=True))
+_MADE_BY = "|".join(sorted(MACHINES | WEAK | {"claude"}, key=len, reverse=True))
+_JOINT = re.compile(rf"({_MADE_BY})(?:{_GIVEN})|(?:{_GIVEN})(gpt|llm|claude)")  # gptscore, llmjudge
+_VERSION = re.compile(
+    r"[a-z]|(v|r|rev|rc|run|ver|version|release|build|model|modell|system|bot|agent|variante?)[ ._-]?\d+([._-]\w+)*|"
+    r"\d+\.\d+\.\d+\w*"
+)
+_SHORT = 2  # letters of a word that may as well stand within an identifier such as A2KI8Q
+_LONG = 5  # letters from which a word may be written apart: g-eval, exact match
+_MANY_LETTERS = 8  # A-H
+
+
+def words(name: str) -> frozenset[str]:
+    """The words of a name, in small letters without accents; of an address those before the ``@``."""
+    text = found[1] if (found := _EMAIL.fullmatch(name.strip())) else name
+    tokens = _TOKENS.findall(text)
+    kept = {plain(token) for token in tokens if not token.isdecimal()}
+    kept |= {both for pair in pairwise(tokens) if len(both := plain("".join(pair).casefold())) >= _LONG}
+    for piece in _LETTERS.finditer(text):
+        before, after = text[: piece.start()][-1:], text[piece.end() :]
+        within = before.isdecimal() or re.match(r"\d+[^\W\d_]", after) is not None
+        for camel in _CAMELS:
+            parts = [piece[0], *camel.findall(piece[0])]
+            kept |= {word for part in parts if len(word := plain(part.casefold())) > _SHORT or not within}
+    return frozenset(kept - {""})
+
+
+def machine_words(name: str) -> frozenset[str]:
+    """The words of a name that no person has, ``gpt`` of ``gptscore`` among them; ``Ki`` of Ki Hoon is none."""
+    own = words(name)
+    joint = {found[1] or found[2] for word in own if (found := _JOINT.fullmatch(word))}
+    sure = (own | joint) & MACHINES
+    if sure and all(len(word) <= _SHORT and word.capitalize() in _LETTERS.findall(name) for word in sure):
+        return frozenset() if _strange(_spelled(name) - sure) else sure
+    return sure
+
+
+def machines_among(names: Collection[str], aspects: Collection[str] = ()) -> tuple[str, ...]:
+    """Which of several columns of grades, or annotators, are a machine's.
+
+    Args:
+        names: All of them: ``judge``, ``model`` or ``auto`` names a machine only where others remain as people, and
+            ``Claude`` only beside two of these.
+        aspects: Words that say what is graded.
+    """
+    distinct = list(dict.fromkeys(names))
+    sure = {name for name in distinct if machine_words(name)}
+    shared = frozenset.intersection(*map(words, distinct)) if len(distinct) > 1 else frozenset[str]()
+    said = {name: _weak(name, aspects) for name in distinct if name not in sure}
+    weak = {name: kept for name, found in said.items() if (kept := found - shared)}
+    maybe = {name for name, found in weak.items() if found <= NAMES_TOO and not _says_more(name, found, shared)}
+    people = [name for name in said if name not in weak and not is_computed(name) and not is_nobodys(name)]
+    others = len(people) + any(words(name) & PEOPLE for name in people)
+    alike = Counter(said[name] for name in weak)  # Judge 1, Judge 2
+    for name in weak:
+        several = name in maybe or alike[said[name]] > 1
+        if others + (0 if name in maybe else len(maybe)) >= (2 if several else 1):
+            sure.add(name)
+    return tuple(name for name in distinct if name in sure)
+
+
+def _weak(name: str, aspects: Collection[str]) -> frozenset[str]:
+    """The words that may name a machine; none where another one may be a person's."""
+    told = _spelled(name)
+    return frozenset() if _strange(told - set(aspects)) else frozenset(told & (WEAK | NAMES_TOO))
+
+
+def _strange(told: Collection[str]) -> bool:
+    """True where a word is none of those that say what was given, by what or of what."""
+    known = WEAK | NAMES_TOO | RATINGS | VERSIONS | NOBODYS | COUNTERS
+    return any(len(word) > 1 and word not in known for word in told)
+
+
+def _spelled(name: str) -> set[str]:
+    """The words of a name, each once: of several readings of a token the one with the most known words."""
+    known = WEAK | NAMES_TOO | RATINGS | PEOPLE | MACHINES
+    found: set[str] = set()
+    for piece in _LETTERS.findall(name):
+        if joint := _JOINT.fullmatch(plain(piece.casefold())):
+            found.add(joint[1] or joint[2])
+            continue
+        readings = [
+            {plain(part.casefold()) for part in parts} for parts in ([piece], *(c.findall(piece) for c in _CAMELS))
+        ]
+        found |= max(readings, key=lambda parts: (len(parts & known) / max(len(parts), 1), -len(parts)))
+    return found - {""}
+
+
+def _says_more(name: str, found: frozenset[str], shared: frozenset[str]) -> bool:
+    """True where a name says more than what people are called, too: ``claude_score``, ``Claude 3``."""
+    if not found - {"score"}:
+        return False
+    return len(found) > 1 or bool((words(name) - shared) & RATINGS) or bool(re.search(r"\d", name))
+
+
+def is_computed(name: str) -> bool:
+    """True for what is made of the people's grades: a mean, a majority, ``Final``."""
+    own = words(name)
+    if re.match(r"[Øø⌀∅](?![^\W\d_])", name.strip()):
+        return True
+    return bool(own & COMPUTED) or (bool(own & COMPUTED_ALONE) and _spelled(name) <= COMPUTED_ALONE | RATINGS)
+
+
+def is_adjudicated(name: str) -> bool:
+    """True for the grade that people settled on."""
+    own = words(name)
+    return bool(own & ADJUDICATED) or {"ground", "truth"} <= own
+
+
+def is_nobodys(name: str) -> bool:
+    """True for a column about the row or the answer, which nobody gave as a grade."""
+    own = words(name)
+    counted = bool(own & COUNTERS) and not (own & PEOPLE and re.search(r"\d|\b[A-Za-z]\b", name))
+    return bool(own & NOBODYS) or counted
+
+
+def is_version(name: str) -> bool:
+    """True for a column that says which system answered, and not how well."""
+    own = words(name)
+    return bool(own & VERSIONS) and not own & RATINGS - {"answer", "response", "reply", "output"}
+
+
+def are_versions(values: Collection[str]) -> bool:
+    """True for letters and versions: A, B, C; v1; r2; names of models."""
+    found = {value.strip().casefold() for value in values}
+    if not found or found <= {"y", "n"} or found <= {"j", "n"} or found <= {"t", "f"}:
+        return False
+    if len(found) > _MANY_LETTERS and any(len(value) == 1 for value in found):
+        return False
+    return all(_VERSION.fullmatch(value) or machine_words(value) or "claude" in words(value) for value in found)

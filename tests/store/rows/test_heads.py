@@ -1,0 +1,122 @@
+"""Whose column or name it is: people's, a machine's, computed, nobody's."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgec.store.rows.heads import (
+    MACHINES,
+    are_versions,
+    is_adjudicated,
+    is_computed,
+    is_nobodys,
+    machines_among,
+)
+
+PEOPLE = ["Mia", "Noah", "Kai", "Aisha", "Kira", "Maia", "Nora", "Aimée", "Kimberly", "Ki Hoon", "Ai Tanaka", "Malik"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        *(
+            "AI grade",
+            "GPT-4 Grade",
+            "score_llm",
+            "Grade GPT-4",
+            "claude_score",
+            "GPT4",
+            "AIgrade",
+            "AIGrade",
+            "KI-Wert",
+        ),
+        *("gpt.grade", "llmScore", "LLM", "ai", "Note IA", "évaluation IA", "nota_automática", "gptscore", "llmjudge"),
+        *("Llama3", "Qwen2.5-72B", "gpt-4o-mini", "claude-3-opus", "Gemini 1.5", "mistral_large", "DeepEval", "ragas"),
+        *("BERTScore", "ROUGE-L", "rouge1", "bleu", "G-Eval", "exact match", "f1", "RAGAS faithfulness"),
+        *("judge", "Model", "auto_score", "Judge score", "model rating", "Automatic score", "claude"),
+    ],
+)
+def test_machine_is_known_by_its_head_beside_people(head: str) -> None:
+    assert machines_among(["Mia", head, "Noah"]) == (head,)
+    assert machines_among([head.upper(), "Grader Mia", "Grader Noah"]) == (head.upper(),)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        PEOPLE,
+        ["Judge 1", "Judge 2", "Judge 3"],
+        ["Judge A", "Judge B", "Marie"],
+        ["Judge Mia", "Judge Noah"],
+        ["Claude", "Marie"],
+        ["score_claude", "score_marie"],
+        ["Claude Dupont", "Marie", "Jean"],
+        ["score_mia", "score_noah", "jo"],
+        ["A2KI8Q", "A1AI3K", "B7GX"],
+        ["kai@firm.ai", "mia@openai.com"],
+        ["A. I. Smith", "B. Jones"],
+        ["annotator_1", "expert0", "nist"],
+    ],
+)
+def test_people_stay_people(names: Sequence[str]) -> None:
+    assert machines_among(names) == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "machines"),
+    [
+        (["relevance", "llm_relevance"], ("llm_relevance",)),
+        (["relevance", "accuracy", "model_relevance", "model_accuracy"], ("model_relevance", "model_accuracy")),
+        (["Human", "Model"], ("Model",)),
+        (["grade", "judge_grade"], ("judge_grade",)),
+        (["score", "judge_score"], ("judge_score",)),
+        (["human_score", "auto_score"], ("auto_score",)),
+        (["Judge Mia", "Judge Noah", "Judge AI"], ("Judge AI",)),
+        (["Mia", "claudeScore"], ("claudeScore",)),
+    ],
+)
+def test_word_that_is_no_machine_alone_is_one_where_people_remain(
+    names: Sequence[str], machines: Sequence[str]
+) -> None:
+    assert machines_among(names, ["relevance", "accuracy"]) == machines
+
+
+@given(
+    st.sampled_from(sorted(word for word in MACHINES if word.isalpha())),
+    st.sampled_from(["{}", "{} grade", "{}_score", "grade-{}", "rating.{}", "{}4", "Grade{}"]),
+    st.sampled_from([str.lower, str.upper, str.capitalize]),
+)
+def test_every_word_of_the_list_counts_in_any_case_and_place(word: str, head: str, case: object) -> None:
+    assert callable(case)
+    name = head.format(word.upper() if "Grade{}" in head else case(word))
+    assert name in machines_among(["Mia", "Noah", name])
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["Version", "Version 1", "Run", "Priority", "Priorität", "Rank", "Difficulty", "Mia confidence", "Nr.", "No"],
+)
+def test_head_about_the_row_is_nobodys_grade(head: str) -> None:
+    assert is_nobodys(head)
+
+
+def test_numbered_person_is_somebody_and_means_are_computed() -> None:
+    assert not any(map(is_nobodys, ["Grader No. 1", *PEOPLE]))
+    assert all(
+        map(is_computed, ["Mean", "Median", "Average score", "Mittelwert", "Consensus", "Final", "Majority", "Ø"])
+    )
+    assert not any(map(is_computed, [*PEOPLE, "Øyvind", "Final Mia"]))
+    assert is_adjudicated("Adjudicated grade")
+    assert is_adjudicated("gold")
+
+
+@pytest.mark.parametrize("values", [["A", "B", "C"], ["v1", "v2"], ["r1", "r2"], ["gpt-4o", "claude-3"], ["1.0.2"]])
+def test_letters_and_versions_are_no_grades(values: Sequence[str]) -> None:
+    assert are_versions(values)
+
+
+@pytest.mark.parametrize("values", [["y", "n"], ["bad", "good"], ["1", "2"], ["j", "n"], ["ja", "nein"]])
+def test_grades_are_no_versions(values: Sequence[str]) -> None:
+    assert not are_versions(values)
