@@ -159,7 +159,7 @@ def test_a_pair_is_asked_in_both_orders_with_the_recorded_prompt(pairs: Path, mo
     assert done.report["lm_calls"] == 8 + 2 + 1  # two are asked again, and one looks whether the model is there
     judged = [json.loads(line) for line in (pairs / "out.jsonl").read_text().splitlines()]
     assert [row["grade"] for row in judged] == ["a", "b", "tie", None]
-    assert "it states a and b" in judged[3]["unscored"]
+    assert "two verdicts: a, b" in judged[3]["unscored"]
     assert again["grade"].tolist() == ["a", "b", "tie"]
 
 

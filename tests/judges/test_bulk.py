@@ -66,7 +66,7 @@ def test_judge_items_with_log_probabilities_normalizes_them_over_the_scale() -> 
 @pytest.mark.parametrize(
     ("bad", "kind", "reason"),
     [
-        ("The grade is 4.", "malformed reply", "malformed reply: The grade is 4."),
+        ("The valve is open.", "malformed reply", "malformed reply: The valve is open."),
         ("[[ ## reason ## ]]\nfine", "malformed reply", "malformed reply: no grade; got reason"),
         (reply(7), "off-scale grade", "off-scale grade: grade '7'"),
         (reply("4.3"), "off-scale grade", "off-scale grade: grade '4.3'"),

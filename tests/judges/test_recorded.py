@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgec.errors import InputError, UserError
-from judgec.judges.reading import OFF_SCALE
 from judgec.judges.recorded import (
     FAILED,
     MIN_COMMON,
@@ -21,6 +20,7 @@ from judgec.judges.recorded import (
     check_against,
     read_recorded,
 )
+from judgec.judges.replies import OFF_SCALE
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import LabelSet
 from judgec.records.ratings import pair

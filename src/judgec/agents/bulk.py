@@ -10,7 +10,7 @@ from dspy.lm15 import Response
 
 from judgec.agents.answer import Answer, citations
 from judgec.agents.rag import RAG, AgentResult, Call, Steps
-from judgec.judges.reading import UnreadableReplyError, read_fields
+from judgec.judges.replies import UnreadableReplyError, read_fields
 from judgec.judges.stream.asking import ask_rows, text_of
 from judgec.lm.backend import Backend
 from judgec.lm.door import door_of
@@ -157,7 +157,7 @@ def _wave(
 def _fields(text: str, prompt: FrozenPrompt, agent: RAG, call: Call) -> Mapping[str, object]:
     """The fields of a reply; a plain text without any header is the answer itself."""
     outputs = tuple(getattr(agent, call.predictor).signature.output_fields)
-    fields = read_fields(text, prompt.parse)
+    fields: Mapping[str, object] = prompt.usual(text) or read_fields(text)
     if not str(fields.get(outputs[-1]) or "").strip():
         raise UnreadableReplyError(f"malformed reply: no {outputs[-1]}")
     return fields

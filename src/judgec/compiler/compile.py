@@ -35,9 +35,9 @@ from judgec.errors import UserError
 from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.pairwise import verdicts
-from judgec.judges.reading import is_unread
 from judgec.judges.recorded import RecordedVerdicts, ranges_for_card
 from judgec.judges.registry import judge_module
+from judgec.judges.replies import is_unread
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch

@@ -14,10 +14,9 @@ from pydantic import Field
 
 from judgec.errors import UserError
 from judgec.judges.decision import half_way
-from judgec.judges.free_reply import grade_text, preference_text
 from judgec.judges.pairwise import joined, mirrored
 from judgec.judges.panel import Panel
-from judgec.judges.reading import Verdict, read_verdict
+from judgec.judges.replies import Verdict, read_verdict, stated
 from judgec.judges.stream.asking import ask_rows, text_of
 from judgec.judges.stream.columns import Columns
 from judgec.lm.endpoint.exchange import chat_of
@@ -184,10 +183,9 @@ class LiveInterview:
             return Request(row, prompt.filled(aspect, item), attempt or None)
 
         def take(row: int, reply: Reply) -> None:
-            text = text_of(reply)
-            end = reply.finish
-            stated = preference_text(text, end) if self._pairs else grade_text(text, self._scale, end)
-            read[row] = text, read_verdict({"grade": stated}, ("grade",), self._scale, {})
+            text, item = text_of(reply), items[row // many]
+            grade = stated(text, self._scale, reply.finish, names=(self._aspects[row % many],), texts=item.everything)
+            read[row] = text, read_verdict({"grade": grade}, ("grade",), self._scale, {})
 
         faults = ask_rows(range(len(items) * many), self._ask[judge], request, take) if items else {}
         columns = Columns.empty(len(items), many, len(self._scale.grades))

@@ -21,7 +21,7 @@ from judgec.judges.cascade import Cascade
 from judgec.judges.decision import half_way, stated_grades
 from judgec.judges.pairwise import TIE
 from judgec.judges.panel import Panel
-from judgec.judges.reading import OFF_SCALE, read_grade
+from judgec.judges.replies import OFF_SCALE, read_grade, value_in
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
@@ -580,7 +580,7 @@ def _read(value: object, about: OnWhat, said: Range | None) -> FloatArray | None
             return None
         spread[int(accept)] = 1.0
         return spread
-    position = read_grade(value, scale)
+    position = read_grade(value_in(value, scale), scale)  # a cell may hold the whole reply
     if position is not None:
         spread[position] = 1.0
         return spread

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import re
 import signal
 import threading
 import time
@@ -21,6 +22,7 @@ from judgec.lm.backend import first_line
 from judgec.lm.calls import LEASE_POLL_SECONDS, Answered, Calls
 from judgec.lm.door import Door, door_of, preflight
 from judgec.lm.endpoint.exchange import Chat
+from judgec.lm.endpoint.untrusted import FILTER_CODES, FILTERED
 from judgec.lm.logprobs import Logprobs, load
 from judgec.lm.usage import Spent
 from judgec.store.journal.journal import JournaledReply
@@ -497,4 +499,6 @@ def reply_of(request: Request, answered: Answered) -> Reply:
 
 def failed_reply(request: Request, error: lm15.LM15Error) -> Reply:
     """What a call that failed for good has brought."""
-    return Reply(key=request.key, text=None, error=f"{type(error).__name__}: {first_line(error)}")
+    codes = {str(error.provider_code), *re.findall(r"\w+", str(error))}
+    finish = FILTERED if codes & FILTER_CODES else "error"
+    return Reply(key=request.key, text=None, error=f"{type(error).__name__}: {first_line(error)}", finish=finish)

@@ -112,7 +112,9 @@ def _text(value: object) -> str:
     return untrusted.text(value)
 
 
-def label_probabilities(logprobs: Logprobs | None, field: str, labels: Sequence[str]) -> tuple[float, ...] | None:
+def label_probabilities(
+    logprobs: Logprobs | None, field: str, labels: Sequence[str], *, after: int = 0
+) -> tuple[float, ...] | None:
     """How the model's belief is spread over the labels of one output field.
 
     Read at the first token of the value: an alternative counts for the label that it spells or begins.
@@ -122,6 +124,7 @@ def label_probabilities(logprobs: Logprobs | None, field: str, labels: Sequence[
         logprobs: Of the whole reply.
         field: Name of the output field.
         labels: What it may hold, as written.
+        after: Characters of the reply that are reasoning.
 
     Returns:
         One probability a label, summing to 1, or None when it cannot be read: no log-probabilities, no such
@@ -131,7 +134,7 @@ def label_probabilities(logprobs: Logprobs | None, field: str, labels: Sequence[
     if not logprobs:
         return None
     text = "".join(span.text for span in logprobs)
-    start = next((m.end() for m in _VALUE.finditer(text) if field in m.groups()), None)
+    start = next((m.end() for m in _VALUE.finditer(text, after) if field in m.groups()), None)
     if start is None:
         return None
     position = 0

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import dspy
 
-from judgec.judges.reading import UnreadableReplyError, read_fields
+from judgec.judges.replies import UnreadableReplyError, read_fields
 from judgec.judges.stream.asking import ask_rows, text_of
 from judgec.judges.stream.interview import CHECKED
 from judgec.lm.executor import Ask, Reply, Request
@@ -36,7 +36,8 @@ def ask_fields(
         return Request(row, prompt.messages(inputs[row]), repeat)
 
     def take(row: int, reply: Reply) -> None:
-        fields = read_fields(text_of(reply), prompt.parse)
+        text = text_of(reply)
+        fields = prompt.usual(text) or read_fields(text)
         missing = [name for name in wanted if name not in fields]
         if missing:
             raise UnreadableReplyError(f"malformed reply: no {missing[0]}")

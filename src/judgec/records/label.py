@@ -47,6 +47,10 @@ class Item:
             return (value,) if value else ()
         return value
 
+    def everything(self) -> list[str]:
+        """The texts of all fields."""
+        return [text for name in self.inputs for text in self.texts(name)]
+
 
 @dataclass(frozen=True, slots=True)
 class Label:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Grade = int | float | str
 
@@ -32,6 +32,7 @@ class Scale(BaseModel):
         meanings: One sentence a grade, or empty.
         aspects: What is said of single aspects, by name; it goes before ``meanings``.
         accept_at: The lowest grade that counts as accepted, or None when nobody said.
+        as_percent: A reply may state a share of the highest grade: 80 % on 1-5 is 4.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,6 +43,7 @@ class Scale(BaseModel):
     meanings: tuple[str, ...] = ()
     aspects: Mapping[str, Aspect] = {}
     accept_at: Grade | None = None
+    as_percent: bool = Field(default=False, exclude_if=lambda said: not said)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

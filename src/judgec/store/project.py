@@ -302,6 +302,7 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
             lines.append("# meanings = [...]  # one sentence a grade makes a better judge")
         if scale.accept_at is not None:
             lines.append(f"accept_at = {_toml(scale.accept_at)}  # the lowest grade that counts as accepted")
+        lines += ["as_percent = true  # a reply of 80 % is 80 % of the highest grade"] if scale.as_percent else []
         for name, aspect in scale.aspects.items():
             lines += ["", f"[aspects.{_toml(name)}]"]
             lines += [f"asks = {_toml(aspect.asks)}"] if aspect.asks else []

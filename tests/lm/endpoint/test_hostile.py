@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from dspy import lm15
 
-from judgec.judges.reading import UnreadableReplyError
+from judgec.judges.replies import UnreadableReplyError
 from judgec.judges.stream.interview import Interview
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Bill
@@ -101,7 +101,8 @@ def test_reply_with_any_field_of_any_kind_is_read_or_refused_in_time(tmp_path: P
     outcomes = read_all(hostile.shapes(fields + 200), tmp_path)
     assert outcomes.total() == fields + 200
     assert outcomes["scored"] > fields / 4  # what only bills or decorates costs no verdict
-    assert set(outcomes) <= {"scored", "failed", "malformed reply", "off-scale grade", "empty reply", "refusal"}
+    kinds = {"malformed reply", "off-scale grade", "empty reply", "refusal", "content filter", "tool call", "cut reply"}
+    assert set(outcomes) <= {"scored", "failed"} | kinds
 
 
 @pytest.mark.full

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.judges.fencing import fence
-from judgec.judges.reading import UnreadableReplyError, read_fields, read_verdict
+from judgec.judges.replies import UnreadableReplyError, read_form
 from judgec.judges.stream.columns import Columns
 from judgec.lm.embedded.engine import _write  # the engine's reply with its probabilities, before DSPy's types
 from judgec.lm.embedded.prompt import read_prompt
@@ -110,14 +110,12 @@ def judge_items(
         for attempt in range(2):
             try:
                 text, given = module.reply(module.messages(item, attempt), ask, scale)
-                verdict = read_verdict(read_fields(text, _by_hand), module.outputs, scale, given)
+                verdict = read_form(text, module.outputs, scale, given, texts=item.everything)
             except UnreadableReplyError as fault:
                 columns.faults[row] = str(fault)
+                if fault.final:
+                    break
                 continue
             columns.put(row, verdict)
             break
     return columns.judgments(scale, aspects, tuple(item.item_id for item in items))
-
-
-def _by_hand(_: str) -> Mapping[str, object]:
-    raise ValueError("replies are read by hand here")

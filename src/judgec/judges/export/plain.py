@@ -14,15 +14,17 @@ def ConfigDict(**_: object) -> dict[str, object]:  # noqa: N802  # pydantic's na
 
 
 class Default:
-    """A default that is made anew for each record."""
+    """The default of a field, which may be made anew for each record."""
 
-    def __init__(self, make: Callable[[], object] | None) -> None:
-        self.make = make
+    def __init__(self, make: Callable[[], object] | None, value: object) -> None:
+        self.make, self.value = make, value
 
 
-def Field(*, default_factory: Callable[[], object] | None = None, **_: object) -> Any:  # noqa: N802  # pydantic's name
+def Field(  # noqa: N802  # pydantic's name
+    *, default: object = MISSING, default_factory: Callable[[], object] | None = None, **_: object
+) -> Any:
     """The default of a field; its bounds were checked when the data was written."""
-    return Default(default_factory)
+    return Default(default_factory, default)
 
 
 def model_validator(*, mode: str) -> Callable[[F], F]:
@@ -44,7 +46,7 @@ class BaseModel:
         for name in _hints(type(self)):
             value = given.get(name, getattr(type(self), name, MISSING))
             if isinstance(value, Default):
-                value = MISSING if value.make is None else value.make()
+                value = value.value if value.make is None else value.make()
             if value is MISSING:
                 raise ValueError(f"{type(self).__name__}: no {name}; the exported judge is damaged. Export it again.")
             self.__dict__[name] = value

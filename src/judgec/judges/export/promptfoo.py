@@ -106,7 +106,7 @@ def complete(messages: list[dict[str, str]]) -> str:
             said = json.loads(reply.read())
     except urllib.error.HTTPError as error:
         raise RuntimeError(f"{{base}}: HTTP {{error.code}}; set OPENAI_BASE_URL and OPENAI_API_KEY") from None
-    return str(said["choices"][0]["message"]["content"])
+    return str(said["choices"][0]["message"].get("content") or "")  # null beside reasoning or a refusal
 '''
 EXAMPLE = """\
 # promptfoo eval -c {config}

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from judgec.judges.reading import UnreadableReplyError
-from judgec.lm.endpoint.untrusted import FAULTS
+from judgec.judges.replies import UnreadableReplyError
+from judgec.lm.endpoint.untrusted import FAULTS, SETTLED
 from judgec.lm.executor import Ask, Reply, Request
 
 ATTEMPTS = 2  # a malformed reply is asked for once more
 SERVICE_ERROR = "service error"
+SHOWN = 60  # characters of what a model said instead of a verdict
 
 
 def text_of(reply: Reply) -> str:
@@ -16,16 +17,12 @@ def text_of(reply: Reply) -> str:
     Raises:
         UnreadableReplyError: When there is none: the service failed, which was retried already.
     """
-    if reply.text is None:
-        raise UnreadableReplyError(f"{SERVICE_ERROR}: {reply.error}")
     if reply.finish in FAULTS:
-        raise UnreadableReplyError(FAULTS[reply.finish])
+        said = " ".join((reply.text or reply.error or "").split())[:SHOWN]
+        raise UnreadableReplyError(f"{FAULTS[reply.finish]}: {said}".rstrip(": "), final=reply.finish in SETTLED)
+    if reply.text is None:
+        raise UnreadableReplyError(f"{SERVICE_ERROR}: {reply.error}", final=True)
     return reply.text
-
-
-def is_final(fault: UnreadableReplyError) -> bool:
-    """Whether asking again is of no use."""
-    return str(fault).startswith(SERVICE_ERROR)
 
 
 def ask_rows(
@@ -51,7 +48,7 @@ def ask_rows(
                 take(row, reply)
             except UnreadableReplyError as fault:
                 faults[row] = str(fault)
-                if not is_final(fault):
+                if not fault.final:
                     unread.append(row)
             else:
                 faults.pop(row, None)

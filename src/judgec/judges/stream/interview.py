@@ -12,9 +12,9 @@ import numpy as np
 
 from judgec.errors import UserError
 from judgec.judges.decision import half_way
-from judgec.judges.reading import WHOLE, UnreadableReplyError, Verdict, read_fields, read_verdict
+from judgec.judges.replies import CUT, UnreadableReplyError, Verdict, read_form, read_verdict, said
 from judgec.judges.signatures import fenced, fenced_inputs, grade_fields, json_schema
-from judgec.judges.stream.asking import ATTEMPTS, is_final, text_of
+from judgec.judges.stream.asking import ATTEMPTS, text_of
 from judgec.judges.stream.columns import Columns
 from judgec.judges.stream.recall import Recall, Verdicts
 from judgec.lm.executor import Ask, Reply, Request
@@ -131,23 +131,30 @@ class Interview:
         again = attempt > 0 or self.structured
         return (self.strict, self.schema) if again and self.schema is not None else (self.prompt, None)
 
-    def read(self, reply: Reply, attempt: int) -> Verdict:
+    def read(self, reply: Reply, attempt: int, item: Item | None = None) -> Verdict:
         """The verdict in the reply to an attempt.
+
+        Args:
+            reply: What came back.
+            attempt: Of the question, from 0.
+            item: What was judged: what a reply repeats of its texts is no verdict.
 
         Raises:
             UnreadableReplyError: When there is none.
         """
         text = text_of(reply)
         given = {}
+        rest = said(text) if reply.logprobs else ""
         for name in self.names if reply.logprobs else ():
-            spread = label_probabilities(reply.logprobs, name, self.labels)
+            spread = label_probabilities(reply.logprobs, name, self.labels, after=max(0, text.rfind(rest)))
             if spread is not None:
                 given[name] = np.array(spread)
         prompt = self.form(attempt)[0]
-        fields: Mapping[str, object] | None = prompt.usual(text) if reply.finish == WHOLE else None
-        if fields is None:
-            fields = read_fields(text, prompt.parse, reply.finish)
-        return read_verdict(fields, self.names, self.scale, given)
+        fields: Mapping[str, object] | None = None if reply.finish in CUT else prompt.usual(text)
+        if fields is not None:
+            return read_verdict(fields, self.names, self.scale, given)
+        texts = None if item is None else item.everything
+        return read_form(text, self.names, self.scale, given, reply.finish, texts=texts)
 
 
 @dataclass(slots=True)
@@ -230,10 +237,10 @@ class _Queue:
         due = self._asked.pop(int(reply.key))
         columns = due.open.samples[due.sample]
         try:
-            verdict = self._interview.read(reply, due.attempt)
+            verdict = self._interview.read(reply, due.attempt, self._item(due))
         except UnreadableReplyError as error:
             columns.faults[due.row] = str(error)
-            if not is_final(error) and self._patient(due, reply):
+            if not error.final and self._patient(due, reply):
                 self._interview.asked_again[str(error).partition(":")[0]] += 1
                 self.due.append(due._replace(attempt=due.attempt + 1))
                 return

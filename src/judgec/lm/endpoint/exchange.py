@@ -75,9 +75,13 @@ class Completion(NamedTuple):
     def of(cls, response: Response) -> Self:
         """The same from the client's object, whose fields are as untrusted as the reply that they were read from."""
         usage = response.usage
+        text, finish = untrusted.text(response.text), untrusted.name(response.finish_reason)
+        refused = [part.text for part in response.message.parts if isinstance(part, lm15.RefusalPart)]
+        if refused and finish != untrusted.FILTERED:
+            text, finish = text or untrusted.text(refused[0]), untrusted.REFUSED
         return cls(
-            text=untrusted.text(response.text),
-            finish=untrusted.name(response.finish_reason),
+            text=text,
+            finish=finish,
             served_by=untrusted.name(response.model),
             logprobs=condense(response.logprobs),
             input_tokens=untrusted.count(usage.input_tokens),

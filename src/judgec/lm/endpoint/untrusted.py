@@ -10,10 +10,16 @@ import orjson
 
 BAD_SHAPE = "malformed"
 TOO_LONG = "too_long"
+REFUSED, FILTERED, CALLS_TOOL = "refusal", "content_filter", "tool_call"
 FAULTS = {
+    REFUSED: "refusal",
+    FILTERED: "content filter",
+    CALLS_TOOL: "tool call",
     BAD_SHAPE: "malformed reply: not a chat completion",
     TOO_LONG: "malformed reply: longer than the tokens that were asked for",
 }
+FILTER_CODES = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}  # of HTTP errors
+SETTLED = {REFUSED, FILTERED}  # the same question again would end in the same way
 MOST_TOKENS = 10_000_000  # beyond every context window: a count that nobody can have billed
 LONGEST_NAME = 200  # characters of a model's name
 CERTAIN = 1e-3  # servers round log-probabilities up to a little over 0
