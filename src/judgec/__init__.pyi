@@ -426,6 +426,7 @@ def init(
     task: str | None = None,
     columns: Mapping[str, str] | None = None,
     annotators: str | Sequence[str] = (),
+    missing: str | Sequence[str] = (),
     grades: str | Sequence[str] = (),
     accept_at: str | None = None,
     round: Literal["nearest"] | None = None,

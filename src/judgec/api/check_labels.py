@@ -28,6 +28,7 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
         scale=options.scale,
         turn=options.turn,
         rounding=options.round,
+        missing=options.missing,
     )
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 

@@ -14,6 +14,7 @@ from judgec.report.numbers import number
 from judgec.report.page.notebook import notebook_part
 from judgec.store.table import Row, Table
 from judgec.store.tables import TableSource, read_table
+from judgec.store.wide import as_long
 
 
 class ToPandas(Protocol):
@@ -47,7 +48,7 @@ def as_table(source: object) -> Table:
     if not rows:
         raise UserError(f"{IN_MEMORY}: there are no rows; rows are needed. Check what is passed.")
     columns = dict.fromkeys(name for row in rows for name in row)
-    return Table(IN_MEMORY, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+    return as_long(Table(IN_MEMORY, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False))
 
 
 def named_table(source: object, name: str) -> Table:

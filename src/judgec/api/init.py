@@ -140,7 +140,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
     if path.exists() and not options.replace:
         raise UserError(f"{path}: it is there already, and every command reads it. Edit it, or add --replace.")
     watch.stage("labels", file)
-    table, sheet = read_table(file, options.columns), read_datasheet(file)
+    table, sheet = read_table(file, options.columns, missing=options.missing), read_datasheet(file)
     said = Said(
         options.task, options.columns, options.annotators, options.grades, options.accept_at, options.round is not None
     )
@@ -159,6 +159,8 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         judges=proposal.judges,
         columns=proposal.columns,
         scale=proposal.scale,
+        missing=options.missing,
+        wide=table.wide,
     )
     declared = sheet if proposal.scale is None else replace(sheet, scale=proposal.scale)
     read = label_file(

@@ -23,6 +23,7 @@ from judgec.store.formulas import is_own, unguarded
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.table import Row, Table, place
 from judgec.store.tables import DELIMITERS, TableSource, name_of, opened
+from judgec.store.wide import wide_heads
 
 CHUNK = 16384  # rows held as Python values at a time
 NO_CELL = -1
@@ -147,6 +148,7 @@ def read_coded(source: TableSource, coded: Collection[str], numbers: Collection[
         if found.n_rows:
             return found.table(name_of(source))
     found, table = _Gathered(coded, numbers), opened(source)  # says what is wrong with it
+    found.piecewise = False
     found.rows(table.rows, np.array(table.lines, dtype=np.int64))
     found.names = dict.fromkeys(table.columns)
     found.by_line = table.by_line
@@ -227,6 +229,8 @@ class _Parser:
         if is_missing(cell):
             return math.nan
         try:
+            if isinstance(cell, str) and "." not in cell:  # 0,75 as half of Europe writes it
+                return float(cell.replace(",", "."))
             return float(cell)  # type: ignore[arg-type]  # whatever is no number raises
         except (TypeError, ValueError):
             return math.inf
@@ -247,6 +251,7 @@ class _Gathered:
         self.n_rows = 0
         self.lines: list[IntArray] = []
         self.by_line = True
+        self.piecewise = True  # False: the rows come from the reader that knows several answers a row
 
     def wanted(self, name: str) -> bool:
         """Whether a column is read."""
@@ -274,6 +279,8 @@ class _Gathered:
         present: set[str] = set().union(*rows)
         if not present <= self.names.keys():
             self.names |= dict.fromkeys(name for row in rows for name in row)
+        if not self.n_rows and self.piecewise and wide_heads(self.names):
+            raise _IrregularFileError
         self.add({name: [row.get(name) for row in rows] for name in present if self.wanted(name)}, lines)
 
     def table(self, path: str) -> CodedTable:
@@ -315,7 +322,7 @@ def _delimited(file: Path, into: _Gathered) -> None:
         delimiter = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
         names = [cell.strip() for cell in next(csv.reader([head], delimiter=delimiter))]
         into.names = dict.fromkeys(names)
-        if not all(names) or len(into.names) < len(names) or head.count('"') % 2:
+        if wide_heads(names) or not all(names) or len(into.names) < len(names) or head.count('"') % 2:
             raise _IrregularFileError
         guarded, before = is_own(names), 0
         rows = csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=True)
@@ -361,6 +368,8 @@ def _parquet(file: Path, into: _Gathered) -> None:
     try:
         with pq.ParquetFile(file) as opened_file:
             into.names = dict.fromkeys(opened_file.schema_arrow.names)
+            if wide_heads(into.names):
+                raise _IrregularFileError
             kept = [name for name in into.names if into.wanted(name)]
             into.by_line = False
             for batch in opened_file.iter_batches(CHUNK, columns=kept):

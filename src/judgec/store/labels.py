@@ -17,17 +17,27 @@ from judgec.store.rows.columns import infer_task, label_columns, listed, renamed
 from judgec.store.rows.conversations import require_labelled_turns, with_turns
 from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.store.rows.items import Collected, collect_items, digest, item_digest
+from judgec.store.rows.label_cells import with_label_cells
 from judgec.store.rows.means import Rounding
 from judgec.store.rows.modes import with_modes
 from judgec.store.rows.question_sets import TASK as QUESTION_SET
 from judgec.store.rows.question_sets import as_pairs, is_question_set, with_verdicts
 from judgec.store.rows.ragelo import is_ragelo, joined
-from judgec.store.rows.raters import is_measured, measured_note, people_of, unpivot, without_dashes, without_labels_of
+from judgec.store.rows.raters import (
+    columns_of,
+    is_measured,
+    measured_note,
+    people_of,
+    rejoined,
+    unpivot,
+    without_labels_of,
+)
 from judgec.store.table import Table
 from judgec.store.tables import TableSource, read_table
 from judgec.tasks.registry import TASKS, as_task
 
 DEFAULT_ANNOTATOR = "expert"
+UNREAD_LISTS = "{} cells look like printed lists, cut or broken, and are read as one text each; JSON lists are sure."
 FEW_ITEMS = 30  # below this no split leaves enough to test on
 
 __all__ = [
@@ -105,6 +115,7 @@ def read_label_file(
     scale: Mapping[str, object] | None = None,
     turn: TurnChoice | None = None,
     rounding: Rounding = None,
+    missing: Sequence[str] = (),
 ) -> LabelFile:
     """Read a label file of any format, with its datasheet.
 
@@ -117,13 +128,14 @@ def read_label_file(
         scale: As ``read_datasheet``.
         turn: What of a conversation is judged; as ``with_turns``.
         rounding: ``nearest``: numbers between two grades, such as means of raters, become the nearest.
+        missing: Words that say nothing; as ``read_table``.
 
     Raises:
         InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
             only one class, and whatever ``read_table`` raises.
         UserError: An unknown task, or ``accept_at`` off the scale.
     """
-    sheet, table = read_datasheet(path, scale), read_table(path, rename or ())
+    sheet, table = read_datasheet(path, scale), read_table(path, rename or (), missing=missing)
     return label_file(
         table,
         sheet,
@@ -216,8 +228,7 @@ def _shaped(
         table, known = as_pairs(table), QUESTION_SET
     people = people_of(table, annotators, judges)
     table = without_labels_of(table, people.others)
-    labels = {name for task in ([known] if known else TASKS) for name in label_columns(table.columns, task)}
-    table = without_dashes(table, people.annotators, labels, sheet.scale)
+    table = with_label_cells(table, _label_columns(table, known, people.annotators), sheet.scale)
     table = unpivot(table, people.annotators, task=known, has_scale=sheet.scale is not None)
     table = with_verdicts(table) if generated else table
     notes = [*table.notes, *people.notes, *sheet.notes]
@@ -242,6 +253,14 @@ def people_only(labels: LabelSet, judges: Collection[str]) -> LabelSet:
         raise UserError(f"labels: all are by {who}, the judge that is measured; labels of people are needed. Add some.")
     known = _digest(labels.items, kept, labels.scale)
     return replace(labels, labels=kept, digest=known, notes=(*labels.notes, measured_note(sorted(out))))
+
+
+def _label_columns(table: Table, task: Task | None, annotators: Sequence[str]) -> list[str]:
+    """The columns that hold labels, those of one rater each among them."""
+    tasks = TASKS if task is None else (task,)
+    raters = [columns_of(name, table.columns) for name in rejoined(annotators, table.columns)]
+    theirs = [column for own in raters for column, what in own.items() if what != "rationale"]
+    return [*(name for one in tasks for name in label_columns(table.columns, one)), *theirs]
 
 
 def read_items(path: str, *, task: str, rename: Mapping[str, str] | None = None) -> tuple[Item, ...]:
@@ -282,6 +301,7 @@ def read_item_file(
         f"{repeated} rows repeat an item and are judged once.": repeated,
         f"{collected.empty} rows have no answer; they are judged as empty answers.": collected.empty,
         f"{collected.not_text} input cells are not text and became text.": collected.not_text,
+        UNREAD_LISTS.format(collected.unread): collected.unread,
     }
     notes = (*table.notes, *(sentence for sentence, count in sentences.items() if count))
     return ItemFile(collected.items, len(table.rows), notes, file, collected.item_of)
@@ -373,6 +393,7 @@ def _counts(
     sentences = {
         f"{collected.empty} rows have no answer; they are read as empty answers.": collected.empty,
         f"{collected.not_text} input cells are not text and became text.": collected.not_text,
+        UNREAD_LISTS.format(collected.unread): collected.unread,
         f"{blank_rows} rows have no label; {unlabelled} items have none at all.": blank_rows,
         f"{partial} labels leave an aspect blank.": partial,
         f"{collected.regrouped} rows name another agent, group or query_id than their item's first "

@@ -18,14 +18,16 @@ from judgec.store.datasheet import Datasheet, aspects_of, line_of, read_toml, sc
 from judgec.store.rows.columns import missing_columns
 from judgec.store.rows.raters import columns_of, is_measured
 from judgec.store.splits import FAMILY_NAME
-from judgec.store.tables import inside, read_table
+from judgec.store.table import Table, Wide
+from judgec.store.tables import as_read, inside, read_table
+from judgec.store.wide import as_wide
 from judgec.store.workbooks import is_workbook, split_sheet
 from judgec.tasks.registry import TASKS
 
 NAME = "judgec.toml"
 KEYS = (
     *("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges"),
-    *("round", "columns", "scale", "aspects"),
+    *("missing", "round", "wide", "columns", "scale", "aspects"),
 )
 REDIRECTS = {  # keys that would say where requests, keys and runs go, or what code runs; with the way that is left
     **dict.fromkeys(("api_base", "base_url", "endpoint", "url", "host", "proxy", "ray_address"), "--api-base URL"),
@@ -55,6 +57,8 @@ class Project:
         scale: The grades, worst first.
         round: ``nearest``: grades that are means of raters become the nearest grade.
         judges: Columns of a judge's grades or scores, and judges in the column of annotators: no annotators.
+        missing: Words that say nothing, in any cell.
+        wide: How several answers a row become rows; False: they never do.
     """
 
     path: Path
@@ -69,6 +73,8 @@ class Project:
     scale: Scale | None = None
     round: str | None = None
     judges: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    wide: Wide | bool | None = None
 
     @property
     def label_path(self) -> str | None:
@@ -127,7 +133,7 @@ def read_project(path: Path) -> Project:
             if (wrong := check(value)) is not None:
                 faults.append(f"{where(key)}: {key} is {value!r}; {wrong}")
             else:
-                taken[key] = tuple(value) if isinstance(value, list) else value
+                taken[key] = tuple(value) if isinstance(value, list) else as_wide(value) if key == "wide" else value
     scale = scale_of(where, content["scale"], faults) if "scale" in content else None
     aspects = aspects_of(where, content.get("aspects", {}), faults)
     if aspects and scale is None:
@@ -188,7 +194,8 @@ def columns_in(path: str) -> tuple[str, ...]:
                 rows = [json.loads(line) for line in islice(lines, HEAD_LINES) if line.strip()]
             except json.JSONDecodeError:
                 rows = []
-        return tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
+        columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
+        return as_read(Table(path, columns, tuple(rows), tuple(range(1, len(rows) + 1)))).columns if rows else ()
     if file.suffix.lower() in {".csv", ".tsv", ".tab"} and not is_workbook(path) and file.is_file():
         return read_table(path, head=HEAD_LINES).columns
     return read_table(path).columns
@@ -252,6 +259,14 @@ def _rounding(value: object) -> str | None:
     return None if value == NEAREST else f"{NEAREST} is valid. Correct it."
 
 
+def _wide(value: object) -> str | None:
+    try:
+        as_wide(value)
+    except ValueError:
+        return 'false, or agents = ["r1", "r2"] and columns = ["Reply {agent}", "Mia {agent}"] is valid. Correct it.'
+    return None
+
+
 def _table(value: object) -> str | None:
     fits = isinstance(value, dict) and all(isinstance(one, str) and one.strip() for one in value.values())
     return None if fits else 'a table [columns] of lines "Your column" = "query" is valid. Correct it.'
@@ -267,6 +282,8 @@ _CHECKS: Mapping[str, Callable[[object], str | None]] = {
     "annotators": _list,
     "round": _rounding,
     "judges": _list,
+    "missing": _list,
+    "wide": _wide,
     "columns": _table,
 }
 
@@ -281,13 +298,19 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
     lines = [
         "# How judgec reads these labels; every command takes it from here. Written by judgec init: edit it freely."
     ]
-    for key in ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges", "round"):
+    for key in ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges", "missing", "round"):
         value = getattr(project, key)
         if value is None or value == ():
             continue
         if note := notes.get(key):
             lines.append(f"# {note}")
         lines.append(f"{key} = {_toml(value)}")
+    if project.wide is False:
+        lines.append("wide = false")
+    elif isinstance(project.wide, Wide):
+        lines += ["", "[wide]  # a row holds several answers; each becomes a row with the column agent"]
+        lines += [f"agents = {_toml(project.wide.agents)}"]
+        lines += [f"columns = {_toml(project.wide.columns)}  # the answers first"]
     if project.columns:
         lines += ["", "[columns]  # yours = judgec's"]
         lines += [f"{_toml(theirs)} = {_toml(ours)}" for theirs, ours in project.columns.items()]

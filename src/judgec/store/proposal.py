@@ -12,6 +12,7 @@ from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.ladders import LADDER, accepted_from, in_order
 from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_text, is_accept_word, is_missing, with_points
 from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, renamed
+from judgec.store.rows.conversations import holding, with_turns
 from judgec.store.rows.heads import (
     are_versions,
     is_adjudicated,
@@ -21,6 +22,7 @@ from judgec.store.rows.heads import (
     machines_among,
     words,
 )
+from judgec.store.rows.label_cells import label_cells
 from judgec.store.rows.modes import with_modes
 from judgec.store.rows.ragelo import is_ragelo, joined
 from judgec.store.rows.raters import columns_of, fields, rejoined
@@ -196,7 +198,7 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     """
     task = said.task or sheet.task
     table = joined(file) if is_ragelo(renamed(file, said.columns)) else with_modes(file, task, sheet.aspects)
-    looked = _Look(table, dict(said.columns), rounded=said.rounded)
+    looked = _Look(with_turns(table) if holding(table.columns) else table, dict(said.columns), rounded=said.rounded)
     looked.find_inputs(None if task is None else as_task(task))
     looked.task = as_task(task) if task else looked.told_task()
     looked.find_sides()
@@ -282,7 +284,7 @@ class _Look:
 
     def grades(self, column: str) -> Counter[Grade]:
         """Its values as grades; dashes are blanks where there is no plus."""
-        values = with_points(self.values(column))
+        values = with_points(label_cells(self.values(column)).cells)
         found = Counter(grade for value in values if (grade := _number(value)) is not None)
         if self.rounded:
             found = Counter(round(grade) if isinstance(grade, float) else grade for grade in found.elements())
@@ -329,8 +331,11 @@ class _Look:
             self._find_answer(task, by_text)
         if self.has("query") is None:
             rest = [name for name in by_text if name not in self.columns]
+            context = self.has("contexts")
             if len(rest) == 1:
                 self.columns[rest[0]] = "query"
+            elif not rest and context is not None and self.has("answer") is not None:
+                self.columns[context] = "query"  # a response to its context, as data sets of dialogues have it
 
     def _find_answer(self, task: str | None, by_text: Sequence[str]) -> None:
         """The answer with what it is judged against; without one, the document; else the text that is left."""

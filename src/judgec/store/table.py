@@ -6,6 +6,19 @@ Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
+class Wide:
+    """Several answers beside each other in a row.
+
+    Args:
+        agents: Who gave them: the part in which heads differ.
+        columns: The heads with ``{agent}`` in its place, the answer's first.
+    """
+
+    agents: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """Rows as they stand in a file, before anybody interprets them.
 
@@ -17,6 +30,7 @@ class Table:
         lines: Where each row begins: the line of a text file, or the row number of a binary one; from 1.
         by_line: True when ``lines`` are lines of text.
         notes: What reading assumed or mended, one sentence each.
+        wide: How several answers a row were made rows, where they were.
     """
 
     path: str
@@ -25,6 +39,7 @@ class Table:
     lines: tuple[int, ...]
     by_line: bool = True
     notes: tuple[str, ...] = ()
+    wide: Wide | None = None
 
     def where(self, index: int) -> str:
         """The place of row ``index`` as messages name it: ``labels.csv:7``, or ``labels.parquet:row 7``."""

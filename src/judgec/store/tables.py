@@ -1,24 +1,43 @@
 """Any file of rows as one table: CSV, TSV, JSON lines, JSON, Parquet, Arrow, a workbook, a folder, a Hub data set."""
 
+import codecs
 import csv
 import io
 import json
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from judgec.errors import InputError
+from judgec.records.conversation import TURNS
 from judgec.store.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.store.formulas import is_own, unguarded
+from judgec.store.rows.nested import with_nested, with_raters
 from judgec.store.table import Row, Table
 from judgec.store.traces.items import read_traces
 from judgec.store.traces.spans import HELD, holds_spans
+from judgec.store.wide import as_long, said_beside
 from judgec.store.workbooks import Sheet, is_workbook, read_sheets, split_sheet
 from judgec.tasks.registry import called
 
+HEAD_BYTES = 1_000_000  # of a file, to see its encoding
+MOSTLY = 0.4  # of the bytes at even or odd places: texts of letters are far above, one stray zero far below
+_MULTIBYTE = re.compile(rb"[\xc2\xc3\xd0\xd1][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|\xf0[\x80-\xbf]{3}")  # as in UTF-8
+_HIGH = re.compile(rb"[\xdf-\xff]")  # small letters with marks of cp1252
+_MAC = re.compile(
+    rb"[A-Za-z][\x80\x85\x86\x8a\x8e\x8f\x9a\x9f]|[\x80\x85\x86\x8a\x8e\x8f\x9a\x9f][a-z]"
+)  # a-umlaut, e acute
+_UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # no character of cp1252
+MOST_KEYS = 8  # of a JSON object, in a message
+EXPORTS: Mapping[str, frozenset[str]] = {  # tools by the keys at the top of their exports that are one object
+    "promptfoo": frozenset({"results", "evalId"}),
+    "langfuse": frozenset({"traces", "scores"}),
+}
 FORMATS = ".csv, .tsv, .jsonl, .json, .parquet, .arrow, .xlsx, .ods, a folder of these, or hf:owner/name@split"
 DELIMITERS = ",;\t|"  # spreadsheets in half of Europe write semicolons into .csv
 
@@ -56,14 +75,17 @@ def inside(folder: Path, name: str, *, where: str) -> Path:
     return file
 
 
-def read_table(path: str, having: Collection[str] = (), *, head: int | None = None) -> Table:
-    """Read a whole file or data set.
+def read_table(
+    path: str, having: Collection[str] = (), *, head: int | None = None, missing: Sequence[str] = ()
+) -> Table:
+    """Read a whole file or data set; several answers a row become rows, as ``store.wide`` knows them.
 
     Args:
         path: What ``FORMATS`` lists; of a workbook with several sheets ``FILE.xlsx#SHEET``, or the first that has the
             columns.
         having: Columns by which the sheet of a workbook is known; default: those that judgec knows.
         head: Read so many rows of delimited text, whatever comes behind them.
+        missing: Words that say nothing, beside those that the ``judgec.toml`` of the file names.
 
     CSV may be separated by commas, semicolons, tabs or bars, and may begin with a byte-order mark; blank
     lines are skipped. A folder holds ``labels.*``, or an Arrow data set as ``datasets`` saves it.
@@ -72,6 +94,34 @@ def read_table(path: str, having: Collection[str] = (), *, head: int | None = No
         InputError: No such file, unknown format, not UTF-8, a broken line, an empty file; with file and line.
         ServiceError: The Hub cannot be reached.
     """
+    return as_read(_as_it_stands(path, having, head), having, missing)
+
+
+def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] = ()) -> Table:
+    """A table as ``read_table`` gives it, of rows as they stand in a file; parameters and errors as there."""
+    said, words = said_beside(table.path)
+    return as_long(_without(with_raters(with_nested(table)), (*missing, *words)), said, having)
+
+
+def _without(table: Table, words: Sequence[str]) -> Table:
+    """The table with nothing in cells that hold one of these words alone."""
+    none = {word.strip().casefold() for word in words}
+    counts: Counter[str] = Counter()
+    if not none:
+        return table
+    rows: list[Row] = []
+    for row in table.rows:
+        blank = [name for name, value in row.items() if isinstance(value, str) and value.strip().casefold() in none]
+        counts.update(blank)
+        rows.append({**row, **dict.fromkeys(blank)} if blank else row)
+    if not counts:
+        return table
+    said = ", ".join(f"{name} ({count})" for name, count in counts.items())
+    note = f"Cells that hold {' or '.join(dict.fromkeys(words))} are missing: {said}."
+    return replace(table, rows=tuple(rows), notes=(*table.notes, note))
+
+
+def _as_it_stands(path: str, having: Collection[str], head: int | None) -> Table:
     if path.startswith(HUB_PREFIX):
         return _binary(path, read_hub(path))
     if is_workbook(path):
@@ -79,7 +129,7 @@ def read_table(path: str, having: Collection[str] = (), *, head: int | None = No
     file = Path(path)
     if file.is_dir():
         labels = _labels_in(file)
-        return read_table(str(labels)) if labels else _binary(path, read_data_set(file))
+        return _as_it_stands(str(labels), having, head) if labels else _binary(path, read_data_set(file))
     if not file.is_file():
         raise InputError([f"{path}: no such file; give one of {FORMATS}. Check the path."])
     kind = file.suffix.lower()
@@ -89,16 +139,24 @@ def read_table(path: str, having: Collection[str] = (), *, head: int | None = No
         return _binary(path, read_arrow_file(file))
     if kind in {".csv", ".tsv", ".tab"}:
         usual = "," if kind == ".csv" else "\t"
-        return _read_delimited(path, _text_of(path) if head is None else _begin_of(path, head), usual)
+        text, note = _text_of(path) if head is None else (_begin_of(path, head), "")
+        return _noted(_read_delimited(path, text, usual), note)
     if kind in {".jsonl", ".ndjson", ".json"}:
-        text = _text_of(path)
-        begin = text.lstrip()[:1] if kind == ".json" else ""
-        if begin == "{" and (traces := _whole_traces(path, text)) is not None:
+        text, note = _text_of(path)
+        begin = text.lstrip()[:1]
+        if kind == ".json" and begin == "{" and (traces := _whole_traces(path, text)) is not None:
             return traces
-        return _from_json(path, _array(text) if begin == "[" else _lines(text))
+        if begin == "{" and (found := _one_object(path, text)) is not None:
+            return _noted(found, note)
+        whole = begin == "[" and (kind == ".json" or _is_array(text))
+        return _noted(_from_json(path, _array(text) if whole else _lines(text)), note)
     raise InputError(
         [(f"{path}: format {kind or 'without an extension'} is not known; valid are {FORMATS}. Rename the file.")]
     )
+
+
+def _noted(table: Table, *notes: str) -> Table:
+    return replace(table, notes=(*filter(None, notes), *table.notes))
 
 
 def read_sheet(path: str, having: Collection[str] = ()) -> Table:
@@ -186,30 +244,71 @@ def _binary(path: str, content: tuple[Sequence[str], Sequence[Row]]) -> Table:
 
 def _begin_of(path: str, lines: int) -> str:
     """The first lines, up to one that ends a row: a quoted cell may span several."""
-    with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
+    with Path(path).open("rb") as raw:
+        begin = raw.read(HEAD_BYTES)
+    encoding = _encoding(begin)
+    with Path(path).open(encoding=encoding or "utf-8-sig", errors="replace", newline="") as file:
         first = list(islice(file, lines))
     while len(first) > 1 and "".join(first).count('"') % 2:
         first.pop()
     return "".join(first)
 
 
-def _text_of(path: str) -> str:
-    """The file as text, without its byte-order mark."""
+def _text_of(path: str) -> tuple[str, str]:
+    """The file as text, without its byte-order mark, and in a sentence which encoding other than UTF-8 it has."""
     if (size := Path(path).stat().st_size) > MOST_BYTES:
         raise InputError([f"{path}: {size} bytes; at most {MOST_BYTES} are read at once. Split the file."])
     data = Path(path).read_bytes()
     if not data.strip():
         raise InputError([f"{path}:1: the file is empty; a header and rows are needed. Export it again."])
+    note, encoding = "", None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(list(_undecodable(path, data))) from None
+        text = ""
+    if not text or "\0" in text:
+        encoding = _encoding(data)
+        try:
+            text = data.decode(encoding or "utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError(list(_undecodable(path, data))) from None
+    if encoding:
+        text = text.replace("\ufeff", "")  # a mark, also in the middle where files were joined
+        found = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", text)
+        example = f", so that it says {found[0]!r}" if found else ""
+        note = f"{Path(path).name} is not UTF-8; it is read as {encoding.upper()}{example}."
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise InputError([f"{path}:{line}: a NUL character, as in UTF-16; the text must be UTF-8. Save it as UTF-8."])
     if not text.strip():
         raise InputError([f"{path}:1: the file is empty; a header and rows are needed. Export it again."])
-    return text
+    return text, note
+
+
+def _encoding(data: bytes) -> str | None:
+    """The encoding of text that is not UTF-8; None where it is, or where nothing can be told.
+
+    UTF-16 has a mark, or a zero beside nearly every letter of markup. One byte a character is what Excel writes as
+    "CSV": on Windows cp1252, on a Mac its own set, in which small letters with marks lie where cp1252 has signs.
+    A file in which some characters are UTF-8 and others are not is damaged, and is none of these.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    head = data[:HEAD_BYTES]
+    for encoding, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
+        if len(head) > 3 and zeros.count(0) > len(zeros) * MOSTLY and head.count(0) == zeros.count(0):
+            return encoding
+    try:
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass
+    else:
+        return None
+    if b"\0" in head or _MULTIBYTE.search(data):  # a file cut within a character is of the latter kind, too
+        return None
+    if not _HIGH.search(data) and _MAC.search(data):
+        return "mac_roman"
+    return None if _UNUSED.search(data) else "cp1252"
 
 
 def _undecodable(path: str, data: bytes) -> Iterator[str]:
@@ -349,6 +448,86 @@ def _array(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
         line += text.count("\n", begin, position)
 
 
+def _is_array(text: str) -> bool:
+    """Whether lines of JSON are one array on several of them."""
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return False
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def _one_object(path: str, text: str) -> Table | None:
+    """The rows within a file that is one JSON object on several lines or of several rows; None of any other.
+
+    Rows are the only list of objects in it (``{"data": [...]}``), or columns: lists of one length, as ``datasets`` and
+    ragas write them, objects by row as pandas does, or ``columns`` and ``data``.
+
+    Raises:
+        InputError: There are no such rows, or several lists of them.
+    """
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return None  # lines
+    if not isinstance(value, dict) or holds_spans(value) or set(HELD) & value.keys():
+        return None
+    if tool := next((name for name, keys in EXPORTS.items() if keys <= value.keys()), None):
+        seen = f"{path}:1: an export of {tool}, with {', '.join(list(value)[:MOST_KEYS])}; a table of rows is needed"
+        raise InputError([f"{seen}. Make one of it with judgec labels OUT.jsonl --import {tool}:{path}."])
+    lists = {name: one for name, one in value.items() if isinstance(one, list) and one}
+    rows = {name: one for name, one in lists.items() if all(isinstance(each, dict) for each in one)}
+    if len(rows) == 1 and not any(called(key) or key in {"messages", *TURNS} for key in value):
+        ((name, records),) = rows.items()
+        table = _from_json(path, ((1, one) for one in records))
+        numbers = tuple(range(1, len(table.rows) + 1))
+        left = [key for key in value if key != name]
+        more = f"; {', '.join(left[:MOST_KEYS])} beside it are not read" if left else ""
+        return replace(
+            table, lines=numbers, by_line=False, notes=(f"The rows are those of {name!r} in the file{more}.",)
+        )
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list) and data and all(map(_is_row_of(len(names)), data)):
+        return _of_rows(path, [dict(zip(map(str, names), one, strict=True)) for one in data], "columns and data")
+    if len(value) > 1 and len(lists) == len(value) and len(rows) < 2 and len(set(map(len, lists.values()))) == 1:
+        count = len(next(iter(lists.values())))
+        if count > 1:
+            return _of_rows(
+                path, [{name: one[at] for name, one in lists.items()} for at in range(count)], "lists by column"
+            )
+    objects = [one for one in value.values() if isinstance(one, dict)]
+    if (
+        len(value) > 1
+        and len(objects) == len(value)
+        and all(one and one.keys() == objects[0].keys() for one in objects)
+    ):
+        made = [{name: one[at] for name, one in value.items()} for at in objects[0]]
+        return _of_rows(path, made, "objects by column")
+    if "\n" not in text.strip():
+        return None  # a row
+    if any(map(called, value)):
+        return _from_json(path, iter([(1, value)]))
+    found = (
+        f"; lists of objects in it are {', '.join(f'{name} ({len(one)})' for name, one in rows.items())}"
+        if rows
+        else ""
+    )
+    first = next(iter(rows), "LIST")
+    seen = f"{path}:1: one JSON object with {', '.join(list(value)[:MOST_KEYS])}{found}"
+    advice = f"Read one list with judgec labels OUT.jsonl --import other:{path}#{first} --map THEIRS=grade."
+    raise InputError([f"{seen}; a row is an object, of a list or a line each. {advice}"])
+
+
+def _is_row_of(width: int) -> Callable[[object], bool]:
+    return lambda one: isinstance(one, list) and len(one) == width
+
+
+def _of_rows(path: str, rows: Sequence[Row], shape: str) -> Table:
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    numbers = tuple(range(1, len(rows) + 1))
+    return Table(path, columns, tuple(rows), numbers, by_line=False, notes=(f"The file holds {shape}.",))
+
+
 def _whole_traces(path: str, text: str) -> Table | None:
     """The traces of a file that is one export of spans, on however many lines; None of any other file."""
     if not any(f'"{name}"' in text for name in HELD):
@@ -365,6 +544,7 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
     lines: list[int] = []
     faults: list[str] = []
     columns: dict[str, None] = {}
+    commas = 0
     for line, value in values:
         if isinstance(value, json.JSONDecodeError):
             faults.append(
@@ -372,6 +552,7 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
                 "is needed. "
                 "Fix the line."
             )
+            commas += value.msg == "Extra data" and value.doc.rstrip().endswith("},")
         elif not isinstance(value, dict):
             kind = _KINDS.get(type(value), "null")
             faults.append(f"{path}:{line}: {kind}; one object a row is needed. Fix the row.")
@@ -381,6 +562,11 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
             columns.update(dict.fromkeys(value))
     if not rows and not faults:
         faults.append(f"{path}:1: there are no rows; rows are needed. Add them.")
+    if commas > 1:
+        seen = f"{path}: {commas} lines end in a comma, as within a list"
+        raise InputError(
+            [f"{seen}; one object a line is needed. Delete the commas, or put [ ] around all and name it .json."]
+        )
     if faults:
         raise InputError(faults)
     if holds_spans(rows[0]):

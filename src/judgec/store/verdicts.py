@@ -9,16 +9,18 @@ import numpy as np
 
 from judgec.errors import InputError
 from judgec.records.label import Task
-from judgec.store.coded import NO_CELL, CodedTable, read_coded
+from judgec.store.coded import NO_CELL, CodedColumn, CodedTable, read_coded
 from judgec.store.rows.cells import as_number, as_text, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.rows.items import collect_items
+from judgec.store.rows.label_cells import label_cells
 from judgec.store.rows.ranges import Range
 from judgec.store.table import Row, Table
 from judgec.store.tables import TableSource, name_of
 from judgec.tasks.registry import TASKS
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
+VERDICT = frozenset({GRADE, PREFERENCE, ACCEPT})
 ASPECT, ORDER, RUN, REPLY, COST, SECONDS = "aspect", "order", "run", "reply", "cost_usd", "seconds"
 MODEL, PROMPT = "model", "prompt"
 EVERY = ""  # the aspect of a prompt that is for all
@@ -107,7 +109,20 @@ def read_verdicts(source: TableSource, grades: Sequence[object]) -> VerdictColum
     read = read_coded(source, CODED, wanted)
     strange = [name for name in read.columns if name.startswith(CHANCE) and name not in wanted]
     notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
-    return VerdictColumns(**vars(read), notes=tuple(notes), about=about)
+    coded = {name: _said(column) if name in VERDICT else column for name, column in read.coded.items()}
+    return VerdictColumns(**(vars(read) | {"coded": coded}), notes=tuple(notes), about=about)
+
+
+def _said(column: CodedColumn) -> CodedColumn:
+    """A column of verdicts, missing where a mark says nothing, and with the numbers that 20% and 1,0 write."""
+    cells = label_cells(column.values).cells
+    if cells == tuple(column.values):
+        return column
+    place: dict[object, int] = {None: NO_CELL}
+    codes = [place.setdefault(cell, len(place) - 1) for cell in cells]
+    return CodedColumn(
+        np.array([*codes, NO_CELL], dtype=np.int32)[column.codes], [cell for cell in place if cell is not None]
+    )
 
 
 def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequence[str]) -> Table:

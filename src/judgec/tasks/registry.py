@@ -39,6 +39,14 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
         *("ground_truth", "groundtruth", "reference_answer", "gold", "gold_answer", "golden_answer", "expected"),
         *("expected_output", "expected_answer", "expected_response", "correct_answer", "ideal_answer", "ideal"),
         *("target", "reference_text", "true_answer", "musterantwort", "referenz", "referenzantwort", "solution"),
+        *(
+            "gewuenschte_antwort",
+            "erwartete_antwort",
+            "richtige_antwort",
+            "soll_antwort",
+            "desired_answer",
+            "ideal_reply",
+        ),
     ),
     "contexts": (
         *("context", "retrieved_contexts", "retrieval_context", "retrieved_context", "documents", "passages", "chunks"),
@@ -62,6 +70,7 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
         *("vote", "feedback", "correctness", "usefulness", "helpfulness", "faithfulness", "accuracy", "correct"),
         *("is_correct", "is_good", "good", "acceptable", "approved", "passed", "is_relevant", "judgement", "judgment"),
         *("evaluation", "human_evaluation", "human_feedback", "urteil", "gold_label", "qrel", "expert_score", "result"),
+        *("overall", "overall_rating", "overall_score", "q_overall"),
     ),
     "annotator": (
         *("rater", "annotator_id", "annotator_name", "rater_id", "reviewer", "reviewer_id", "evaluator", "grader"),

@@ -99,7 +99,12 @@ def test_open_items_of_one_item_with_two_answers_is_a_fault_with_its_line(tmp_pa
 
 @pytest.mark.parametrize(
     ("line", "says"),
-    [('{"query": ', "not JSON"), ("[1]", "a list"), ('{"answer": "a"}', "no query"), ('{"query": "\xff"}', "UTF-8")],
+    [
+        ('{"query": ', "not JSON"),
+        ("[1]", "a list"),
+        ('{"answer": "a"}', "no query"),
+        ('{"query": "\xff \xc3\xa9"}', "UTF-8"),
+    ],
 )
 def test_open_items_of_a_faulty_line_far_down_says_which(tmp_path: Path, line: str, says: str) -> None:
     path = jsonl(tmp_path / "i.jsonl", rows_of(2 * ROWS))

@@ -4,7 +4,17 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import AcceptAt, Annotators, CallCap, Columns, MaxCost, Rounding, Task, UnusedPlaces
+from judgec.api.options.shared import (
+    AcceptAt,
+    Annotators,
+    CallCap,
+    Columns,
+    MaxCost,
+    Missing,
+    Rounding,
+    Task,
+    UnusedPlaces,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +34,7 @@ class InitOptions(UnusedPlaces):
     task: Task = None
     columns: Columns = field(default_factory=dict)
     annotators: Annotators = ()
+    missing: Missing = ()
     grades: Annotated[
         tuple[str, ...], Option("The grades, worst first.", metavar="WORST,...,BEST", commas=True, panel="What")
     ] = ()

@@ -36,6 +36,14 @@ Annotators = Annotated[
         "Columns that hold one rater's labels each.", metavar="A,B,...", commas=True, panel="What", project="annotators"
     ),
 ]
+Missing = Annotated[
+    tuple[str, ...],
+    Option(
+        "Words that mean: nothing said; in any cell, beside an empty one, n/a, None, - and X among grades.",
+        metavar="WORD,...",
+        commas=True,
+    ),
+]
 LabelScale = Annotated[
     Mapping[str, object] | None,
     Option("grades (worst first), meanings, accept_at, name; else the datasheet's.", python_only=True, project="scale"),

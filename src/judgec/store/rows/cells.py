@@ -1,9 +1,11 @@
 """Reads one cell: missing, text, a grade, accept or reject."""
 
+import ast
 import json
 import math
 import re
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 
 from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, written
 from judgec.records.scale import Grade
@@ -19,6 +21,12 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 _ANY_NUMBER = re.compile(r"[-+]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][-+]?\d{1,3})?")
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+")
 _WHOLE = re.compile(r"[-+]?\d+")
+_STRING = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
+_PIECE = re.compile(rf"{_STRING}|\bNone\b|\bnan\b", re.DOTALL)
+_SPACED = re.compile(rf"\[\s*(?:{_PIECE.pattern})(?:\s+(?:{_PIECE.pattern}))*\s*\]", re.DOTALL)
+_LIST = re.compile(r"(?:\[|array\()\s*(?:['\"\[{(]|Document\()")
+DOCUMENT_TEXT = ("page_content", "text", "content", "passage", "chunk", "body")  # keys of a document's text
+DOCUMENT_IN = ("document", "node", "doc", "payload", "metadata")  # keys of a document within what was retrieved
 _SURROGATES = re.compile("[\ud800-\udfff]")  # JSON can escape half a character; UTF-8 cannot store it
 
 
@@ -53,21 +61,125 @@ def as_id(value: object) -> str:
     return as_text(value).strip()
 
 
+def as_texts(value: object) -> tuple[tuple[str, ...], int]:
+    """Contexts as texts, and how many were no text: a list, one as JSON, Python, numpy or pandas print it, or one text.
+
+    A document (a dict with ``page_content``, ``text`` or ``content``) gives its text.
+    """
+    found = [(part, text_in(part)) for part in as_parts(value) if not is_missing(part)]
+    texts = tuple(as_text(part) if text is None else text for part, text in found)
+    return texts, sum(not isinstance(part, str) and (text is None or _is_media(part, text)) for part, text in found)
+
+
+def _is_media(part: object, text: str) -> bool:
+    """True where only the kind of a part is told, as of an image."""
+    return isinstance(part, dict) and text == f"[{part.get('type')}]"
+
+
+def text_in(value: object) -> str | None:
+    """The text of a document as retrievers give it; None of anything else."""
+    if isinstance(value, dict):
+        for key in DOCUMENT_TEXT:
+            if isinstance(value.get(key), str):
+                return as_text(value[key])
+        inner = [found for key in DOCUMENT_IN if (found := text_in(value.get(key))) is not None]
+        if inner:
+            return inner[0]
+        kind = value.get("type")
+        return f"[{kind}]" if isinstance(kind, str) and isinstance(value.get(kind), dict | str) else None  # an image
+    if isinstance(value, list | tuple) and len(value) > 1 and all(isinstance(one, int | float) for one in value[1:]):
+        return text_in(value[0])  # with its scores
+    return None
+
+
+def is_unread_list(value: object) -> bool:
+    """True for text that looks like a printed list and cannot be read as one."""
+    if not isinstance(value, str):
+        return False
+    text = value.strip()
+    opens = bool(_LIST.match(text)) or (text[:1] == "[" and text[-1:] == "]" and "," in text and "]" not in text[:-1])
+    return opens and printed_list(text) is None
+
+
+def printed_list(text: str) -> list[object] | None:
+    """The list that somebody printed: JSON, Python's ``['a', "b"]``, numpy's ``['a' 'b']``, ``array([...])``.
+
+    None where it is none: a passage may begin with a bracket.
+    """
+    text = text.strip()
+    if not text.startswith(("[", "(", "{", "array(", "{'")):
+        return None
+    try:
+        parsed = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        parsed = _printed(text)
+    if isinstance(parsed, dict):
+        return [parsed] if text_in(parsed) is not None or _listed_in(parsed) is not None else None
+    return parsed if isinstance(parsed, list) else None
+
+
+def _printed(text: str) -> object:
+    if _SPACED.fullmatch(text):
+        pieces = _PIECE.findall(text)
+        wrapped = all("\n" in gap for gap in _PIECE.split(text)[1:-1]) and all(one[-2:-1] == " " for one in pieces[:-1])
+        if len(pieces) > 1 and not wrapped:  # Python would join them, which numpy puts side by side
+            text = f"[{', '.join(pieces)}]"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of backslashes in somebody's text
+            return _literal(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _literal(node: ast.expr) -> object:
+    """The value of a printed expression; nothing is run.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [_literal(one) for one in node.elts]
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {str(_literal(key)): _literal(value) for key, value in pairs if key is not None}
+    if isinstance(node, ast.Name) and node.id.lower() in {"nan", "null", "true", "false", "object", "none"}:
+        return {"true": True, "false": False}.get(node.id.lower())
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        number = node.operand.value
+        if isinstance(number, int | float):
+            return -number
+    if isinstance(node, ast.Call):
+        if node.args:  # array([...], dtype=object), Series([...]), list([...])
+            return _literal(node.args[0])
+        return {one.arg: _literal(one.value) for one in node.keywords if one.arg}  # Document(page_content=..., ...)
+    raise ValueError(ast.dump(node))
+
+
 def as_parts(value: object) -> list[object]:
-    """What a list holds, a JSON list too; anything else is the one part."""
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            parsed = json.loads(value)
-        except json.JSONDecodeError:
-            parsed = None  # a passage that happens to begin with a bracket
-        value = parsed if isinstance(parsed, list) else value
+    """What a cell holds: the elements of a list, else itself."""
+    if isinstance(value, str):
+        found = printed_list(value)
+        if found is None or (value.lstrip()[:1] == "(" and not all(isinstance(one, str) for one in found)):
+            return [value]
+        value = found[0] if len(found) == 1 and isinstance(found[0], dict) else found
+    if isinstance(value, dict) and text_in(value) is None:
+        value = _listed_in(value) or [value]
+    if hasattr(value, "tolist"):  # an array in a DataFrame
+        value = value.tolist()
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def as_texts(value: object) -> tuple[tuple[str, ...], int]:
-    """Contexts as texts, and how many were no text: a list, a JSON list, or one text."""
-    present = [part for part in as_parts(value) if not is_missing(part)]
-    return tuple(map(as_text, present)), sum([not isinstance(part, str) for part in present])
+def _listed_in(value: Mapping[str, object]) -> list[object] | None:
+    """The only list of texts or documents in an object, such as ``{"chunks": [...]}``."""
+    lists = [
+        one
+        for one in value.values()
+        if isinstance(one, list) and one and all(isinstance(each, str) or text_in(each) is not None for each in one)
+    ]
+    return lists[0] if len(lists) == 1 else None
 
 
 def as_nuggets(value: object) -> tuple[tuple[str, ...], int]:
@@ -81,8 +193,9 @@ def as_nuggets(value: object) -> tuple[tuple[str, ...], int]:
     """
     if isinstance(value, str) and not value.lstrip().startswith("["):
         value = value.splitlines()
-    texts, count = as_texts(value)
-    return tuple(written(_nugget(text)) for text in texts), count - sum(text.startswith("{") for text in texts)
+    parts = [part for part in as_parts(value) if not is_missing(part)]
+    odd = sum(not isinstance(part, str | dict) for part in parts)
+    return tuple(written(_nugget(as_text(part))) for part in parts), odd
 
 
 def _nugget(text: str) -> Nugget:

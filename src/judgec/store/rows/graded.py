@@ -16,6 +16,7 @@ from judgec.store.ladders import ACCEPTED, in_order, number_of, rank_of
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_missing, with_points
 from judgec.store.rows.columns import listed, renamed
 from judgec.store.rows.grades import position_of
+from judgec.store.rows.label_cells import with_label_cells
 from judgec.store.rows.means import looks_like_means, nearest_grades
 from judgec.store.rows.panel import ITEM, QUERIES, AnnotatorPanel, one_row_each, panel_of
 from judgec.store.rows.ranges import MARK, Range, other_range, usual_range, with_range
@@ -144,6 +145,7 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     """
     name, said = with_range(how.judge) if how.judge not in table.columns else (how.judge, None)
     table, how = _of_people(*_named(table, replace(how, judge=name)))
+    table = with_label_cells(table, [*how.experts, how.judge, *([how.score] if how.score else []), *how.annotators])
     notes = [*table.notes]
     table, learned, out_of_fold = not_learned(table, how.judge, notes, every=how.every, in_place=in_place)
     how = _clustered(table, how, notes)

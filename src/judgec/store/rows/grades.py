@@ -1,5 +1,6 @@
 """Turns label cells into positions on a scale, and infers the scale where nobody declared one."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from judgec.store.table import Row, Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.tasks.registry import TASKS, plain
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
 WIDEST = 100  # a wider range of whole numbers is a slip or an amount, not a scale
 FILLED = 10  # up to this range (0-10) grades between the used ones are taken to be valid
@@ -242,6 +244,11 @@ def _inferred(table: Table, task: Task, used: Counter[Grade]) -> Scale:
 
 def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers: Sequence[Grade]) -> list[str]:
     """Words have no order that could be guessed; among numbers they are slips, reported line by line."""
+    if not numbers and all(map(_DAY.fullmatch, words)):
+        seen = (
+            f"{table.path}:1: the grades are days ({listed(sorted(words)[:3])}), which spreadsheets make of 1/5 or 1-5"
+        )
+        return [f"{seen}; grades are numbers or words. Format the column as text, and type the grades again."]
     if not numbers:
         return [
             (

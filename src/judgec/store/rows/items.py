@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from judgec.records.conversation import DIALOGUE
 from judgec.records.label import Item, Task, Text
-from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing, is_unread_list, printed_list, text_in
 from judgec.store.rows.lists import as_list
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS
@@ -27,6 +27,7 @@ class Collected:
         empty: Rows without an answer or document, read as empty.
         not_text: Cells that were not text and became text.
         regrouped: Rows whose agent, group or query_id differs from the item's first row.
+        unread: Cells that look like a printed list and are read as one text.
     """
 
     items: tuple[Item, ...]
@@ -35,6 +36,7 @@ class Collected:
     empty: int
     not_text: int
     regrouped: int
+    unread: int
 
 
 def collect_items(table: Table, task: Task) -> Collected:
@@ -46,7 +48,7 @@ def collect_items(table: Table, task: Task) -> Collected:
     position: dict[str, int] = {}
     item_of: list[int] = []
     faults: list[tuple[int, str]] = []
-    empty = not_text = regrouped = 0
+    empty = not_text = regrouped = unread = 0
     for index, row in enumerate(table.rows):
         if is_missing(row.get("query")):
             where = table.where(index)
@@ -54,13 +56,15 @@ def collect_items(table: Table, task: Task) -> Collected:
             item_of.append(-1)
             continue
         try:
-            inputs, converted = _inputs(row, fields, spec)
+            inputs, converted, looks = _inputs(row, fields, spec)
         except ValueError as fault:
             faults.append((index, f"{table.where(index)}: {fault}"))
             item_of.append(-1)
             continue
-        if index == 0 or table.lines[index] != table.lines[index - 1]:  # raters of one row count it once
+        before = table.rows[index - 1]  # raters of one row count it once, its several answers each
+        if index == 0 or table.lines[index] != table.lines[index - 1] or row.get("agent") != before.get("agent"):
             not_text += converted
+            unread += looks
             empty += "" in map(inputs.get, spec.graded)
         item = _item(row, inputs)
         known = items.setdefault(item.item_id, item)
@@ -73,7 +77,7 @@ def collect_items(table: Table, task: Task) -> Collected:
         elif known != item:
             regrouped += 1
         item_of.append(position[item.item_id])
-    return Collected(tuple(items.values()), tuple(item_of), tuple(faults), empty, not_text, regrouped)
+    return Collected(tuple(items.values()), tuple(item_of), tuple(faults), empty, not_text, regrouped, unread)
 
 
 def item_digest(item: Item) -> str:
@@ -88,8 +92,8 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text], int]:
-    """The row's inputs as text, and how many cells were something else.
+def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text], int, int]:
+    """The row's inputs as text, how many cells were something else, and how many look like lists and are none.
 
     What is graded is judged as empty where it is missing, and never left out.
 
@@ -97,7 +101,7 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
         ValueError: A nugget of another importance than there is.
     """
     inputs: dict[str, Text] = {}
-    converted = 0
+    converted = unread = 0
     for name in fields:
         value = row.get(name)
         if is_missing(value):
@@ -106,18 +110,26 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
         elif name in spec.lists:
             texts, count = as_list(name, value)
             converted += count
+            unread += len(texts) == 1 and texts[0] == value and is_unread_list(value)
             if texts:
                 inputs[name] = texts
         elif name in spec.graded and isinstance(value, list | tuple) and DIALOGUE in row:
             inputs[name] = as_texts(value)[0]  # the turns of a whole dialogue
-        elif name in spec.joined and isinstance(value, list):
+        elif name in spec.joined and (isinstance(value, list) or (isinstance(value, str) and _is_list(value))):
             texts, count = as_texts(value)
             converted += count
             inputs[name] = ALTERNATIVES.join(texts)
         else:
-            inputs[name] = as_text(value)
-            converted += not isinstance(value, str)
-    return inputs, converted
+            document = text_in(value)
+            inputs[name] = as_text(value) if document is None else document
+            converted += not isinstance(value, str) and document is None
+    return inputs, converted, unread
+
+
+def _is_list(text: str) -> bool:
+    """Whether texts were printed as a list; a text in brackets is one text."""
+    found = printed_list(text) if text.lstrip()[:1] == "[" else None
+    return bool(found) and all(isinstance(one, str) for one in found or ())
 
 
 def _item(row: Row, inputs: Mapping[str, Text]) -> Item:

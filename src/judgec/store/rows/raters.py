@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
-from judgec.records.scale import Grade, Scale
-from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, is_accept_word, is_missing
+from judgec.records.scale import Grade
+from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.rows.heads import machines_among
 from judgec.store.table import Row, Table
@@ -154,33 +154,6 @@ def _labels_of(table: Table, annotators: Sequence[str]) -> Table:
     left = ", ".join(f"{name} ({count})" for name, count in others.items())
     note = f"--annotators {listed(annotators)}: rows of other annotators are left out: {left}."
     return replace(found, notes=(*found.notes, note))
-
-
-def without_dashes(table: Table, annotators: Sequence[str], labels: Collection[str], scale: Scale | None) -> Table:
-    """The table with blanks where a label is a dash, column by column; not where a dash is on the scale.
-
-    Args:
-        table: With judgec's names of columns.
-        annotators: Columns of one annotator each.
-        labels: Columns of labels.
-        scale: As declared.
-    """
-    if scale is not None and DASHES & set(map(str, scale.grades)):
-        return table
-    own = {column for name in rejoined(annotators, table.columns) for column in columns_of(name, table.columns)}
-    count, blank = 0, set[str]()
-    for column in own | set(labels):
-        held = Counter(value.strip() for row in table.rows if isinstance(value := row.get(column), str))
-        if "+" not in held and (dashes := sum(held[dash] for dash in DASHES)):
-            count += dashes
-            blank.add(column)
-    if not count:
-        return table
-    rows = tuple(
-        {name: None if name in blank and isinstance(v, str) and v.strip() in DASHES else v for name, v in row.items()}
-        for row in table.rows
-    )
-    return replace(table, rows=rows, notes=(*table.notes, f"{count} labels are a dash: read as blank."))
 
 
 def without_labels_of(table: Table, others: Collection[str]) -> Table:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from judgec.store.rows.cells import as_id, as_text, is_missing
-from judgec.store.scores.records import ExportRecord, Origin, Score, ScoreExport
+from judgec.store.scores.records import SYSTEM_ERROR, ExportRecord, Origin, Score, ScoreExport
 from judgec.store.scores.texts import answer_in, documents_in, flat, inputs_of, parsed, question_in
 from judgec.store.table import Row
 from judgec.tasks.registry import plain
@@ -59,13 +59,24 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
             skipped["of a session or an experiment run, which has no answer of its own"] += 1
             continue
         trace = as_id(fields.get("trace_id", found.item))
+        if trace in items and _failed(items[trace], observations[trace]):
+            skipped[SYSTEM_ERROR] += 1
+            continue
         if found.item not in items and trace in items:
             own = [one for one in observations[trace] if as_id(one.get("id")) == found.item]
             items[found.item] = {**items[trace], **(_item(own[0], []) if own else {}), "trace_id": trace}
         scores.append(found)
     scored = {score.item for score in scores}
     used = {as_id(item.get("trace_id")) for item in items.values() if "trace_id" in item}
-    return ScoreExport({k: v for k, v in items.items() if k in scored or k not in used}, scores, skipped)
+    failed = {trace for trace, item in items.items() if trace in traces and _failed(item, observations[trace])}
+    kept = {k: v for k, v in items.items() if (k in scored or k not in used) and k not in failed}
+    skipped[SYSTEM_ERROR] += len(failed - {as_id(one.get("trace_id", "")) for one in given})
+    return ScoreExport(kept, scores, +skipped)
+
+
+def _failed(item: Row, observations: Sequence[Row]) -> bool:
+    """Whether a step of the system failed and there is no answer."""
+    return is_missing(item.get("answer")) and any(str(one.get("level", "")).upper() == "ERROR" for one in observations)
 
 
 def _named(fields: Mapping[str, object]) -> Row:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from judgec.errors import InputError
 from judgec.store.rows.cells import as_id, as_text, is_missing
-from judgec.store.scores.records import ExportRecord, Origin, Score, ScoreExport, is_label_column, some
+from judgec.store.scores.records import ExportRecord, Origin, Score, ScoreExport, is_label_column, reason_of, some
 from judgec.store.scores.texts import answer_in, documents_in, flat, inputs_of, parsed, question_in
 from judgec.store.table import Row
 from judgec.tasks.registry import plain
@@ -17,6 +17,8 @@ ORIGINS: Mapping[str, Origin] = {"ui": "human", "online_scoring": "machine"}  # 
 KNOWN = {"name", "category_name", "value", "reason", "source", "created_at", "last_updated_at", "created_by"}
 PARTS = {"input", "output", "dataset_item_data", "evaluation_task_output", "feedback_scores", "id"}
 OUTPUT = "output"
+DATA = ("dataset.", "input.")
+SCORES = ("feedback_scores.", "evaluation_scores.")
 TEXTS = {"input", "output", "dataset_item_data", "evaluation_task_output"}  # a trace or an item has one
 
 
@@ -81,27 +83,48 @@ def _item(fields: Row) -> Row:
 
 def _row_of_csv(record: ExportRecord, number: int, rename: Mapping[str, str]) -> tuple[str, Row, list[Score]]:
     fields = record.fields
-    data = {name: value for name, value in fields.items() if name.startswith("dataset.")}
-    if not data or OUTPUT not in fields:
+    data = {name: value for name, value in fields.items() if name.startswith(DATA)}
+    said = {name: value for name, value in fields.items() if name == OUTPUT or name.startswith(f"{OUTPUT}.")}
+    if not data or (not said and not any(name.startswith(SCORES) for name in fields)):
         raise InputError(
             [
                 (
-                    f"{record.where}: the fields are {some(fields)}; an experiment's CSV has dataset.FIELD, "
-                    "output and a column a score. Read another table with --import other:FILE and --map."
+                    f"{record.where}: the fields are {some(fields)}; an experiment's CSV has dataset.FIELD or "
+                    "input.FIELD, output and a column a score. Read another table with --import other:FILE and --map."
                 )
             ]
         )
     item = as_id(fields.get("id", fields.get("dataset_item_id", f"row-{number}")))
-    row: Row = {**data, **inputs_of(data), "answer": answer_in(fields[OUTPUT])}
-    rest = {name: value for name, value in fields.items() if name not in {*data, OUTPUT, "id", "dataset_item_id"}}
+    texts = {name.removeprefix(f"{OUTPUT}."): value for name, value in said.items()}
+    answer = fields[OUTPUT] if OUTPUT in fields else inputs_of(texts).get("answer", next(iter(texts.values()), ""))
+    row: Row = {**data, **inputs_of(data), "answer": answer_in(answer)}
+    rest = {name: value for name, value in fields.items() if name not in {*data, *said, "id", "dataset_item_id"}}
+    reasons = {name: why for name in rest if (why := reason_of(name, rest)) is not None}
+    rest = {name: value for name, value in rest.items() if name not in reasons.values()}
     named = {name for name, ours in rename.items() if is_label_column(ours)}
     marks = {name for name, value in rest.items() if name in named or (not named and _is_number(value))}
     row |= {name: value for name, value in rest.items() if name not in marks}
     return (
         item,
         row,
-        [Score(item, name, rest[name], "unmarked", marked="a CSV without source") for name in rest if name in marks],
+        [
+            Score(
+                item,
+                _metric(name) if name not in named else name,
+                rest[name],
+                "unmarked",
+                comment=as_text(fields.get(reasons.get(name, ""), "")),
+                marked="a CSV without source",
+            )
+            for name in rest
+            if name in marks
+        ],
     )
+
+
+def _metric(column: str) -> str:
+    """The metric's own name: ``correct`` of ``feedback_scores.correct``."""
+    return next((column.removeprefix(one) for one in SCORES if column.startswith(one)), column)
 
 
 def _is_number(value: object) -> bool:

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from judgec.errors import InputError
 from judgec.store.rows.cells import as_id, as_text, is_missing
-from judgec.store.scores.records import ExportRecord, Score, ScoreExport
+from judgec.store.scores.records import JUDGE_ERROR, SYSTEM_ERROR, ExportRecord, Score, ScoreExport
 from judgec.store.scores.texts import answer_in, flat, inputs_of, parsed, question_in
 from judgec.store.table import Row
 
 TYPED = "Manual result"  # begins the reason of a score that a person typed, which leaves no other trace
+ERROR = 2  # failureReason of a result without an answer; 1 is an assertion that failed
+NO_GRADE = ("API error", "API call error", "Could not extract JSON", "No output", "Error:", "Request timed out")
 NONE = "No assertions"
 OF_MODELS = ("llm-rubric", "model-graded", "g-eval", "answer-relevance", "context-", "factuality", "select-best")
 KNOWN = {"vars", "response", "prompt", "gradingResult", "testCase", "namedScores", "provider", "id", "success", "score"}
@@ -39,6 +41,9 @@ def read_promptfoo(records: Sequence[ExportRecord], rename: Mapping[str, str]) -
         if not results:
             skipped["no result of an evaluation"] += 1
         for result in results:
+            if _failed(result):
+                skipped[SYSTEM_ERROR] += 1
+                continue
             item = as_id(result.get("id", f"result-{len(items) + 1}"))
             items[item], guessed = _item(result)
             by_prompt += not guessed
@@ -54,6 +59,14 @@ def _results(fields: Row) -> tuple[str, list[Row]]:
     if isinstance(listed, list):
         return when, [dict(one) for one in listed if isinstance(one, Mapping)]
     return when, [fields] if "vars" in fields and ("response" in fields or "success" in fields) else []
+
+
+def _failed(result: Row) -> bool:
+    """Whether the system gave no answer; ``error`` alone may also repeat why an assertion failed."""
+    response = result.get("response")
+    said = response.get("output") if isinstance(response, Mapping) else None
+    told = not is_missing(response.get("error")) if isinstance(response, Mapping) else False
+    return result.get("failureReason") == ERROR or (is_missing(said) and (told or not is_missing(result.get("error"))))
 
 
 def _item(result: Row) -> tuple[Row, bool]:
@@ -85,6 +98,9 @@ def _scores(item: str, result: Row, when: str, skipped: Counter[str]) -> Iterato
     for one in components:
         kind, human = _type(one), _type(one) == "human"
         about = one.get("assertion")
+        if not human and _judge_failed(one):
+            skipped[JUDGE_ERROR] += 1
+            continue
         named = as_text(about.get("metric") or "") if isinstance(about, Mapping) else ""
         asked = as_text(about.get("value") or "") if isinstance(about, Mapping) else ""
         yield Score(
@@ -110,6 +126,17 @@ def _scores(item: str, result: Row, when: str, skipped: Counter[str]) -> Iterato
         yield Score(item, "success", value, "unmarked", comment=comment, time=when, marked="success without assertions")
     else:
         skipped["results without a verdict"] += 1
+
+
+def _judge_failed(component: Row) -> bool:
+    """Whether the model that was to grade gave no grade: promptfoo then writes score 0."""
+    about = component.get("metadata")
+    marked = not is_missing(component.get("error")) or (isinstance(about, Mapping) and bool(about.get("graderError")))
+    return marked or (
+        _type(component).removeprefix("not-").startswith(OF_MODELS)
+        and component.get("score") in (None, 0)
+        and as_text(component.get("reason") or "").startswith(NO_GRADE)
+    )
 
 
 def _type(component: Row) -> str:

@@ -16,6 +16,9 @@ INPUTS = ("query", "answer", "answer_a", "answer_b", "reference", "contexts", "d
 
 ABOUT = ("item_id", "annotator", "judge", "rationale", "created_at")  # what --map may call what is known of a score
 
+SYSTEM_ERROR = "the system gave an error and no answer"
+JUDGE_ERROR = "the judge gave an error: unscored"
+REASONS = ("reason", "explanation", "comment", "rationale", "reasoning", "justification")  # beside a score: why
 MOST_SHOWN = 40  # fields that a message lists
 
 
@@ -85,6 +88,20 @@ class ScoreExport:
 def is_label_column(name: str) -> bool:
     """True for a name under which judgec reads labels."""
     return name in LABELS or name.startswith("grade.")
+
+
+def reason_of(name: str, fields: Mapping[str, object]) -> str | None:
+    """The field that says why a score is what it is: ``NAME_reason``, or ``reason`` in the same object.
+
+    Args:
+        name: Of the score's field.
+        fields: The row.
+    """
+    inside, dot, last = name.rpartition(".")
+    beside = [f"{name}{mark}{one}" for one in REASONS for mark in ("_", ".", " ")]
+    if dot and last in {"score", "value", "grade", "pass", "success", "label", "rating"}:
+        beside += [f"{inside}.{one}" for one in REASONS]
+    return next((one for one in beside if one in fields), None)
 
 
 def some(fields: Iterable[str]) -> str:

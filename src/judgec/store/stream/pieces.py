@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from judgec.errors import InputError
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import IntArray, Item, Task
-from judgec.store.labels import ItemFile, read_item_file
+from judgec.store.labels import UNREAD_LISTS, ItemFile, read_item_file
 from judgec.store.rows.cells import is_missing
 from judgec.store.rows.columns import missing_columns, renamed_row
 from judgec.store.rows.conversations import columns_with, holding, with_turns
 from judgec.store.rows.items import Collected, collect_items
+from judgec.store.rows.nested import nested_places
 from judgec.store.rows.ragelo import is_ragelo
 from judgec.store.sides.learned import LearnedQueries
 from judgec.store.stream.lines import JSON_LINES, READERS, IrregularError
@@ -33,6 +34,7 @@ from judgec.store.stream.seen import Seen
 from judgec.store.stream.stretch import Stretch
 from judgec.store.stream.watch import ColumnWatch
 from judgec.store.table import Row, Table
+from judgec.store.wide import wide_heads
 from judgec.tasks.registry import TASKS, as_task
 
 T = TypeVar("T")
@@ -255,7 +257,7 @@ class _Regular:
         """Read the file once."""
         columns: dict[str, None] = {}
         present: frozenset[str] = frozenset()
-        rows = empty = not_text = items = 0
+        rows = empty = not_text = unread = items = 0
         seen = Seen(inputs_digest)
         with self._path.open("rb") as file:
             read = self._open_rows(file)
@@ -265,6 +267,8 @@ class _Regular:
                 if not raw:
                     break
                 columns |= dict.fromkeys(chain.from_iterable(raw))
+                if not self._marks and (wide_heads(columns) or nested_places(columns, raw)):
+                    raise IrregularError
                 self._holding = bool(holding(self._rename.get(name, name) for name in columns))
                 table = self._table(raw)
                 found = self._collect(table)
@@ -289,12 +293,14 @@ class _Regular:
                 )
                 rows, items = rows + len(table.rows), items + len(met.kept)
                 empty, not_text = empty + found.empty, not_text + found.not_text
+                unread += found.unread
         self._require_regular(columns)
         learned = self._watch.learned()
         counted = {
             f"{rows - items} rows repeat an item and are judged once.": rows - items,
             f"{empty} rows have no answer; they are judged as empty answers.": empty,
             f"{not_text} input cells are not text and became text.": not_text,
+            UNREAD_LISTS.format(unread): unread,
         }
         return ItemStream(
             items=items,

@@ -1,0 +1,263 @@
+"""Files as people and tools write them, one test a report; each input is made up and small."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import judgec
+from judgec.errors import InputError
+from judgec.store.labels import read_label_file
+from judgec.store.scores.registry import read_scores
+from judgec.store.scores.table import imported
+from judgec.store.tables import read_table
+
+N = 24
+
+
+def lines(path: Path, rows: Sequence[object]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def test_contexts_of_a_csv_are_the_passages_that_pandas_printed(tmp_path: Path) -> None:
+    """vibrantlabsai/ragas issues 191 and 414: contexts that came back from CSV are one text."""
+    text = "question,answer,contexts,grade\n"
+    text += "".join(f"""q{i}?,a{i},"['passage {i}', ""it's {i}""]",{i % 3}\n""" for i in range(N))
+    (tmp_path / "t.csv").write_text(text)
+    found = read_label_file(str(tmp_path / "t.csv"), rename={"question": "query"})
+    assert found.labels.items[3].inputs["contexts"] == ("passage 3", "it's 3")
+
+
+def test_list_that_was_cut_is_said(tmp_path: Path) -> None:
+    """numpy prints long arrays with three dots; such a cell cannot be taken apart."""
+    rows = [{"query": f"q{i}", "answer": "a", "contexts": "['a' 'b' ... 'c']", "grade": i % 2 + 1} for i in range(4)]
+    notes = read_label_file(lines(tmp_path / "t.jsonl", rows)).labels.notes
+    assert any(note.startswith("4 cells look like printed lists") for note in notes)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16", "utf-16-le", "mac_roman", "utf-8-sig"])
+def test_sheet_that_excel_saved_is_read(tmp_path: Path, encoding: str) -> None:
+    """t-markmann/nc-userimporter issue 21, Safiullah-Rahu/CSV-AI issue 8: umlauts of a CSV that is not UTF-8."""
+    text = "Frage;Antwort;Prüferin Mia\r\n" + "".join(f"Größe {i}?;{i},5 Meter;{i % 3}\r\n" for i in range(N))
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    table = read_table(str(tmp_path / "t.csv"))
+    assert table.columns == ("Frage", "Antwort", "Prüferin Mia")
+    assert table.rows[1]["Frage"] == "Größe 1?"
+    assert len(table.notes) == (encoding != "utf-8-sig")
+
+
+def test_file_of_two_encodings_is_refused(tmp_path: Path) -> None:
+    """WheatonCS/Lexos issue 430: what was decoded once too often looks like two letters."""
+    (tmp_path / "t.csv").write_bytes("q,a\nGröße,1\n".encode() + "Größe,2\n".encode("cp1252"))
+    with pytest.raises(InputError, match=r"t.csv:3: byte 0xf6"):
+        read_table(str(tmp_path / "t.csv"))
+
+
+def test_lines_of_utf_16_that_were_joined_are_read(tmp_path: Path) -> None:
+    """A second byte-order mark stands in the middle where two files of UTF-16 were put together."""
+    row = json.dumps({"query": "q", "answer": "a"}) + "\n"
+    (tmp_path / "t.jsonl").write_bytes(row.encode("utf-16") + row.encode("utf-16"))
+    assert len(read_table(str(tmp_path / "t.jsonl")).rows) == 2
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda rows: {"data": rows},
+        lambda rows: {"version": "1.1", "data": rows},
+        lambda rows: {name: [row[name] for row in rows] for name in rows[0]},
+        lambda rows: {name: {str(i): row[name] for i, row in enumerate(rows)} for name in rows[0]},
+        lambda rows: {"columns": list(rows[0]), "data": [list(row.values()) for row in rows]},
+        lambda rows: rows,
+    ],
+    ids=["wrapped", "squad", "datasets.to_dict", "pandas.to_json", "pandas split", "array"],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_json_of_another_shape_is_read(tmp_path: Path, shape: object, indent: int | None) -> None:
+    """pandas, datasets and SQuAD each write a table as one JSON value of another shape."""
+    rows = [{"query": f"q{i}", "answer": f"a{i}", "grade": i % 2} for i in range(N)]
+    assert callable(shape)
+    (tmp_path / "t.json").write_text(json.dumps(shape(rows), indent=indent))
+    assert [dict(row) for row in read_table(str(tmp_path / "t.json")).rows] == rows
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ({"evalId": "e", "results": {"results": []}}, r"--import promptfoo:.*t\.json"),
+        ({"train": [{"q": 1}], "test": [{"q": 2}]}, r"train \(1\), test \(1\).*--import other:.*t\.json#train"),
+    ],
+)
+def test_json_that_is_no_table_names_the_command(tmp_path: Path, value: object, says: str) -> None:
+    """An export of a tool, or several lists, in place of rows."""
+    (tmp_path / "t.json").write_text(json.dumps(value, indent=1))
+    with pytest.raises(InputError, match=says):
+        read_table(str(tmp_path / "t.json"))
+
+
+def test_chat_log_with_nested_feedback_is_labels(tmp_path: Path) -> None:
+    """OpenAI's chat messages with feedback and metadata as objects, as chat front ends log them."""
+    rows = [
+        {
+            "messages": [{"role": "user", "content": f"q{i}?"}, {"role": "assistant", "content": f"a{i}"}],
+            "expected": f"e{i}",
+            "meta": {"model": f"r{i % 2}"},
+            "feedback": {"score": i % 5 + 1, "by": "mia"},
+        }
+        for i in range(N)
+    ]
+    labels = judgec.init(lines(tmp_path / "t.jsonl", rows)).labels
+    assert [labels.items[1].inputs[name] for name in ("query", "answer", "reference")] == ["q1?", "a1", "e1"]
+    assert labels.items[1].agent == "r1"
+    assert {label.annotator for label in labels.labels} == {"mia"}
+
+
+def test_ragas_columns_need_no_flag(tmp_path: Path) -> None:
+    """vibrantlabsai/ragas: SingleTurnSample."""
+    rows = [
+        {
+            "user_input": f"What is {i}?",
+            "retrieved_contexts": [f"{i} is a number", "others"],
+            "response": f"It is the number {i}.",
+            "reference": f"{i}",
+            "label": i % 2,
+        }
+        for i in range(N)
+    ]
+    found = judgec.init(lines(tmp_path / "t.jsonl", rows))
+    assert found.labels.items[0].inputs.keys() == {"query", "answer", "reference", "contexts"}
+    assert len(found.labels.labels) == N
+
+
+def test_dices_columns_need_no_flag(tmp_path: Path) -> None:
+    """google-research-datasets/dices-dataset: a response to a context, a row an item and rater."""
+    rows = [
+        {
+            "rater_id": i % 4,
+            "rater_gender": ("Man", "Woman")[i % 4 % 2],
+            "item_id": i // 4,
+            "context": f"USER: tell me about number {i // 4}",
+            "response": f"Number {i // 4} is a fine one.",
+            "Q_overall": ("No", "Yes", "Unsure")[i % 3],
+        }
+        for i in range(4 * N)
+    ]
+    found = judgec.init(lines(tmp_path / "t.jsonl", rows))
+    assert found.project.columns == {
+        "context": "query",
+        "response": "answer",
+        "rater_id": "annotator",
+        "Q_overall": "grade",
+    }
+    assert len(found.labels.items) == N
+
+
+def test_mt_bench_columns_need_one_flag(tmp_path: Path) -> None:
+    """lmsys/mt_bench_human_judgments: two conversations, winner model_a, model_b or tie, ``judge`` a person."""
+    rows = [
+        {
+            "question_id": i,
+            "model_a": "alpaca",
+            "model_b": "gpt",
+            "judge": f"expert_{i % 2}",
+            "turn": 1,
+            **{
+                f"conversation_{side}": [
+                    {"role": "user", "content": f"q{i}"},
+                    {"role": "assistant", "content": f"a{i} by {side}"},
+                ]
+                for side in "ab"
+            },
+            "winner": ("model_a", "model_b", "tie")[i % 3],
+        }
+        for i in range(N)
+    ]
+    found = judgec.init(lines(tmp_path / "t.jsonl", rows), columns={"judge": "annotator"})
+    assert found.project.task == "preference"
+    assert len(found.labels.items) == N
+    assert {label.annotator for label in found.labels.labels} == {"expert_0", "expert_1"}
+
+
+def test_promptfoo_error_is_no_verdict(tmp_path: Path) -> None:
+    """promptfoo/promptfoo issue 827: a result without an answer has success false, and no grading."""
+    graded = {"vars": {"question": "Q1"}, "response": {"output": "A"}, "success": True, "gradingResult": None}
+    failed = {"vars": {"question": "Q2"}, "error": "429", "response": None, "success": False, "score": 0}
+    unjudged = {
+        "vars": {"question": "Q3"},
+        "response": {"output": "C"},
+        "success": False,
+        "gradingResult": {
+            "pass": False,
+            "score": 0,
+            "componentResults": [
+                {
+                    "pass": False,
+                    "score": 0,
+                    "reason": "API error: 429",
+                    "assertion": {"type": "llm-rubric", "value": "x"},
+                }
+            ],
+        },
+    }
+    (tmp_path / "p.json").write_text(json.dumps({"evalId": "e", "results": {"results": [graded, failed, unjudged]}}))
+    found = imported(read_scores("promptfoo", str(tmp_path / "p.json"), {}), "p.json", {}, "verdicts")
+    assert [row["query"] for row in found.rows] == ["Q1", "Q3"]
+    assert [verdict["grade"] for verdict in found.verdicts] == [True]
+    assert dict(found.skipped) == {
+        "the judge gave an error: unscored": 1,
+        "the system gave an error and no answer": 1,
+    }
+
+
+def test_opik_reasons_are_reasons(tmp_path: Path) -> None:
+    """comet-ml/opik: an experiment's CSV has NAME_reason beside each score."""
+    (tmp_path / "o.csv").write_text(
+        "dataset_item_id,input.question,output.answer,feedback_scores.correct,feedback_scores.correct_reason\n"
+        "d1,Q1,A1,1,fits\nd2,Q2,A2,0,2\n"
+    )
+    found = imported(read_scores("opik", str(tmp_path / "o.csv"), {}), "o.csv", {}, "labels")
+    assert [(row["query"], row["answer"], row["grade"], row["rationale"]) for row in found.rows] == [
+        ("Q1", "A1", "1", "fits"),
+        ("Q2", "A2", "0", "2"),
+    ]
+
+
+def test_deepeval_metric_that_failed_is_unscored(tmp_path: Path) -> None:
+    """confident-ai/deepeval: ``metricsData`` has score, reason and error of each metric."""
+    rows = [
+        {"input": "Q1", "actualOutput": "A1", "metricsData": [{"score": 0.5, "reason": "half", "error": None}]},
+        {"input": "Q2", "actualOutput": "A2", "metricsData": [{"score": 0, "reason": None, "error": "timeout"}]},
+        {"input": "Q3", "actualOutput": None, "error": "500", "metricsData": [{"score": 0, "reason": "no answer"}]},
+    ]
+    rename = {"metricsData.0.score": "grade", "input": "query", "actualOutput": "answer"}
+    found = imported(read_scores("other", lines(tmp_path / "d.jsonl", rows), rename), "d.jsonl", rename, "verdicts")
+    assert [(verdict["grade"], verdict["reply"]) for verdict in found.verdicts] == [(0.5, "half")]
+    assert sum(found.skipped.values()) == 2
+
+
+def test_langfuse_trace_that_failed_is_left_out(tmp_path: Path) -> None:
+    """langfuse/langfuse: an observation of level ERROR, and a score of the evaluator on nothing."""
+    traces = [
+        {"id": "t1", "input": "Q1", "output": "A1", "scores": [{"name": "s", "value": 1, "source": "EVAL"}]},
+        {
+            "id": "t2",
+            "input": "Q2",
+            "output": None,
+            "scores": [{"name": "s", "value": 0, "source": "EVAL"}],
+            "observations": [{"id": "o", "traceId": "t2", "type": "GENERATION", "level": "ERROR"}],
+        },
+    ]
+    found = imported(read_scores("langfuse", lines(tmp_path / "l.jsonl", traces), {}), "l.jsonl", {})
+    assert [row["query"] for row in found.rows] == ["Q1"]
+    assert [verdict["grade"] for verdict in found.verdicts] == [1]
+    assert sum(found.skipped.values()) == 1
+
+
+def test_scores_of_several_raters_in_a_cell_are_raters(tmp_path: Path) -> None:
+    """Crowd data sets keep the scores of an item in one list."""
+    rows = [{"query": f"q{i}", "answer": f"a{i}", "scores": [i % 3 + 1, 2, 3]} for i in range(N)]
+    found = read_label_file(lines(tmp_path / "t.jsonl", rows))
+    assert len(found.labels.items) == N
+    assert {label.annotator for label in found.labels.labels} == {"rater-1", "rater-2", "rater-3"}

@@ -1,0 +1,69 @@
+"""Cells of labels and verdicts: marks of nothing, percent signs and decimal commas."""
+
+from pathlib import Path
+
+import pytest
+
+from judgec.records.scale import Scale
+from judgec.store.labels import read_label_file
+from judgec.store.rows.label_cells import label_cells
+from judgec.store.verdicts import read_verdicts
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        (["1", "2", "None", "-", "X", "#N/A", "n/a"], ("1", "2", None, None, None, None, None)),
+        (["none", "partial", "full"], ("none", "partial", "full")),
+        (["-", "+", "0"], ("-", "+", "0")),
+        (["yes", "no", "X"], ("yes", "no", None)),
+        (["X", "X", None], ("X", "X", None)),  # a box that is ticked
+        (["A", "B", "X"], ("A", "B", "X")),
+        (["good", "bad", "None"], ("good", "bad", None)),
+        (["20%", "60 %"], (0.2, 0.6)),
+        (["20%", "3"], ("20%", "3")),
+        (["0,75", "1,0", "0"], (0.75, 1.0, 0.0)),
+        (["0,75", "1.0"], ("0,75", "1.0")),
+        (["1,000", "2,500"], ("1,000", "2,500")),  # thousands, or three digits
+        ([1, 2, "-"], (1, 2, None)),
+    ],
+)
+def test_cells_are_read_by_what_their_column_holds(cells: list[object], read: tuple[object, ...]) -> None:
+    assert label_cells(cells).cells == read
+
+
+def test_mark_on_the_declared_scale_is_a_grade() -> None:
+    assert label_cells(["none", "1", "-"], Scale(name="s", grades=("none", "1"))).cells == ("none", "1", None)
+
+
+def test_mark_on_the_scale_of_another_rater_is_a_grade() -> None:
+    assert label_cells(["none", "none"], None, ["none", "partial", "full"]).cells == ("none", "none")
+
+
+def test_labels_count_marks_by_column(tmp_path: Path) -> None:
+    rows = "".join(f"q{i}?,a{i},{(1, 2, '-', 'None')[i % 4]},{i % 2 + 1}\n" for i in range(8))
+    (tmp_path / "t.csv").write_text("query,answer,mia,noah\n" + rows)
+    found = read_label_file(str(tmp_path / "t.csv"), annotators=["mia", "noah"])
+    assert sum(label.annotator == "mia" for label in found.labels.labels) == 4
+    assert "Column mia: 4 cells say nothing and are missing: - (2), None (2)." in found.labels.notes
+
+
+def test_words_of_ones_own_are_missing_everywhere(tmp_path: Path) -> None:
+    rows = "".join(f"q{i}?,a{i},{(1, 2, 'keine')[i % 3]}\n" for i in range(6))
+    (tmp_path / "t.csv").write_text("query,answer,grade\n" + rows)
+    found = read_label_file(str(tmp_path / "t.csv"), missing=["keine"])
+    assert len(found.labels.labels) == 4
+    (tmp_path / "judgec.toml").write_text('missing = ["keine"]\n')
+    assert len(read_label_file(str(tmp_path / "t.csv")).labels.labels) == 4
+
+
+def test_verdicts_with_decimal_commas_are_numbers(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("item_id;judge;grade\n1;j;0,75\n2;j;1,0\n3;j;-\n")
+    grade = read_verdicts(str(tmp_path / "v.csv"), [0, 1]).coded["grade"]
+    assert [None if code < 0 else grade.values[code] for code in grade.codes] == [0.75, 1.0, None]
+
+
+def test_answers_are_never_read_so(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('query,answer,grade\nq?,"1,5",1\nr?,None,2\ns?,20%,1\n')
+    found = read_label_file(str(tmp_path / "t.csv"))
+    assert [item.inputs["answer"] for item in found.labels.items] == ["1,5", "None", "20%"]
