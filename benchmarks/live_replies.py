@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from judgec.judges.free_reply import grade_text
-from judgec.judges.reading import UnreadableReplyError
+from judgec.judges.replies import UnreadableReplyError, stated
 from judgec.store.datasheet import read_datasheet
 
 
@@ -34,7 +33,7 @@ def main() -> None:
                 continue
             known = grade is not None and not math.isnan(grade)
             try:
-                read: float | None = float(grade_text(str(reply), scale).strip("*_ "))
+                read: float | None = float(str(stated(str(reply), scale)))
             except (UnreadableReplyError, ValueError):
                 read = None
             kind = ("lost" if known else "none") if read is None else "found" if not known else "same"

@@ -1,6 +1,6 @@
 """Selects labelled items that a judge has not learned from, and what it says of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -145,15 +145,26 @@ def judged_unlearned(items: Sequence[Item], program: Program, judge: CompiledJud
         judge: The same, loaded.
         ask: The way to its model.
     """
+    return said_unlearned(items, program, lambda some: judge.judge(some, ask))
+
+
+def said_unlearned(items: Sequence[Item], program: Program, said: Callable[[Sequence[Item]], Judgments]) -> Judgments:
+    """As ``judged_unlearned``.
+
+    Args:
+        items: To judge.
+        program: As saved.
+        said: What the judge says of items that it has not learned from.
+    """
     kept = kept_out_of_fold(program)
     fresh = [i for i, item in enumerate(items) if not kept or item_digest(item) not in kept]
     if len(fresh) == len(items):
-        return judge.judge(items, ask)
+        return said(items)
     chosen = set(fresh)
     saved = [i for i in range(len(items)) if i not in chosen]
     pieces = [saved_judgments(program.report, [items[i] for i in saved], program.card)]
     if fresh:
-        pieces.append(judge.judge([items[i] for i in fresh], ask))
+        pieces.append(said([items[i] for i in fresh]))
     row = {i: at for at, i in enumerate([*saved, *fresh])}
     return concatenate(pieces).subset([row[i] for i in range(len(items))])
 

@@ -35,8 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{MARKER}(judge, *, labels=None, answers=None, home=rootdir, min_tau_b=None, max_failure_rate=None, "
-        "not_worse_than=None, margin=0.1, lm=None, api_base=None, budget=None): fail unless the compiled judge meets "
-        "these bounds: lower bound of tau-b, share of failures, paired difference to another judge",
+        "not_worse_than=None, margin=0.1, lm=None, api_base=None, budget=None, max_cost=None): fail "
+        "unless the compiled judge meets these bounds: lower bound of tau-b, share of failures, paired difference to "
+        "another judge",
     )
 
 
@@ -54,7 +55,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Check the markers of a test, then run it."""
     outcomes = _outcomes(item)
     for outcome in outcomes:
-        item.add_report_section("call", "judgec", outcome.sentence)  # shown by -rP, and in JUnit files
+        item.add_report_section("call", "judgec", outcome.told)  # shown by -rP, and in JUnit files
     reasons = [reason for outcome in outcomes for reason in outcome.reasons]
     if reasons:
         pytest.fail("\n".join(reasons), pytrace=False)

@@ -115,3 +115,14 @@ def test_no_pickle_and_no_global_dspy_settings() -> None:
 
 
 _PICKLERS = {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}
+
+
+def test_only_one_function_makes_sessions_of_options() -> None:
+    """Beside ``session_for`` only a ``Workspace`` opens one, for whoever writes Python, with caps of their own."""
+    made = {
+        relative(path)
+        for path in MODULES
+        for node in nodes(path)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Session"
+    }
+    assert made == {"api/spending.py", "workspace.py"}

@@ -48,6 +48,7 @@ def compiled_from(
     accept_at: str | None = None,
     folds: int | None = 1,
     consensus: Consensus = "median",
+    source: Mapping[str, object] | None = None,
 ) -> Outcome:
     """Compile on ``rows``; without evidence features nothing heavy is fitted."""
     labels = read_labels(str(write(home / f"{name}.jsonl", rows)), accept_at=accept_at)
@@ -62,6 +63,7 @@ def compiled_from(
         consensus=consensus,
         resamples=400,
         folds=folds,
+        source=source or {},
     )
     with Session(spec, home, environ={"OPENAI_API_KEY": "test"}) as session:
         compiled = compile_judge(labels, settings, session, Silent())

@@ -19,12 +19,11 @@ from judgec.api.answered import AnswerPlan, Answers, write_answers
 from judgec.api.frames import named_table
 from judgec.api.grid_indexes import GridIndexes
 from judgec.api.options.answer import AnswerOptions
+from judgec.api.spending import account_for, session_for
 from judgec.api.verb import verb
 from judgec.errors import UserError
-from judgec.lm.patience import Patience
-from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
-from judgec.lm.usage import Budget
+from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.retrieval.index import Index, open_index
 from judgec.store import programs
@@ -64,13 +63,13 @@ def answer(options: AnswerOptions, watch: Watch) -> Answers:
     return answers_within(options, watch)
 
 
-def answers_within(options: AnswerOptions, watch: Watch, caps: Budget | None = None) -> Answers:
+def answers_within(options: AnswerOptions, watch: Watch, account: Account | None = None) -> Answers:
     """As ``answer``.
 
     Args:
         options: What is asked, and who.
         watch: Told where it is.
-        caps: What other work may spend together with this; these go before the caps of the options.
+        account: What other work may spend together with this; its caps go before those of the options.
     """
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
     grid = parse_grid(options.grid) if options.grid else ()
@@ -88,9 +87,9 @@ def answers_within(options: AnswerOptions, watch: Watch, caps: Budget | None = N
         watch.note("The embedded engine quotes passages: a baseline, not a language model.")
     pairs = [(query.query_id, query.text) for query in queries]
     given: list[Answer] = []
-    caps = caps or Budget(calls=options.budget, usd=options.max_cost)
+    account = account or account_for(options)
     for lm in specs:
-        given += _answers_of(options, lm, [agent for agent in agents if agent.lm == lm], pairs, watch, caps)
+        given += _answers_of(options, lm, [agent for agent in agents if agent.lm == lm], pairs, watch, account)
     place = {agent.name: number for number, agent in enumerate(agents)}
     given.sort(key=lambda one: place[one.agent])
     unfinished = Unfinished(options.out)
@@ -98,7 +97,7 @@ def answers_within(options: AnswerOptions, watch: Watch, caps: Budget | None = N
         watch.stage("ask", system.name)
         given += _asked(system, pairs, unfinished, options.in_flight)
     settings = {agent.name: agent.settings for agent in grid}
-    found = Answers(tuple(given), queries, explain=options.explain, settings=settings)
+    found = Answers(tuple(given), queries, explain=options.explain, settings=settings, spent=account.spent)
     if options.out is not None:
         write_answers(found, options.out)
         unfinished.done()
@@ -149,16 +148,10 @@ def _answers_of(
     agents: Sequence[_Agent],
     pairs: Sequence[tuple[str, str]],
     watch: Watch,
-    caps: Budget,
+    account: Account,
 ) -> Iterator[Answer]:
-    with Session(
-        LMSpec.parse(lm, api_base=options.api_base),
-        options.home,
-        caps=caps,
-        in_flight=options.in_flight,
-        on_done=watch.progress,
-        patience=Patience(options.max_wait, watch.waiting),
-    ) as session:
+    spec = LMSpec.parse(lm, api_base=options.api_base)
+    with session_for(options, spec, options.home, watch, account=account, in_flight=options.in_flight) as session:
         session.preflight()
         stopwatch = timed(session.lm)
         for agent in agents:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from judgec.agents.answer import REFUSAL, Answer
 from judgec.api.frames import frame_part
+from judgec.lm.usage import Spent
 from judgec.store.splits import write_whole
 from judgec.store.tournament.queries import Query
 
@@ -25,6 +26,7 @@ class Answers:
         out: The file that holds the answers, or None.
         explain: Rows say why these passages.
         settings: Of the agents of a grid, by name.
+        spent: On judgec's own agents' models.
     """
 
     given: tuple[Answer, ...]
@@ -32,6 +34,7 @@ class Answers:
     out: Path | None = None
     explain: bool = False
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
 
     @cached_property
     def answers(self) -> pd.DataFrame:

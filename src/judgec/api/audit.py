@@ -15,6 +15,8 @@ from judgec.api.frames import frame_part
 from judgec.api.given_judge import GivenJudge, given_judge
 from judgec.api.options.audit import AuditOptions
 from judgec.api.source import read_held_out
+from judgec.api.spending import account_for, session_for
+from judgec.api.validity import validity_of
 from judgec.api.verb import verb
 from judgec.audits import drift
 from judgec.audits.drift import Anchor, Drift
@@ -25,9 +27,9 @@ from judgec.compiler.judge_page import put_audits
 from judgec.errors import UserError
 from judgec.held_out import HeldOut, judged_unlearned, spread
 from judgec.lm.executor import Ask
-from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.records.audit import AuditReport, Finding, Status
 from judgec.records.card import ProgramCard
@@ -41,6 +43,7 @@ from judgec.tracking.runs import AuditRun
 from judgec.tracking.store import tracking_store
 
 Report = dict[str, object]
+LABELLED = "labelled items"  # what notes call what is audited
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,8 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
     started = time.time()
     audits_named(options.only)  # a wrong name shows before anything is paid for
     found = read_held_out(options, judge.program, environ=os.environ)
+    if why := validity_of(judge.program.card, found.items).refused(LABELLED):
+        return _unaudited(options, judge, found, why)
     watch.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from")
     store = tracking_store(judge.home, options.tracking_uri, os.environ)
     with Tracker(store, os.environ, seal.notes) as tracker, _asking(options, judge, watch) as (subject, session):
@@ -171,13 +176,33 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
     report: Report = {
         "judge": {"program": card.name, "version": card.version},
         **made.to_json(),
-        "lm_calls": spent.calls,
-        "journaled": spent.journaled,
-        "cost_usd": spent.cost_usd,
+        **spent.to_json(),
         "mlflow_run_id": logged.run_id,
         "notes": _notes(found, card),
     }
     return JudgeAudit(judge.name, judge.home, card, report, _held(made), _demanded(card, made), audit=made)
+
+
+def _unaudited(options: AuditOptions, judge: GivenJudge, found: HeldOut, why: str) -> JudgeAudit:
+    """Nothing is asked where the judge sees less than of its own labels: its card would tell of another judge."""
+    card = judge.program.card
+    made = AuditReport(
+        findings=(),
+        created=_now(),
+        lm=str(card.lm.get("model")),
+        items=0,
+        queries=0,
+        source=found.source,
+        seed=options.seed,
+    )
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        **made.to_json(),
+        **Spent().to_json(),
+        "mlflow_run_id": None,
+        "notes": _notes(found, card),
+    }
+    return JudgeAudit(judge.name, judge.home, card, report, "not shown", f"{judge.name}: {why}.", audit=made)
 
 
 def _held(found: AuditReport) -> GateVerdict:
@@ -219,6 +244,7 @@ def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) 
         "frozen": len(anchor.items),
         "noise": anchor.noise,
         "lm_calls": calls,
+        "notes": _notes(found, card),
     }
     noise = "" if anchor.noise is None else f"; asked twice, {percent(anchor.noise, 1)} of verdicts differ"
     said = f"{path}: a new file, {len(anchor.items)} items frozen with the verdicts of {judge.name}{noise}"
@@ -267,15 +293,7 @@ def _asking(
 ) -> Iterator[tuple[Callable[[Ask], AuditSubject], Session]]:
     """Makes of a way to ask the judge as a subject without items; and the usual way to its model."""
     judge, spec, program = given.judge.compiled, given.judge.spec, given.program
-    with Session(
-        spec,
-        given.home,
-        budget=options.budget,
-        max_cost=options.max_cost,
-        on_done=watch.progress,
-        patience=Patience(options.max_wait, watch.waiting),
-        batch="everything" if options.batch else "nothing",
-    ) as session:
+    with session_for(options, spec, given.home, watch, account=account_for(options, options.judge)) as session:
         if judge.asks_lm:
             session.preflight()
 
@@ -323,8 +341,7 @@ def _run_of(card: ProgramCard, found: AuditReport, home: Path, started: float) -
 
 
 def _notes(found: HeldOut, card: ProgramCard) -> list[str]:
-    unproven = "This version was not shown to be better than its baselines."
-    return [*found.notes, *([] if card.promoted else [unproven])]
+    return [*found.notes, *validity_of(card, found.items).notes(LABELLED)]
 
 
 def _now() -> str:

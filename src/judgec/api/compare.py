@@ -12,11 +12,10 @@ from judgec.api.frames import frame_part
 from judgec.api.given_judge import GivenJudge, given_judge
 from judgec.api.options.compare import CompareOptions
 from judgec.api.source import JudgeLabels, labels_for
+from judgec.api.spending import account_for, session_for
 from judgec.api.verb import verb
 from judgec.errors import UserError
 from judgec.held_out import held_out, judged_unlearned
-from judgec.lm.patience import Patience
-from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
@@ -190,14 +189,8 @@ def _judged(
     """What both say, within caps that they share; a judge that reads the evidence alone asks no model."""
     specs = [one.judge.spec if one.judge.compiled.asks_lm else LMSpec.parse(EMBEDDED) for one in pair]
     judged = []
-    with Session(
-        specs[0],
-        pair[0].home,
-        budget=options.budget,
-        max_cost=options.max_cost,
-        on_done=watch.progress,
-        patience=Patience(options.max_wait, watch.waiting),
-    ) as session:
+    account = account_for(options, options.a, options.b)
+    with session_for(options, specs[0], pair[0].home, watch, account=account) as session:
         asks = (session.ask, session.other(specs[1]))
         for one, ask in zip(pair, asks, strict=True):
             card = one.program.card

@@ -8,13 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgec.api.spending import session_for
 from judgec.compiler.compile import compile_judge, plan_judge
 from judgec.compiler.report import Saved, save, with_run
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.track import run_of
-from judgec.lm.patience import Patience
-from judgec.lm.session import Session
-from judgec.lm.usage import Spent
+from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
 from judgec.report.page.notebook import judges_part
@@ -114,6 +113,7 @@ def compile_and_save(
     *,
     source: str,
     watch: Watch,
+    account: Account | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Compilation:
     """Compile a judge, save the version, point the aliases and log the run.
@@ -125,6 +125,7 @@ def compile_and_save(
         environ: Where keys are looked up.
         source: What the run calls the labels.
         watch: Told where the compile is.
+        account: What other work may spend together with this, in place of the settings' caps.
         clock: Seconds since 1970.
 
     Raises:
@@ -135,15 +136,14 @@ def compile_and_save(
     plan_judge(labels, settings)
     with (
         Tracker(store, environ, seal.notes) as tracker,
-        Session(
+        session_for(
+            settings,
             settings.lm,
             settings.home,
+            watch,
+            account=account,
             reflection=settings.reflection,
-            budget=settings.budget,
-            max_cost=settings.max_cost,
-            on_done=watch.progress,
-            patience=Patience(settings.max_wait, watch.waiting),
-            batch="passes" if settings.batch else "nothing",
+            batched="passes",
         ) as session,
     ):
         try:

@@ -14,6 +14,7 @@ from judgec.api.frames import is_path, named_table
 from judgec.api.judge import Judge
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_agent import CompileAgentOptions
+from judgec.api.spending import account_for, session_for
 from judgec.api.verb import verb
 from judgec.compiler.agents.compile import AgentCompile, CompiledAgent
 from judgec.compiler.agents.compile import compile_agent as search_prompts
@@ -25,7 +26,6 @@ from judgec.compiler.pipeline import UNCOMPILED
 from judgec.compiler.release import Place, check_place
 from judgec.compiler.settings import reflection_spec
 from judgec.errors import UserError
-from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.watch import Watch
@@ -88,17 +88,10 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
     watch.stage("agent", f"{options.agent}, {spec.model}, {len(queries)} queries")
     store = tracking_store(options.home, options.tracking_uri, os.environ)
+    account = account_for(options, options.judge, options.report_judge)
     with (
         Tracker(store, os.environ, seal.notes) as tracker,
-        Session(
-            spec,
-            options.home,
-            reflection=reflection,
-            budget=options.budget,
-            max_cost=options.max_cost,
-            on_done=watch.progress,
-            patience=Patience(options.max_wait, watch.waiting),
-        ) as session,
+        session_for(options, spec, options.home, watch, account=account, reflection=reflection) as session,
     ):
         session.preflight()
         found, met, metric = _compiled(options, judges, queries, settings, session, watch)

@@ -23,6 +23,7 @@ from judgec.errors import UserError
 from judgec.judges.recorded import RECORDED_KIND
 from judgec.lm.batch.executor import require_batches
 from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
 from judgec.store import programs
@@ -54,10 +55,21 @@ def compile_judge(options: CompileJudgeOptions, watch: Watch) -> Compilation:
         >>> found.promoted, bool(found.table.loc["compiled", "tau_b"] > 0.4)
         (True, True)
     """
+    return compiled_within(options, watch)
+
+
+def compiled_within(options: CompileJudgeOptions, watch: Watch, account: Account | None = None) -> Compilation:
+    """As ``compile_judge``.
+
+    Args:
+        options: What decides the compile.
+        watch: Told where it is.
+        account: What other work may spend together with this; its caps go before those of the options.
+    """
     labels, settings = _settings(options, watch)
     store = tracking_store(settings.home, options.tracking_uri, os.environ)
     source = str(settings.source.get("path", "")) or settings.name
-    return compile_and_save(labels.label_set, settings, store, os.environ, source=source, watch=watch)
+    return compile_and_save(labels.label_set, settings, store, os.environ, source=source, watch=watch, account=account)
 
 
 def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings, Dataset, CallPlan]:

@@ -9,11 +9,14 @@ from functools import cached_property
 
 import pandas as pd
 
-from judgec.api.compile_judge import compile_judge
+from judgec.api.compile_judge import compiled_within
 from judgec.api.expert_queries import expert_queries
 from judgec.api.frames import frame_part
+from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.api.options.compile_queries import CompileQueriesOptions
+from judgec.api.options.option import carried_over
 from judgec.api.query_models import ask_of, open_reliability, writer_spec
+from judgec.api.spending import account_for, session_for
 from judgec.api.verb import verb
 from judgec.compiler.queries.compile import CompiledQueries, GeneratorKind, QuerySettings
 from judgec.compiler.queries.compile import compile_queries as compile_generator
@@ -21,10 +24,10 @@ from judgec.compiler.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compiler.queries.saved import TASK
 from judgec.compiler.release import Place, check_place, cost_of
 from judgec.compiler.settings import reflection_spec
-from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.lm.watch import Watch
+from judgec.lm.usage import Account
+from judgec.lm.watch import Silent, Watch
 from judgec.queries.corpus import open_corpus
 from judgec.queries.generation.generate import long_passages
 from judgec.queries.reliability import Rules
@@ -125,18 +128,12 @@ def compile_queries(options: CompileQueriesOptions, watch: Watch) -> QueryCompil
     experts = expert_queries(options.experts)
     passages = _passages(options)
     spec = writer_spec(options.lm, options.api_base, options.temperature)
-    judge, notes = _judge(options)
+    account = account_for(options)
+    judge, notes = _judge(options, account)
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with (
         Tracker(store, os.environ, seal.notes) as tracker,
-        Session(
-            spec,
-            options.home,
-            budget=options.budget,
-            max_cost=options.max_cost,
-            on_done=watch.progress,
-            patience=Patience(options.max_wait, watch.waiting),
-        ) as session,
+        session_for(options, spec, options.home, watch, account=account) as session,
     ):
         session.preflight()
         kind = _kind(options, passages, experts, judge, session)
@@ -206,27 +203,18 @@ def _origin(
     )
 
 
-def _judge(options: CompileQueriesOptions) -> tuple[str, list[str]]:
-    """Who accepts, and what to say of them; labels are compiled into a judge first."""
+def _judge(options: CompileQueriesOptions, account: Account) -> tuple[str, list[str]]:
+    """Who accepts, and what to say of them; labels are compiled into a judge first, within the same caps."""
     notes = ["questions by rule, no language model: a baseline"] if options.lm == "embedded" else []
     if options.labels is None:
         if options.judge == "rules":
             return "rules", [*notes, "accepted by rules: no expert was asked"]
         card = programs.load(options.home, options.judge).card
         return options.judge, [*notes, *([_constructed(options.judge)] if card.labels else [])]
-    found = compile_judge(
-        labels=options.labels,
-        home=options.home,
-        name=f"{options.name}-reliability",
-        lm=options.lm,
-        api_base=options.api_base,
-        task="reliability",
-        seed=options.seed,
-        budget=options.budget,
-        max_cost=options.max_cost,
-        tracking_uri=options.tracking_uri,
-        progress=False,
+    asked = carried_over(
+        CompileJudgeOptions, options, name=f"{options.name}-reliability", task="reliability", reflection_lm=None
     )
+    found = compiled_within(asked, Silent(), account)
     saved = found.saved
     name = f"{saved.card.name}@{saved.card.version}"
     if not saved.card.promoted:

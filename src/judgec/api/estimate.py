@@ -1,7 +1,7 @@
 """``judgec.estimate``: the share of accepted items as a judge sees it, corrected by experts' labels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +13,14 @@ from judgec.api.judge_file import FileJudgments
 from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
 from judgec.api.options.estimate import ACCEPT_RATE, EstimateOptions
 from judgec.api.source import LabelSource, read_source
+from judgec.api.spending import account_for
+from judgec.api.validity import validity_of
 from judgec.api.verb import verb
 from judgec.errors import UserError
 from judgec.held_out import HeldOut, held_out, on_scale_of, unlearned
 from judgec.judges.judge import load_judge
 from judgec.judges.recorded import recorded_judges
+from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Silent, Watch
 from judgec.records.conversation import usual_turn
 from judgec.records.estimate import Estimate
@@ -110,6 +113,9 @@ class RateEstimate:
         labelled: Labelled items that count.
         left_out: Labelled items that the judge has learned from.
         notes: What to know about it.
+        missing_inputs: What the judge was compiled with and these items lack, see ``Validity``; where there is any,
+            there is no corrected rate.
+        spent: On models; of a file that was judged before, with what that took.
     """
 
     judge: str
@@ -118,6 +124,8 @@ class RateEstimate:
     labelled: int
     left_out: int
     notes: tuple[str, ...]
+    missing_inputs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
 
     @property
     def corrected(self) -> Estimate:
@@ -186,7 +194,9 @@ class RateEstimate:
             UserError: When it was.
         """
         if self.refused:
-            raise UserError(f"--estimate: refused, {self.refused}. Label a random sample of these very items.")
+            missing = " and ".join(self.missing_inputs)
+            advice = f"Give {missing} of the items" if missing else "Label a random sample of these very items"
+            raise UserError(f"--estimate: refused, {self.refused}. {advice}.")
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
@@ -198,6 +208,8 @@ class RateEstimate:
             "labels": self.labels,
             "labelled": self.labelled,
             "left_out": self.left_out,
+            "missing_inputs": {name: dict(shares) for name, shares in self.missing_inputs.items()},
+            **self.spent.to_json(),
             "notes": list(self.notes),
         }
 
@@ -254,12 +266,16 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     watch.stage("labels", f"{len(asked.labels.items)} of {asked.labels.source}")
     items = _items(options, asked.program)
     watch.stage("judge", f"{len(items)} items with {asked.name}")
-    own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch)
-    return _estimated(asked, items, own, extra)
+    judge = None if isinstance(options.judge, str) else options.judge
+    account = account_for(options, judge, count_journaled=False)
+    own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch, account)
+    return _estimated(asked, items, own, extra, account)
 
 
 def estimate_judged(found: FileJudgments, options: EstimateOptions, watch: Watch | None = None) -> RateEstimate:
-    """The same for a file that the judge has judged already: only labelled items beside it are judged.
+    """The same for a file that the judge has judged already, within what that left of the caps.
+
+    Only labelled items beside it are judged.
 
     Args:
         found: The judged file.
@@ -269,8 +285,8 @@ def estimate_judged(found: FileJudgments, options: EstimateOptions, watch: Watch
     asked = labelled_for(options)
     items = _items(options, asked.program)
     own = _read_out(found.path, asked.program.card.aspects, found.names.to_json())
-    (extra,) = _verdicts(options, asked, (_beside(items, asked.labels),), watch or Silent())
-    return _estimated(asked, items, own, extra)
+    (extra,) = _verdicts(options, asked, (_beside(items, asked.labels),), watch or Silent(), found.account)
+    return _estimated(asked, items, own, extra, found.account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +381,11 @@ def _beside(items: Sequence[Item], labels: HeldOut) -> list[Item]:
 
 
 def _verdicts(
-    options: EstimateOptions, asked: LabelledJudge, groups: Sequence[Sequence[Item]], watch: Watch
+    options: EstimateOptions,
+    asked: LabelledJudge,
+    groups: Sequence[Sequence[Item]],
+    watch: Watch,
+    account: Account,
 ) -> list[dict[str, ItemVerdict]]:
     """What the judge says of the items of each group, by item_id, as it would in ``judge_file``."""
     said: list[dict[str, ItemVerdict]] = [{} for _ in groups]
@@ -373,7 +393,7 @@ def _verdicts(
         return said
     certain = abstaining([asked.program.card], options.abstain_below)
     asking = options if isinstance(options.judge, str) else _as_loaded(options, options.judge)
-    with open_session(asking, asked.workspace, watch) as session:
+    with open_session(asking, asked.workspace, watch, account=account) as session:
         count = VerdictCount(session, watch.progress)
         for items, verdicts in zip(groups, said, strict=True):
             if not items:
@@ -388,13 +408,11 @@ def _verdicts(
 
 
 def _as_loaded(options: EstimateOptions, judge: "Judge") -> EstimateOptions:
-    """With the model and the caps that the judge was loaded with, where no others are given."""
+    """With the model that the judge was loaded with, where no other is given."""
     return replace(
         options,
         lm=options.lm or judge.spec.model,
         api_base=options.api_base or judge.spec.api_base,
-        budget=options.budget if options.budget is not None else judge.budget,
-        max_cost=options.max_cost if options.max_cost is not None else judge.max_cost,
     )
 
 
@@ -403,14 +421,17 @@ def _estimated(
     items: Sequence[Item],
     said: Mapping[str, ItemVerdict],
     extra: Mapping[str, ItemVerdict],
+    account: Account,
 ) -> RateEstimate:
     """All aspects; a refused one has no corrected value, and ``refused`` says why."""
-    labels, judged = asked.labels, [item for item in items if item.item_id in said]
+    labels, judged, card = asked.labels, [item for item in items if item.item_id in said], asked.program.card
+    validity = validity_of(card, items, labelled=labels.items)
     left_out = f"{labels.learned} labelled items were left out: the judge has learned from their queries."
     return RateEstimate(
         judge=asked.name,
         aspects={
-            aspect: _of_aspect(j, judged, labels, said, extra) for j, aspect in enumerate(asked.program.card.aspects)
+            aspect: _of_aspect(j, judged, labels, said, extra, validity.refused())
+            for j, aspect in enumerate(card.aspects)
         },
         labels=labels.source,
         labelled=len(labels.items),
@@ -420,14 +441,25 @@ def _estimated(
             *_learned_note(asked.program, items),
             *([left_out] if labels.learned else []),
             *labels.left_out,
+            *validity.notes(),
         ),
+        missing_inputs=validity.to_json(),
+        spent=account.spent,
     )
 
 
 def _of_aspect(
-    j: int, items: Sequence[Item], labelled: HeldOut, said: Mapping[str, ItemVerdict], extra: Mapping[str, ItemVerdict]
+    j: int,
+    items: Sequence[Item],
+    labelled: HeldOut,
+    said: Mapping[str, ItemVerdict],
+    extra: Mapping[str, ItemVerdict],
+    blind: str,
 ) -> AspectRate:
-    """Raw and corrected rate of one aspect, over ``items`` and, for the correction, labelled items beside them."""
+    """Raw and corrected rate of one aspect, over ``items`` and, for the correction, labelled items beside them.
+
+    ``blind`` says what the judge does not see of them, or nothing.
+    """
     expert_of = dict(zip([item.item_id for item in labelled.items], labelled.experts.accept[:, j], strict=True))
     accepts = people_mean(labelled.experts.accept_by[:, :, j], np.array(ACCEPT_SCALE.values))
     share_of = dict(zip([item.item_id for item in labelled.items], accepts.tolist(), strict=True))
@@ -452,7 +484,7 @@ def _of_aspect(
     known = ~np.isnan(expert)
     scored = is_item & ~np.isnan(accept)
     raw = within_unit(clustered_mean(accept[scored], cluster[scored]))
-    refused = _why_refused(everything, known, score, cluster)
+    refused = blind or _why_refused(everything, known, score, cluster)
     nothing = Estimate(value=None, note=refused)
     ppi = ppi_mean(np.where(np.isnan(accept), NO_VERDICT, accept), shares, cluster, shares=True)
     true = rogan_gladen(np.nan_to_num(accept), expert, cluster)
@@ -461,8 +493,8 @@ def _of_aspect(
         corrected=nothing if refused else ppi.estimate,
         rogan_gladen=nothing if refused else true.estimate,
         weight=None if np.isnan(ppi.weight) else ppi.weight,
-        sensitivity=None if np.isnan(true.sensitivity) else true.sensitivity,
-        specificity=None if np.isnan(true.specificity) else true.specificity,
+        sensitivity=None if blind or np.isnan(true.sensitivity) else true.sensitivity,
+        specificity=None if blind or np.isnan(true.specificity) else true.specificity,
         n=int(is_item.sum()),
         n_labelled=int(known.sum()),
         n_labelled_queries=len(np.unique(cluster[known])),

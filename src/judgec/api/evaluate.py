@@ -19,17 +19,18 @@ from judgec.api.judge import Judge
 from judgec.api.options.answer import AnswerOptions
 from judgec.api.options.evaluate import EvaluateOptions
 from judgec.api.options.option import carried_over
+from judgec.api.spending import account_for, session_for
 from judgec.api.tournament import Tournament
 from judgec.api.umpires import Umpire, Umpires, Uncompiled, named_umpires, seated, umpire_of
+from judgec.api.validity import validity_of
 from judgec.api.verb import verb
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.jury import Seat, SeatedJury
 from judgec.judges.recorded import recorded_judges
 from judgec.judges.tasks.preference import weighing
-from judgec.lm.patience import Patience
 from judgec.lm.session import Session
-from judgec.lm.usage import Budget
+from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.game import Games
@@ -94,8 +95,8 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         options = replace(options, home=given.home)
     _check(options)
     named = named_umpires(options)
-    caps = _caps(options, given)  # of agents, relevance and games together
-    sources = _sources(options, caps, watch)
+    account = account_for(options, given)  # of agents, relevance and games together
+    sources = _sources(options, account, watch)
     preferences = _tables(options.preferences, "preferences")
     labels = None if options.labels is None else named_table(options.labels, "labels")
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
@@ -113,7 +114,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     out = options.out
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with Tracker(store, os.environ, seal.notes) as tracker:
-        found = _evaluated(options, umpires, entries, sources, next(iter(preferences), None), caps, watch)
+        found = _evaluated(options, umpires, entries, sources, next(iter(preferences), None), account, watch)
         found = replace(found, **_tested(found, pools, graded))
         if gate is not None:
             found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
@@ -122,6 +123,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         watch.stage("track", store.shown)
         logged = tracker.log_tournament(run_of(found, folder=out, started=started, ended=ended))
     report = found.to_json(logged.run_id)
+    report |= account.spent.to_json()
     report |= {"versions": said} if (said := seal.notes()) else {}
     write_folder(out, {}, {"report.json": json.dumps(report, ensure_ascii=False, indent=1) + "\n"})
     return Tournament(found, report, out, options.home)
@@ -173,23 +175,14 @@ def _check(options: EvaluateOptions) -> None:
         raise UserError(f"--sample: {out / 'sample.csv'} is there and may hold labels. Move it, or name another --out.")
 
 
-def _caps(options: EvaluateOptions, judge: Judge | None) -> Budget:
-    """The options'; where they say nothing, those that the judge was loaded with."""
-    calls, usd = options.budget, options.max_cost
-    if judge is not None:
-        calls = judge.budget if calls is None else calls
-        usd = judge.max_cost if usd is None else usd
-    return Budget(calls=calls, usd=usd)
-
-
-def _sources(options: EvaluateOptions, caps: Budget, watch: Watch) -> Sources:
+def _sources(options: EvaluateOptions, account: Account, watch: Watch) -> Sources:
     """The tables of the tournament; what the options name goes before what the tournament file does.
 
-    Agents that answer first have answered when it returns, within ``caps``.
+    Agents that answer first have answered when it returns, within ``account``.
     """
     answers = [table for source in options.answers for table in _tables(source, "answers")]
     if options.agents or options.grid or options.index is not None:
-        answers.append(_answered(options, caps, watch))
+        answers.append(_answered(options, account, watch))
     named = Sources() if options.manifest is None else read_manifest(options.manifest)
     return Sources(
         queries=next(iter(_tables(options.queries, "queries")), named.queries),
@@ -201,13 +194,13 @@ def _sources(options: EvaluateOptions, caps: Budget, watch: Watch) -> Sources:
     )
 
 
-def _answered(options: EvaluateOptions, caps: Budget, watch: Watch) -> str:
+def _answered(options: EvaluateOptions, account: Account, watch: Watch) -> str:
     """The file of the agents' answers, in the tournament's folder."""
     if options.queries is None:
         raise UserError("--agents: no queries to answer; a table of query_id, query is needed. Give --queries.")
     out = options.out / "agent_answers.jsonl"
     asked = carried_over(AnswerOptions, options, out=out, lm=options.agents_lm, budget=None, max_cost=None)
-    answers_within(asked, watch, caps)
+    answers_within(asked, watch, account)
     return str(out)
 
 
@@ -235,7 +228,7 @@ def _evaluated(
     entries: Entries,
     sources: Sources,
     preferences: TableSource | None,
-    caps: Budget,
+    account: Account,
     watch: Watch,
 ) -> Evaluation:
     card, plan = umpires.card, _plan(options)
@@ -245,16 +238,8 @@ def _evaluated(
 
         def opened(judging: Umpire) -> tuple[CompiledJudge, Session]:
             """A judge and its way to the LM."""
-            session = stack.enter_context(
-                Session(
-                    judging.spec(options),
-                    options.home,
-                    caps=caps,
-                    on_done=watch.progress,
-                    patience=Patience(options.max_wait, watch.waiting),
-                    batch="everything" if options.batch else "nothing",
-                )
-            )
+            spec = judging.spec(options)
+            session = stack.enter_context(session_for(options, spec, options.home, watch, account=account))
             judge = judging.judge()
             if judge.asks_lm:
                 session.preflight()
@@ -288,7 +273,9 @@ def _evaluated(
     )
     model = ", ".join(dict.fromkeys(one.spec(options).model for one in umpires.members))
     asked = replace(options, lm=options.lm or (None if model == card.lm.get("model") else model))
-    notes = (*notes_of(asked, found, qrels=sources.qrels is not None), *seen_note(seen, entries))
+    validities = [validity_of(one.program.card, jury.inputs) for one in umpires.members if one.program.card.version]
+    found = replace(found, unmeasured="; ".join(filter(None, (one.refused("answers") for one in validities))))
+    notes = (*notes_of(asked, found, validities, qrels=sources.qrels is not None), *seen_note(seen, entries))
     notes += () if agreement is None else (jury_sentence(agreement),)
     if options.length_control:
         lengths, why_not = equal_lengths(games, entries)

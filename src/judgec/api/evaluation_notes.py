@@ -1,6 +1,10 @@
 """The notes of a tournament's report: what its reader has to know."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from judgec.api.options.evaluate import EvaluateOptions
+from judgec.api.validity import Validity
 from judgec.store.tournament.entries import Entries
 from judgec.tasks.registry import compares
 from judgec.tasks.spec import PEERS
@@ -8,15 +12,18 @@ from judgec.tournament.adaptive import Proposal
 from judgec.tournament.pooling import missing_citations
 from judgec.tournament.report.evaluation import Evaluation, audit_note
 
-INPUT_FIELDS = ("reference", "contexts")  # that a judge may have learned to lean on
+ADVICE = "Give {name} in the tables of the tournament, or name a judge that was compiled without."
 
 
-def notes_of(options: EvaluateOptions, found: Evaluation, *, qrels: bool) -> tuple[str, ...]:
+def notes_of(
+    options: EvaluateOptions, found: Evaluation, validities: Sequence[Validity] = (), *, qrels: bool
+) -> tuple[str, ...]:
     """What the reader of an evaluation has to know, one sentence each.
 
     Args:
         options: What was asked for.
         found: What came of it.
+        validities: Of the judges.
         qrels: Whether relevance grades were given.
     """
     card, entries = found.card, found.entries
@@ -27,16 +34,12 @@ def notes_of(options: EvaluateOptions, found: Evaluation, *, qrels: bool) -> tup
     notes += [f"{agent} has no answer to {count} of {answered} queries." for agent, count in entries.missing.items()]
     if found.skipped:
         notes.append(f"{found.skipped} games were not played because an answer is missing; they count for nobody.")
-    has = {"reference": bool(entries.references), "contexts": bool(entries.retrieved or entries.shared)}
-    lacks = [name for name in INPUT_FIELDS if name in card.fields and not has[name]]
-    if lacks:
-        notes.append(
-            f"The judge was compiled with {' and '.join(lacks)}, which these answers lack: its known agreement says "
-            "little about them."
-        )
+    for one in validities:
+        others = {name: lack for name, lack in one.lacking.items() if name != PEERS}  # of which the next note is
+        notes += replace(one, lacking=others, unproven="").notes("answers", ADVICE)  # UNPROVEN JUDGE says more
     if PEERS in card.fields:
         notes.append("The judge was compiled with peers, which are left out here: they would reward what most say.")
-    if has["contexts"] and "contexts" not in card.fields:
+    if (entries.retrieved or entries.shared) and "contexts" not in card.fields:
         notes.append("The judge was compiled without contexts: it does not see the documents.")
     notes += filter(None, [audit_note(card)])
     if card.labels:

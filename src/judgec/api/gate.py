@@ -1,17 +1,23 @@
 """Checks a judge in continuous integration: measured now, against bounds that somebody wrote down."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from judgec.api.options.shared import HeldOutLabels
 from judgec.api.source import read_held_out
+from judgec.api.spending import session_for
+from judgec.api.validity import validity_of, why_not_promoted
 from judgec.errors import UserError
 from judgec.held_out import HeldOut, judged_unlearned
 from judgec.judges.judge import load_judge
+from judgec.lm.executor import Reply, Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.usage import MAX_WAIT
+from judgec.lm.watch import Silent
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
@@ -49,7 +55,9 @@ class AgreementGate:
         margin: How much worse is still allowed, 0.1 by default: what a report calls "as well as".
         lm: Another model than the judge was compiled for.
         api_base: An OpenAI-compatible endpoint.
-        budget: Most LM calls.
+        budget: Most LM calls of the whole check.
+        max_cost: Most US dollars, likewise.
+        max_wait: Longest that a call waits for a busy endpoint, in all.
     """
 
     judge: str
@@ -65,6 +73,8 @@ class AgreementGate:
     lm: str | None = None
     api_base: str | None = None
     budget: int | None = None
+    max_cost: float | None = None
+    max_wait: float = MAX_WAIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,7 @@ class GateOutcome:
         agreement: With the experts, or None when no demand needed it.
         failure_rate: As ``AgreementGate.max_failure_rate``; None when it was not demanded.
         difference: tau-b (for accept-only and unordered labels: ``exact``) of this judge minus the other's.
-        facts: What was judged, for people.
+        facts: What was judged, what it took (``lm_calls``, ``journaled``, ``cost_usd``) and ``notes``, for people.
     """
 
     demands: tuple[Demand, ...]
@@ -123,6 +133,14 @@ class GateOutcome:
         """The verdict in capitals, then the numbers of every demand."""
         return announced(self.verdict, "; ".join(demand.sentence for demand in self.demands))
 
+    @property
+    def told(self) -> str:
+        """The sentence, what was spent, and the notes, a line each."""
+        notes = self.facts.get("notes")
+        said = [f"note: {note}" for note in notes] if isinstance(notes, list) else []
+        spent = f"{self.facts.get('lm_calls', 0)} LM calls, {self.facts.get('journaled', 0)} from the journal"
+        return "\n".join([self.sentence, spent, *said])
+
 
 def check(gate: AgreementGate) -> GateOutcome:
     """Measure what the gate demands.
@@ -141,28 +159,47 @@ def check(gate: AgreementGate) -> GateOutcome:
         return _answers_only(gate, program)
     other = None if gate.not_worse_than is None else programs.load(gate.home, gate.not_worse_than)
     found = _labels(gate, program, *([] if other is None else [other]))
-    judged = _judged(gate, program, found.items, labelled=True)
-    ratings = pair(found.experts, judged, program.card.scale, accept_only=found.accept_only)
-    agreement = measure(ratings, nominal=program.card.scale.level == "nominal")
-    demands = []
-    if gate.min_tau_b is not None:
-        demands.append(_agreeing(agreement.estimates["tau_b"], gate.min_tau_b))
-    rate = None
-    if gate.max_failure_rate is not None:
-        rate, demand = _failure(gate, program, judged, gate.max_failure_rate)
-        demands.append(demand)
-    difference = None
-    if other is not None:
-        difference, demand = _difference(gate, program, other, found, judged)
-        demands.append(demand)
-    facts = {"items": len(found.items), "labels": found.source, "left_out": found.learned}
-    return GateOutcome(tuple(demands), agreement, rate, difference, facts)
+    seen = [validity_of(one.card, found.items) for one in (program, *([] if other is None else [other]))]
+    unmeasured = "; ".join(filter(None, (one.refused("labelled items") for one in seen)))
+    with _asking(gate) as asking:
+        judged = asking.said(program, found.items, labelled=True)
+        agreement = None
+        if not unmeasured:
+            ratings = pair(found.experts, judged, program.card.scale, accept_only=found.accept_only)
+            agreement = measure(ratings, nominal=program.card.scale.level == "nominal")
+        demands = []
+        if gate.min_tau_b is not None:
+            wanted = f"tau-b: its lower bound has to be at least {short(gate.min_tau_b)}"
+            demands.append(
+                _unmeasured(unmeasured, wanted)
+                if agreement is None
+                else _agreeing(agreement.estimates["tau_b"], gate.min_tau_b)
+            )
+        rate, notes = None, [note for one in seen for note in one.notes("labelled items")]
+        if gate.max_failure_rate is not None:
+            rate, demand, more = _failure(asking, program, judged, gate.max_failure_rate)
+            demands.append(demand)
+            notes += more
+        difference = None
+        if other is not None and unmeasured:
+            demands.append(_unmeasured(unmeasured, f"not worse than {gate.not_worse_than} by {short(gate.margin)}"))
+        elif other is not None:
+            difference, demand = _difference(asking, program, other, found, judged)
+            demands.append(demand)
+        facts = {"items": len(found.items), "labels": found.source, "left_out": found.learned}
+        return GateOutcome(tuple(demands), agreement, rate, difference, facts | asking.facts(notes))
 
 
 def _answers_only(gate: AgreementGate, program: Program) -> GateOutcome:
     assert gate.max_failure_rate is not None  # the only demand left
-    rate, demand = _failure(gate, program, None, gate.max_failure_rate)
-    return GateOutcome((demand,), failure_rate=rate)
+    with _asking(gate) as asking:
+        rate, demand, notes = _failure(asking, program, None, gate.max_failure_rate)
+        return GateOutcome((demand,), failure_rate=rate, facts=asking.facts(notes))
+
+
+def _unmeasured(why: str, wanted: str) -> Demand:
+    """A demand of a number that nobody can give."""
+    return Demand("not shown", f"{wanted}; {why}, so that nothing is known of it there")
 
 
 def _agreeing(tau_b: Estimate, least: float) -> Demand:
@@ -172,8 +209,11 @@ def _agreeing(tau_b: Estimate, least: float) -> Demand:
     return Demand(verdict, f"tau-b {seen}; its lower bound has to be at least {short(least)}")
 
 
-def _failure(gate: AgreementGate, program: Program, judged: Judgments | None, most: float) -> tuple[float, Demand]:
-    """The share among these very items: a count, which no chance is in."""
+def _failure(
+    asking: "_Asking", program: Program, judged: Judgments | None, most: float
+) -> tuple[float | None, Demand, list[str]]:
+    """The share among these very items: a count, which no chance is in; and what to know about it."""
+    gate = asking.gate
     if gate.answers is None:
         assert judged is not None  # the labelled items
         rate = float((~judged.scored).mean())
@@ -184,23 +224,28 @@ def _failure(gate: AgreementGate, program: Program, judged: Judgments | None, mo
         items = read_item_file(path, task=program.card.task, rename=_columns(gate, path)).items
         if not items:
             raise UserError(f"{gate.answers}: no answers; at least one is needed. Name another file.")
-        judged = _judged(gate, program, items)
+        validity = validity_of(program.card, items)
+        if why := validity.refused("answers"):
+            wanted = f"failures (rejected or without a verdict): at most {percent(most, 1)} of answers may"
+            return None, _unmeasured(why, wanted), list(validity.notes("answers"))
+        judged = asking.said(program, items)
         if (judged.accept[judged.scored] < 0).any():
             raise UserError(f"{gate.judge}: it accepts and rejects nothing. Compile it with --accept-at GRADE.")
         failed = ~judged.scored | (judged.accept == 0).any(axis=1)
         rate = float(failed.mean())
         allowed = f"at most {percent(most, 1)} may"
         said = f"{percent(rate, 1)} of {len(items)} answers fail (rejected or without a verdict); {allowed}"
-    return rate, Demand("passed" if rate <= most else "failed", said)
+    notes = [one] if gate.answers is not None and (one := why_not_promoted(program.card)) else []
+    return rate, Demand("passed" if rate <= most else "failed", said), notes
 
 
 def _difference(
-    gate: AgreementGate, program: Program, other: Program, found: HeldOut, judged: Judgments
+    asking: "_Asking", program: Program, other: Program, found: HeldOut, judged: Judgments
 ) -> tuple[Estimate, Demand]:
-    card = program.card
+    card, gate = program.card, asking.gate
     if (card.scale.grades, card.aspects) != (other.card.scale.grades, other.card.aspects):
         raise UserError(f"not_worse_than {gate.not_worse_than}: another scale or other aspects. Name a judge like it.")
-    theirs = _judged(gate, other, found.items, labelled=True)
+    theirs = asking.said(other, found.items, labelled=True)
     compared = compare(found.items, found.experts, judged, theirs, card.scale, accept_only=found.accept_only)
     plain = card.scale.level == "nominal" or found.accept_only
     name = "exact" if plain else "tau_b"
@@ -229,11 +274,32 @@ def _columns(gate: AgreementGate, path: str) -> dict[str, str]:
     return {theirs: ours for theirs, ours in gate.columns.items() if theirs in there}
 
 
-def _judged(gate: AgreementGate, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
-    judge = load_judge(program)
-    spec = LMSpec.from_card(program.card.lm, model=gate.lm, api_base=gate.api_base)
-    with Session(spec, gate.home, budget=gate.budget, environ=dict(os.environ)) as session:
-        return judged_unlearned(items, program, judge, session.ask) if labelled else judge.judge(items, session.ask)
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """The one session of a check."""
+
+    gate: AgreementGate
+    session: Session
+
+    def said(self, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
+        """What a judge says of items; of labelled ones that it has learned from since, what it said before."""
+        judge = load_judge(program)
+        spec = LMSpec.from_card(program.card.lm, model=self.gate.lm, api_base=self.gate.api_base)
+
+        def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+            return self.session.other(spec)(requests, total=total)
+
+        return judged_unlearned(items, program, judge, ask) if labelled else judge.judge(items, ask)
+
+    def facts(self, notes: Sequence[str]) -> dict[str, object]:
+        """What was spent, and what to know."""
+        return {**self.session.spent.to_json(), "notes": list(dict.fromkeys(notes))}
+
+
+@contextmanager
+def _asking(gate: AgreementGate) -> Iterator[_Asking]:
+    with session_for(gate, None, gate.home, Silent()) as session:
+        yield _Asking(gate, session)
 
 
 def _shown(estimate: Estimate) -> str:

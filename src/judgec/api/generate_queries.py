@@ -12,10 +12,10 @@ from judgec.api.expert_queries import expert_queries
 from judgec.api.frames import frame_part
 from judgec.api.options.generate_queries import GenerateQueriesOptions
 from judgec.api.query_models import ask_of, open_reliability, writer_spec
+from judgec.api.spending import session_for
 from judgec.api.verb import verb
 from judgec.compiler.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import UserError
-from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
@@ -117,14 +117,7 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
     passages = list(long_passages(corpus.documents, options.passage_size, options.seed))
     watch.stage("write", f"{len(corpus.documents)} documents, {len(passages)} passages; {', '.join(names)}")
     specs = [writer_spec(name, options.api_base, options.temperature) for name in names]
-    with Session(
-        specs[0],
-        options.home,
-        budget=options.budget,
-        max_cost=options.max_cost,
-        on_done=watch.progress,
-        patience=Patience(options.max_wait, watch.waiting),
-    ) as session:
+    with session_for(options, specs[0], options.home, watch) as session:
         generators: list[Generator] = [_generator(options, spec, session, experts) for spec in specs]
         reliability = open_reliability(options.reliability, options.home, session)
         pool = generate(
@@ -142,7 +135,7 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
     texts = [passage.text for passage in passages]
     filtered = "none" if reliability is None else reliability.name
     report = _report(options, pool, experts, texts, corpus.notes) | {"reliability": filtered}
-    report |= {"lm_calls": spent.calls, "journaled": spent.journaled, "cost_usd": spent.cost_usd}
+    report |= spent.to_json()
     lines = [json.dumps(row, ensure_ascii=False) for row in rows(pool, references=options.references)]
     write_whole(options.out, "".join(line + "\n" for line in lines))
     return GeneratedQueries(options, pool, report)

@@ -12,14 +12,17 @@ import pandas as pd
 
 from judgec.api.frames import IN_MEMORY, Source, as_frame, as_table, named_table
 from judgec.api.live import live_interview, live_specs
+from judgec.api.options.shared import Spending
 from judgec.api.recorded import NAMES, recorded_for
+from judgec.api.spending import session_for
 from judgec.api.verb import watching
 from judgec.errors import InputError, UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.judge import load_judge as load_compiled
 from judgec.judges.recorded import OnWhat, RecordedVerdicts, judge_of, read_recorded
-from judgec.lm.patience import Patience
+from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Account, Budget
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import usual_turn
@@ -159,10 +162,11 @@ class Judge:
             >>> judge(query="How wide is the range?", answer="0.6 to 70 m3/h", reference="0.6 to 70 m3/h").grade
             5
         """
-        calls = self.budget if budget is None else budget
-        usd = self.max_cost if max_cost is None else max_cost
+        caps = Budget(
+            calls=self.budget if budget is None else budget, usd=self.max_cost if max_cost is None else max_cost
+        )
         with watching(progress) as watch:
-            return self._graded(rows, columns, fields, partial(self._judged, budget=calls, max_cost=usd, watch=watch))
+            return self._graded(rows, columns, fields, partial(self._judged, account=Account(caps), watch=watch))
 
     def _graded(
         self,
@@ -181,11 +185,17 @@ class Judge:
         found = judged(renamed(as_table(frame), columns or {}))
         return self._appended(frame, list(found.rows(self.compiled.scale)))
 
-    def rows(self, rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    @property
+    def account(self) -> Account:
+        """A new one with the caps that the judge was loaded with."""
+        return Account(Budget(calls=self.budget, usd=self.max_cost))
+
+    def rows(self, rows: Sequence[Mapping[str, object]], *, account: Account | None = None) -> list[dict[str, object]]:
         """Judge a few rows without a DataFrame: the keys of a line of ``judgec judge --out``, in the same order.
 
         Args:
             rows: The fields of each item by judgec's names.
+            account: What several calls may spend together; by default each has the caps that the judge was loaded with.
 
         Raises:
             InputError: A missing field, with its row.
@@ -195,7 +205,7 @@ class Judge:
         columns = tuple(dict.fromkeys(name for row in rows for name in row))
         table = Table(IN_MEMORY, columns, tuple(map(dict, rows)), tuple(range(1, len(rows) + 1)), by_line=False)
         with watching(False) as watch:
-            found = self._judged(table, budget=self.budget, max_cost=self.max_cost, watch=watch)
+            found = self._judged(table, account=account or self.account, watch=watch)
         return list(found.rows(self.compiled.scale))
 
     async def acall(
@@ -222,7 +232,8 @@ class Judge:
         """
         from judgec.api.mlflow_scorer import JudgeScorer  # MLflow takes seconds to import
 
-        return JudgeScorer(self.card, self.rows, asks_lm=self.compiled.asks_lm)
+        rows = partial(self.rows, account=self.account)  # MLflow's threads call it once a few rows: one purse for all
+        return JudgeScorer(self.card, rows, asks_lm=self.compiled.asks_lm)
 
     def __repr__(self) -> str:
         model = self.card.engine or self.card.lm.get("model")
@@ -245,12 +256,11 @@ class Judge:
         details = {name: row[name] for name in TASKS[self.card.task].details}
         return Judgment(**kept, details=details)  # type: ignore[arg-type]  # as rows() makes them
 
-    def _judged(self, table: Table, *, budget: int | None, max_cost: float | None, watch: Watch) -> Judgments:
+    def _judged(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
         table = with_turns(table, usual=usual_turn(self.card.fields))
         items = self._items(table)
         if self.live:
-            caps = {"budget": budget, "max_cost": max_cost, "on_done": watch.progress}
-            with self.workspace.session(**caps) as session:  # type: ignore[arg-type]  # each as its parameter
+            with self._session(None, account, watch) as session:
                 asked = live_interview(self.compiled, self.live, session.executor)
                 (only, *_) = self.live
                 return self.compiled.judge_by(items, lambda name, some: asked.said(name or only, some))
@@ -258,10 +268,11 @@ class Judge:
             return self.compiled.calibrate(items, self._looked_up(table, items))
         if not self.compiled.asks_lm:
             return self.compiled.calibrate(items, None)  # no journal is opened for what asks nobody
-        with self.workspace.session(
-            self.spec, budget=budget, max_cost=max_cost, on_done=watch.progress, patience=Patience(say=watch.waiting)
-        ) as session:
+        with self._session(self.spec, account, watch) as session:
             return self.compiled.judge(items, session.finish)
+
+    def _session(self, spec: LMSpec | None, account: Account, watch: Watch) -> Session:
+        return session_for(Spending(), spec, self.home, watch, account=account, environ=self.workspace.environ)
 
     def _looked_up(self, table: Table, items: Sequence[Item]) -> Judgments:
         """The recorded verdicts on the rows, by their item_id."""

@@ -15,6 +15,8 @@ import numpy as np
 from judgec.api.frames import frame_part
 from judgec.api.jury import RAY, VerdictCount, abstaining, open_jury, open_session
 from judgec.api.options.judge import JudgeFileOptions
+from judgec.api.spending import account_for
+from judgec.api.validity import missing_inputs, validity_notes
 from judgec.api.verb import verb
 from judgec.errors import ServiceError, UserError
 from judgec.held_out import memory_of
@@ -22,11 +24,12 @@ from judgec.judges.decision import HALF_WAY
 from judgec.judges.judge import disagreements
 from judgec.judges.stream.interview import Interview
 from judgec.judges.stream.jury import Jury
-from judgec.lm.usage import Budget, Spent
+from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Watch
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.conversation import usual_turn
 from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import InputCounts
 from judgec.records.scale import Scale
 from judgec.store.journal.journal import Journal
 from judgec.store.programs import Program
@@ -56,6 +59,7 @@ class FileJudgments:
         tally: How many were accepted, rejected, unscored.
         report: What ``judge --json`` prints.
         in_folds: The judge was tested in folds, and its home has what it said of its labels then.
+        account: What may still be spent of the caps.
     """
 
     options: JudgeFileOptions
@@ -65,6 +69,7 @@ class FileJudgments:
     tally: "Tally"
     report: Mapping[str, object]
     in_folds: bool
+    account: Account = field(repr=False, compare=False)
 
     @property
     def path(self) -> Path:
@@ -187,7 +192,7 @@ def judged_by(
     options: JudgeFileOptions,
     watch: Watch,
     *,
-    caps: Budget | None = None,
+    account: Account | None = None,
     journal: Journal | None = None,
 ) -> FileJudgments:
     """Judge a file with judges that are loaded already.
@@ -196,10 +201,11 @@ def judged_by(
         loaded: The judges.
         options: What is judged, and where the rows go.
         watch: Told how far it is.
-        caps: In place of those of the options.
+        account: In place of one with the caps of the options.
         journal: In place of the home's; it is closed in the end.
     """
     workspace, file = Workspace(options.home), _file(options, watch)
+    account = account or account_for(options, count_journaled=False)
     cards = tuple(program.card for program in loaded)
     watch.stage("judge", "; ".join(f"{card.name}@{card.version}, {_asked(card, options.lm)}" for card in cards))
     items = open_items(
@@ -214,9 +220,10 @@ def judged_by(
     details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
     names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs, details=details)
     watch.stage("items", f"{items.items} of {file}")
-    tally, certain = Tally(cards[0].scale, cards[0].aspects), abstaining(cards, options.abstain_below)
+    tally = Tally(cards[0].scale, cards[0].aspects, inputs=items.inputs)
+    certain = abstaining(cards, options.abstain_below)
     with ExitStack() as opened:
-        session = opened.enter_context(open_session(options, workspace, watch, caps=caps, journal=journal))
+        session = opened.enter_context(open_session(options, workspace, watch, account=account, journal=journal))
         count = VerdictCount(session, watch.progress)
         jury = open_jury(loaded, items.items, options, session, count, file, options.columns, workers=options.workers)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
@@ -236,8 +243,8 @@ def judged_by(
             stopped.add_note(f"{kept}; the same command goes on from there.")
             raise
     half_way = sum(juror.interview.half_way for juror in jury.jurors if juror.interview is not None)
-    notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_lacking(cards, items), *_unfrozen(jury)]
-    notes += _unproven(cards)
+    notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
+    notes += validity_notes(cards, items.inputs)
     if tally.escalated is not None:
         notes.append(f"cascade: the dear judge was needed on {tally.escalated:,} of {tally.items:,} items")
     notes += [f"{half_way} verdicts of {HALF_WAY}"] if half_way else []
@@ -245,11 +252,12 @@ def judged_by(
         "between_grades": half_way,
         "evidence_alone": all(juror.interview is None for juror in jury.jurors),
         "columns": names.to_json(),
+        "missing_inputs": missing_inputs(cards, items.inputs),
         "notes": notes,
         "agreement": jury.agreement(),
     }
     in_folds = len(loaded) == 1 and "folds" in loaded[0].split
-    return FileJudgments(options, cards, items, names, tally, report, in_folds)
+    return FileJudgments(options, cards, items, names, tally, report, in_folds, account)
 
 
 def _file(options: JudgeFileOptions, watch: Watch) -> str:
@@ -308,6 +316,7 @@ class Tally:
         accepts: By aspect, how many items have each outcome.
         escalated: Items on which a cascade asked its dear judge; None where no cascade judged.
         disagree: Items whose grade and accept disagree.
+        inputs: What the items have.
     """
 
     scale: Scale
@@ -320,6 +329,7 @@ class Tally:
     accepts: dict[str, Counter[int]] = field(default_factory=dict)
     disagree: int = 0
     escalated: int | None = None
+    inputs: InputCounts = field(default_factory=InputCounts)
 
     def add(self, judgments: Judgments) -> None:
         """Count a piece."""
@@ -346,6 +356,7 @@ class Tally:
         if len(self.reasons) < MOST_DISTINCT:
             self.reasons.update(other.reasons)
         self.disagree += other.disagree
+        self.inputs.merge(other.inputs)
         if other.escalated is not None:
             self.escalated = (self.escalated or 0) + other.escalated
         for aspect, outcomes in other.accepts.items():
@@ -355,7 +366,8 @@ class Tally:
         """What was counted."""
         counted = ("items", "judged", "unscored", "kinds", "reasons", "disagree", "escalated")
         outcomes = {aspect: {str(one): n for one, n in counts.items()} for aspect, counts in self.accepts.items()}
-        return {name: getattr(self, name) for name in counted} | {"accepts": outcomes}
+        inputs = {"items": self.inputs.items, "given": dict(self.inputs.given)}
+        return {name: getattr(self, name) for name in counted} | {"accepts": outcomes, "inputs": inputs}
 
     @classmethod
     def from_json(cls, scale: Scale, aspects: tuple[str, ...], state: Mapping[str, Any]) -> "Tally":
@@ -363,7 +375,9 @@ class Tally:
         accepts = {name: Counter({int(one): n for one, n in each.items()}) for name, each in state["accepts"].items()}
         kinds, reasons = Counter(state["kinds"]), Counter(state["reasons"])
         counts = {name: state[name] for name in ("items", "judged", "unscored", "disagree", "escalated")}
-        return cls(scale, aspects, kinds=kinds, reasons=reasons, accepts=accepts, **counts)
+        known = state.get("inputs", {"items": 0, "given": {}})  # shards that were judged before it was counted lack it
+        inputs = InputCounts(known["items"], Counter(known["given"]))
+        return cls(scale, aspects, kinds=kinds, reasons=reasons, accepts=accepts, inputs=inputs, **counts)
 
     def known(self, aspect: str) -> bool:
         """False where items were scored and nobody knows which of them are accepted."""
@@ -411,9 +425,7 @@ def _counts(
         "rejected": tally.by_aspect(0),
         "accept_grade_disagree": tally.disagree,
         **({} if tally.escalated is None else {"escalated": tally.escalated}),
-        "lm_calls": spent.calls,
-        "journaled": spent.journaled,
-        "cost_usd": spent.cost_usd,
+        **spent.to_json(),
         "out": str(options.out),
     }
 
@@ -436,26 +448,6 @@ def _raters(program: Program) -> tuple[str, ...]:
     source = program.report.get("source")
     names = source.get("annotators") if isinstance(source, dict) else None
     return tuple(map(str, names or ()))
-
-
-def _unproven(cards: Sequence[ProgramCard]) -> list[str]:
-    """Why judges were not promoted."""
-    notes = []
-    for card in (card for card in cards if not card.promoted):
-        known = card.reason.startswith("not shown")
-        reason = "this version was not shown to be better than its baselines" if known else card.reason
-        notes.append(f"{card.name}@{card.version} was not promoted: {reason}")
-    return notes
-
-
-def _lacking(cards: Sequence[ProgramCard], items: ItemStream) -> list[str]:
-    """What a judge was measured with and is not given here: its known agreement says little then."""
-    lacks = sorted({name for card in cards for name in card.fields if name not in items.fields}) if items.items else []
-    return [
-        f"no item has {name}, which the judge was compiled with: its known agreement says little about them. "
-        f"Give a column {name}, or rename one with --map COLUMN={name}."
-        for name in lacks
-    ]
 
 
 def _unfrozen(jury: Jury) -> list[str]:

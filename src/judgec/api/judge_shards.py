@@ -21,12 +21,13 @@ from judgec.api.frames import frame_part
 from judgec.api.judge_file import Tally, judged_by, judges_of
 from judgec.api.jury import RAY
 from judgec.api.options.judge import Asking, JudgeFileOptions, judged_beside
+from judgec.api.validity import missing_inputs, validity_notes
 from judgec.api.verb import verb
 from judgec.errors import BudgetError, InputError, JudgecError, ServiceError, UserError
 from judgec.lm.cluster.purse import PartialBudget
 from judgec.lm.cluster.ray import IN_FLIGHT, Cluster, RemotePurse
 from judgec.lm.executor import Progress
-from judgec.lm.usage import Spent
+from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Silent, Watch
 from judgec.records.card import ProgramCard
 from judgec.store.programs import Program
@@ -289,14 +290,17 @@ def _judged(
     options = replace(work.options, file=str(path), out=written, home=folder)
     purse = work.purse
     caps = None if purse is None else PartialBudget(options.budget, options.max_cost, purse.take)
+    account = None if caps is None else Account(caps)
     used = time.process_time()
     journal = ShardJournal(folder / ".judgec" / "journal.db", target, job.shard.name)
     try:
-        found = judged_by(work.programs, options, Silent(), caps=caps, journal=journal)
+        found = judged_by(work.programs, options, Silent(), account=account, journal=journal)
     finally:
         if purse is not None and caps is not None:
             purse.give(caps.unused())
-    rows = {name: found.report[name] for name in ("rows", "learned", "lm_calls", "journaled", "cost_usd", "notes")}
+    rows = {name: found.report[name] for name in ("rows", "learned", "lm_calls", "journaled", "cost_usd")}
+    general = validity_notes(found.cards, found.tally.inputs)  # said of all shards together
+    rows["notes"] = [note for note in _texts(found.report["notes"]) if note not in general]
     rows["peak_mb"] = _peak_mb()
     rows["cpu_seconds"] = round(time.process_time() - used, 3)
     return found.tally.to_json() | rows, written
@@ -373,12 +377,21 @@ def _report(
         "accept_grade_disagree": tally.disagree,
         **({} if tally.escalated is None else {"escalated": tally.escalated}),
         "cost_usd": cost,
-        "notes": [f"{_where(names)}: {note}" for note, names in islice(notes.items(), MOST_NOTES)],
+        "missing_inputs": missing_inputs(cards, tally.inputs),
+        "notes": [
+            *(f"{_where(names)}: {note}" for note, names in islice(notes.items(), MOST_NOTES)),
+            *validity_notes(cards, tally.inputs),
+        ],
     }
 
 
 def _where(shards: Sequence[str]) -> str:
     return shards[0] if len(shards) == 1 else f"{len(shards)} shards"
+
+
+def _texts(value: object) -> list[str]:
+    assert isinstance(value, list)  # as it was made
+    return value
 
 
 def _number(value: object) -> int:

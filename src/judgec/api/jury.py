@@ -8,6 +8,7 @@ from functools import partial
 from judgec.api.live import live_interview, live_specs
 from judgec.api.options.judge import Asking
 from judgec.api.recorded import recorded_for
+from judgec.api.spending import account_for, session_for
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.live import LiveInterview
@@ -20,11 +21,10 @@ from judgec.judges.stream.jury import Juror, Jury
 from judgec.judges.stream.recall import Recall
 from judgec.lm.door import door_of
 from judgec.lm.executor import Executor, OnDone, Progress
-from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.switchboard import Switchboard
-from judgec.lm.usage import Budget
+from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
@@ -64,7 +64,12 @@ class VerdictCount:
 
 
 def open_session(
-    asking: Asking, workspace: Workspace, watch: Watch, *, caps: Budget | None = None, journal: Journal | None = None
+    asking: Asking,
+    workspace: Workspace,
+    watch: Watch,
+    *,
+    account: Account | None = None,
+    journal: Journal | None = None,
 ) -> Session:
     """The way to the judges' models, in this process or on a cluster.
 
@@ -72,7 +77,7 @@ def open_session(
         asking: Which model, and how it is asked.
         workspace: Where calls are journaled.
         watch: Told of calls that wait.
-        caps: In place of those that ``asking`` has.
+        account: In place of one with the caps of ``asking``.
         journal: In place of the workspace's.
 
     Raises:
@@ -85,15 +90,18 @@ def open_session(
         raise UserError("--ray-address: only --engine ray uses a cluster; with it the address is valid. Add it.")
     if asking.batch and asking.engine == RAY:
         raise UserError("--batch and --engine ray: the provider makes the calls of a batch. Leave one of them out.")
-    return workspace.session(
+    return session_for(
+        asking,
+        None,
+        workspace.home,
+        watch,
         # What is free does not count against the caps: the same command goes on where the last one stopped.
-        caps=caps or Budget(calls=asking.budget, usd=asking.max_cost, count_journaled=False),
+        account=account or account_for(asking, count_journaled=False),
         journal=journal,
         in_flight=asking.in_flight,
-        spread=asking.engine == RAY,
+        ray=asking.engine == RAY,
         ray_address=asking.ray_address,
-        patience=Patience(asking.max_wait, watch.waiting),
-        batch="everything" if asking.batch else "nothing",
+        environ=workspace.environ,
     )
 
 
@@ -169,7 +177,7 @@ class _Door:
             return Juror(name, judge, None, Recall(self.session.journal, None, name, self.processes))
         if self.asking.live:
             return Juror(name, judge, self._live(program.card, judge), self._features(name))
-        spec = _spec(program.card, self.asking)
+        spec = spec_for(program.card, self.asking)
         if judge.jurors:
             return Juror(name, judge, self._jurors(judge, spec), self._features(name))
         if spec.recorded is not None:
@@ -215,7 +223,7 @@ class _Door:
         return RecordedInterview(recorded, judge_of(card), pairs=pairs, on_verdict=self.count.add)
 
 
-def _spec(card: ProgramCard, asking: Asking) -> LMSpec:
+def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:
     """The card's model, or the one asked for; several samples need a temperature."""
     spec = LMSpec.from_card(card.lm, model=asking.lm, api_base=asking.api_base)
     if spec.members:

@@ -9,14 +9,18 @@ from mlflow.entities import AssessmentError, AssessmentSource, Feedback, Trace
 from mlflow.genai.scorers.base import Scorer
 from pydantic import PrivateAttr
 
+from judgec.api.validity import validity_of
 from judgec.errors import InputError, UserError
 from judgec.records.card import ProgramCard
+from judgec.records.label import Item
 from judgec.tasks.registry import TASKS, also_called, as_task, plain
 from judgec.tracking.traces import as_one_text, trace_inputs
 
 Row = dict[str, object]
 REFERENCES = ("reference", "expected_response")  # expectations that are the reference, the first that there is
 UNSCORED = "UNSCORED"  # error code of an item without a verdict
+NOTES = "judgec.notes"  # metadata of Feedback: why what is known of the judge does not hold of the row
+ADVICE = "Give {name} in inputs or expectations, or name a judge that was compiled without."
 
 
 class JudgeScorer(Scorer):  # type: ignore[misc]  # MLflow's types are not followed
@@ -26,7 +30,9 @@ class JudgeScorer(Scorer):  # type: ignore[misc]  # MLflow's types are not follo
     the query), ``outputs`` the answer, ``expectations.reference`` or ``.expected_response`` the reference; contexts
     that were not given are what the trace's retrievers returned. Each row gets Feedback ``NAME`` (value: the grade;
     rationale: the reason) and ``NAME.score`` (the calibrated score); of several aspects ``NAME.ASPECT`` and
-    ``NAME.ASPECT.score``. A row without a verdict gets the same Feedback with an error that says why.
+    ``NAME.ASPECT.score``. A row without a verdict gets the same Feedback with an error that says why. Where a row
+    lacks an input that the judge was compiled with, or the judge was not shown to be better, the metadata
+    ``judgec.notes`` of its Feedback says so.
 
     MLflow calls it from several threads; rows that wait at the same time are judged together.
 
@@ -70,9 +76,10 @@ class JudgeScorer(Scorer):  # type: ignore[misc]  # MLflow's types are not follo
             ServiceError: The model cannot be reached.
         """
         row = row_of(self._card.task, inputs or {}, outputs, expectations or {}, trace)
-        return self._feedback(self._together(row))
+        notes = validity_of(self._card, [_item_of(row)]).notes("rows", ADVICE)
+        return self._feedback(self._together(row), {NOTES: " ".join(notes)} if notes else None)
 
-    def _feedback(self, found: Row) -> list[Feedback]:
+    def _feedback(self, found: Row, metadata: dict[str, str] | None = None) -> list[Feedback]:
         aspects = self._card.aspects
         source = AssessmentSource(source_type="LLM_JUDGE" if self._asks_lm else "CODE", source_id=self._name)
         reason, why = found["rationale"], found["unscored"]
@@ -83,7 +90,9 @@ class JudgeScorer(Scorer):  # type: ignore[misc]  # MLflow's types are not follo
             for said, column in ((name, "grade"), (f"{name}.score", "score")):
                 value = None if failed else _of_aspect(found, column, aspect)
                 text = None if said != name or reason is None else str(reason)
-                made.append(Feedback(name=said, value=value, rationale=text, error=failed, source=source))
+                made.append(
+                    Feedback(name=said, value=value, rationale=text, error=failed, source=source, metadata=metadata)
+                )
         return made
 
     def _check_can_be_registered(self, error_message: str | None = None) -> NoReturn:  # noqa: ARG002 -- MLflow calls it so
@@ -94,6 +103,14 @@ class JudgeScorer(Scorer):  # type: ignore[misc]  # MLflow's types are not follo
             f"registered model {card.name!r}. Load it with mlflow.pyfunc.load_model('models:/{card.name}@champion'), "
             "or pass judge.as_mlflow_scorer() to mlflow.genai.evaluate."
         )
+
+
+def _item_of(row: Row) -> Item:
+    """A row's texts; what they are told apart by does not matter here."""
+    texts = {
+        name: tuple(map(str, value)) if isinstance(value, list | tuple) else str(value) for name, value in row.items()
+    }
+    return Item("", "", texts)
 
 
 def _of_aspect(found: Row, column: str, aspect: str) -> Any:

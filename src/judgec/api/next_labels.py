@@ -10,10 +10,9 @@ from pathlib import Path
 
 from judgec.api.given_judge import given_judge
 from judgec.api.options.labels import LabelsOptions
+from judgec.api.spending import account_for, session_for
 from judgec.compiler.next_labels import UNCERTAIN, Pick, next_labels, uncertainty
 from judgec.errors import UserError
-from judgec.lm.patience import Patience
-from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import usual_turn
@@ -110,14 +109,8 @@ def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
             f"{options.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
         )
     watch.stage("judge", f"{len(found.items)} unlabelled items by {judge.name}")
-    with Session(
-        judge.judge.spec,
-        options.home,
-        budget=options.budget,
-        max_cost=options.max_cost,
-        on_done=watch.progress,
-        patience=Patience(options.max_wait, watch.waiting),
-    ) as session:
+    account = account_for(options, options.judge)
+    with session_for(options, judge.judge.spec, options.home, watch, account=account) as session:
         judgments = judge.judge.compiled.judge(found.items, session.ask)
         calls = session.spent.calls
     picks = _picked(options, options.next, card, found.items, uncertainty(judgments, card.scale))

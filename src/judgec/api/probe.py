@@ -16,17 +16,18 @@ from judgec.agents.rag import AgentSettings
 from judgec.api.frames import as_table, frame_part, is_path
 from judgec.api.options.probe import ProbeOptions
 from judgec.api.query_models import ask_of, open_panel, open_reliability, writer_spec
+from judgec.api.spending import session_for
+from judgec.api.validity import Validity, validity_of
 from judgec.api.verb import verb
 from judgec.errors import ServiceError, UserError
-from judgec.lm.patience import Patience
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.probes.fixes import TriedFix, try_fixes
 from judgec.probes.flakiness import Flakiness
 from judgec.probes.folder import answered, write_probe
-from judgec.probes.gate import breaches, outcome, parse_limits
-from judgec.probes.judging.panel import ReplyJudge
+from judgec.probes.gate import Limit, breaches, outcome, parse_limits
+from judgec.probes.judging.panel import ReplyJudge, ReplyPanel
 from judgec.probes.report.junit import junit
 from judgec.probes.report.page import page
 from judgec.probes.report.run import run_of
@@ -52,6 +53,7 @@ from judgec.tracking.store import tracking_store
 
 OWN = "scenarios"  # folder of the user's scenarios in the home
 PAGE = "report.html"
+ADVICE = "Ask questions that have {name}, or name a judge that was compiled without."
 REPEATS = "repeats.jsonl"  # replies and verdicts of the second time and later
 
 
@@ -232,6 +234,8 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         if options.try_fix and not any(isinstance(one, Agent) for subjects in systems for one in subjects):
             notes.append("--try-fix: none of these systems is judgec's own (rag-bm25, ...): nothing was changed")
         notes += _warnings(options, session)
+        validities = _validities(judge)
+        notes += dict.fromkeys(note for one in validities for note in one.notes("questions", ADVICE))
         agreement = judge.agreement()
         notes += [f"{what}: {jury_sentence(found)}" for what, found in agreement.items()]
         writer = "a file" if given else options.lm
@@ -241,15 +245,37 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         _write(options, summary, scenarios, probed, repeats, sets, ended)
         watch.stage("track", store.shown)
         logged = tracker.log_probe(run_of(summary, folder=options.out, started=started, ended=ended))
-    verdict = outcome(summary, limits, asked) if limits else None
-    broken = tuple(breaches(summary, limits, asked))
-    gate = {"gate": list(broken), "gate_verdict": verdict}
-    report = {**summary.to_json(), "out": str(options.out), **gate, "mlflow_run_id": logged.run_id}
-    report |= {"jury": agreement} if agreement else {}
-    report |= {"versions": said} if (said := seal.notes()) else {}
+    verdict, broken = _gate(summary, limits, asked, validities)
+    report = {
+        **summary.to_json(),
+        "out": str(options.out),
+        "gate": list(broken),
+        "gate_verdict": verdict,
+        "mlflow_run_id": logged.run_id,
+        **session.spent.to_json(),
+        "missing_inputs": {name: shares for one in validities for name, shares in one.to_json().items()},
+        **({"jury": agreement} if agreement else {}),
+        **({"versions": said} if (said := seal.notes()) else {}),
+    }
     text = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
     write_probe(options.out, {"report.json": f"{text}\n"})
     return ProbeReport(options, summary, tuple(probed), report, verdict, broken)
+
+
+def _validities(judge: ReplyPanel) -> list[Validity]:
+    """Whether what was measured of the compiled judges holds of what they judged."""
+    seated = [(seat.card, jury.inputs) for jury in judge.juries for seat in jury.seats]
+    return [validity_of(card, inputs) for card, inputs in seated if card is not None]
+
+
+def _gate(
+    summary: Summary, limits: Sequence[Limit], asked: Sequence[str], validities: Sequence[Validity]
+) -> tuple[GateVerdict | None, tuple[str, ...]]:
+    """What ``--max-failure`` comes to; nothing is shown by judges of which nothing is known on these questions."""
+    unmeasured = dict.fromkeys(filter(None, (one.refused("questions") for one in validities)))
+    if limits and unmeasured:
+        return "not shown", tuple(f"nothing is known of a failure rate: {why}" for why in unmeasured)
+    return outcome(summary, limits, asked) if limits else None, tuple(breaches(summary, limits, asked))
 
 
 def _scenarios(options: ProbeOptions) -> tuple[Scenario, ...]:
@@ -277,16 +303,7 @@ def _more(metrics: tuple[Metric, ...], further: Sequence[str]) -> tuple[Metric, 
 
 def _session(options: ProbeOptions, watch: Watch, stack: ExitStack) -> Session:
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
-    session = stack.enter_context(
-        Session(
-            spec,
-            options.home,
-            budget=options.budget,
-            max_cost=options.max_cost,
-            on_done=watch.progress,
-            patience=Patience(options.max_wait, watch.waiting),
-        )
-    )
+    session = stack.enter_context(session_for(options, spec, options.home, watch))
     session.preflight()
     return session
 

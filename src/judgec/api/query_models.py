@@ -129,7 +129,7 @@ def _proven(program: Program, where: str, session: Session, unproven: bool) -> S
     card = program.card
     if not card.promoted and not unproven:
         raise UserError(f"{where}: not shown to be better ({card.reason}). Compile another, or --unproven.")
-    return Seat(_shown(card), load_judge(program), ask_of(_spec_of(card, session), session))
+    return Seat(_shown(card), load_judge(program), ask_of(_spec_of(card, session), session), card)
 
 
 def _spec_of(card: ProgramCard, session: Session) -> LMSpec:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgec.api.frames import frame_part
-from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
+from judgec.api.jury import open_session
 from judgec.api.options.watch import WatchOptions
 from judgec.api.verb import verb
-from judgec.api.watch_state import Known, WatchedRate, alerts_of, known_of, next_proposals, settle
+from judgec.api.watch_state import Known, WatchedJudge, WatchedRate, alerts_of, known_of, next_proposals, settle
 from judgec.errors import InputError, UserError
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
@@ -25,10 +25,8 @@ from judgec.records.conversation import TURNS, usual_turn
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.store.labels import read_item_file
-from judgec.store.programs import Program
 from judgec.store.rows.cells import as_accept, as_grade
 from judgec.store.rows.grades import position_of
-from judgec.store.stream.pieces import pieces_of
 from judgec.store.table import Table
 from judgec.store.tables import read_table
 from judgec.store.watched import WatchedTrace, WatchState, open_state
@@ -100,9 +98,7 @@ class WatchReport:
             **self.rate.to_json(),
             "alerts": {name: {"fired": why is not None, "why": why} for name, why in self.alerts.items()},
             "propose": list(self.propose),
-            "lm_calls": self.spent.calls,
-            "journaled": self.spent.journaled,
-            "cost_usd": self.spent.cost_usd,
+            **self.spent.to_json(),
             "notes": list(self.notes),
         }
 
@@ -154,11 +150,15 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
         "window": options.window,
         "aspect": program.card.aspects[aspect],
     }
-    with open_state(state_file(options, name), about=about) as state:
-        known = known_of(state, options, program, aspect)
-        alerts_of(options.alert, None, known.errors.refused)  # says what is wrong with them before anything is paid for
-        look = _WatchLook(options, program, name, aspect, workspace, store, state, watch)
-        return look.report(known)
+    alerts_of(options.alert, None, "")  # says what is wrong with them before anything is paid for
+    with (
+        open_state(state_file(options, name), about=about) as state,
+        open_session(options, workspace, watch) as session,  # the only one: what it may spend is for all
+    ):
+        judge = WatchedJudge(options, program, aspect, session, watch)
+        known = known_of(state, judge)
+        alerts_of(options.alert, None, known.errors.refused)
+        return _WatchLook(options, judge, name, store, state, watch).report(known)
 
 
 def state_file(options: WatchOptions, judge: str) -> Path:
@@ -186,13 +186,16 @@ class _WatchLook:
     """One look, from the traces to the report."""
 
     options: WatchOptions
-    program: Program
+    judge: WatchedJudge
     name: str
-    aspect: int
-    workspace: Workspace
     store: TrackingStore
     state: WatchState
     watch: Watch
+
+    @property
+    def card(self) -> ProgramCard:
+        """Of the judge."""
+        return self.judge.program.card
 
     def report(self, known: Known) -> WatchReport:
         """Look, judge, log, and say what is known."""
@@ -200,12 +203,12 @@ class _WatchLook:
         before = state.verdicts()
         self.watch.stage("traces", f"{options.source} in {self.store.shown}")
         seen = look_at_traces(self.store, self._wanted(before), os.environ)
-        spent, unread = self._judge_all(seen, before)
+        unread = self._judge_all(seen, before)
         notes = self._labels(seen.labels)
         new = state.seen(seen.ids, seen.next_ms)
         total = int(state.fact("seen", "0")) + new
         state.say(next_ms=seen.next_ms, seen=total)
-        known, rate = settle(state, known, options)
+        known, rate = settle(state, known, options, self.card)
         propose = next_proposals(state, known, options)
         self._tag(propose)
         verdicts = state.verdicts()
@@ -218,12 +221,11 @@ class _WatchLook:
             "running": seen.running,
         }
         alerts = alerts_of(options.alert, rate, known.errors.refused)
-        return WatchReport(
-            self.name, options.source, counts, rate, alerts, tuple(propose), spent, (*notes, *unread, *rate.notes)
-        )
+        spent, said = self.judge.session.spent, (*notes, *unread, *rate.notes)
+        return WatchReport(self.name, options.source, counts, rate, alerts, tuple(propose), spent, said)
 
     def _wanted(self, before: Sequence[WatchedTrace]) -> TraceLook:
-        options, card = self.options, self.program.card
+        options, card = self.options, self.card
         return TraceLook(
             experiment=options.source.removeprefix(MLFLOW_PREFIX),
             since_ms=int(self.state.fact("next_ms", "0")),
@@ -239,30 +241,26 @@ class _WatchLook:
         )
 
     def _feedback_name(self, aspect: str) -> str:
-        card = self.program.card
+        card = self.card
         return card.name if len(card.aspects) == 1 else f"{card.name}.{aspect}"
 
-    def _judge_all(self, seen: TracesSeen, before: Sequence[WatchedTrace]) -> tuple[Spent, list[str]]:
+    def _judge_all(self, seen: TracesSeen, before: Sequence[WatchedTrace]) -> list[str]:
         """Judge the new ones, keep what was said, and log it; what was kept before and not logged is logged now."""
         done = {one.trace_id for one in before}
         self.state.logged(one.trace_id for one in seen.sampled if one.feedback)
         fresh = [one for one in seen.sampled if one.trace_id not in done]
         notes: list[str] = []
-        with open_session(self.options, self.workspace, self.watch) as session:
-            if fresh:
-                file = state_file(self.options, self.name).with_suffix(".jsonl")
-                items, unread = self._items(file, fresh, notes, first=not before)
-                count = VerdictCount(session, self.watch.progress)
-                jury = open_jury([self.program], len(items), self.options, session, count)
-                certain = abstaining([self.program.card], self.options.abstain_below)
-                self.watch.stage("judge", f"{len(items)} traces with {self.name}")
-                for part in (fresh[start : start + MOST_AT_ONCE] for start in range(0, len(fresh), MOST_AT_ONCE)):
-                    chosen = [items[one.trace_id] for one in part if one.trace_id in items]
-                    pieces = [certain(found) for found in jury.judge(partial(pieces_of, chosen))] if chosen else []
-                    self.state.judged(self._said(part, pieces, unread))
-                    self._log()
-            self._log()
-            return session.spent, notes
+        if fresh:
+            file = state_file(self.options, self.name).with_suffix(".jsonl")
+            items, unread = self._items(file, fresh, notes, first=not before)
+            self.watch.stage("judge", f"{len(items)} traces with {self.name}")
+            for part in (fresh[start : start + MOST_AT_ONCE] for start in range(0, len(fresh), MOST_AT_ONCE)):
+                chosen = {one.trace_id: items[one.trace_id] for one in part if one.trace_id in items}
+                pieces = self.judge.judged([*chosen.values()]) if chosen else []
+                self.state.judged(self._said(part, pieces, chosen, unread))
+                self._log()
+        self._log()
+        return notes
 
     def _items(
         self, file: Path, fresh: Sequence[SampledTrace], notes: list[str], *, first: bool
@@ -277,7 +275,7 @@ class _WatchLook:
                 raise
             notes.append(str(fault))
             return {}, unread
-        read = partial(read_item_file, task=self.program.card.task, usual=usual_turn(self.program.card.fields))
+        read = partial(read_item_file, task=self.card.task, usual=usual_turn(self.card.fields))
         found: dict[str, Item] = {}
         try:
             found = {item.item_id: item for item in read(table).items if item.item_id in wanted}
@@ -290,13 +288,18 @@ class _WatchLook:
         return found, unread
 
     def _said(
-        self, part: Sequence[SampledTrace], pieces: Sequence[Judgments], unread: Mapping[str, str]
+        self,
+        part: Sequence[SampledTrace],
+        pieces: Sequence[Judgments],
+        items: Mapping[str, Item],
+        unread: Mapping[str, str],
     ) -> Iterator[tuple[WatchedTrace, list[dict[str, object]]]]:
-        card = self.program.card
+        card = self.card
         rows: dict[str, tuple[dict[str, object], int, float]] = {}
         for found in pieces:
             for i, row in enumerate(found.rows(card.scale)):
-                rows[found.item_ids[i]] = row, int(found.accept[i, self.aspect]), float(found.score[i, self.aspect])
+                accept, score = found.accept[i, self.judge.aspect], found.score[i, self.judge.aspect]
+                rows[found.item_ids[i]] = row, int(accept), float(score)
         for one in part:
             row, accept, score = rows.get(
                 one.trace_id, ({"unscored": unread.get(one.trace_id, NO_TEXT)}, UNSCORED, np.nan)
@@ -308,11 +311,12 @@ class _WatchLook:
                 accept=None if why is not None or accept == UNSCORED else accept,
                 score=None if why is not None or np.isnan(score) else score,
                 unscored=None if why is None else str(why),
+                given=tuple(items[one.trace_id].given) if one.trace_id in items else None,
             )
             yield trace, self._feedback(row)
 
     def _feedback(self, row: Mapping[str, object]) -> list[dict[str, object]]:
-        card, made = self.program.card, []
+        card, made = self.card, []
         for aspect in card.aspects:
             told = {name: _of(row, name, aspect) for name in ("grade", "score", "accept", "confidence")}
             metadata = {f"judgec.{name}": json.dumps(value) for name, value in told.items() if value is not None}
@@ -355,12 +359,12 @@ class _WatchLook:
         self.state.labelled({trace: int(share > 0.5) for trace, share in shares.items() if share != 0.5})
         if not unknown:
             return []
-        card = self.program.card
+        card = self.card
         valid = f"{', '.join(map(str, card.scale.grades))}, true and false are"
         return [f"{len(unknown)} labels of experts are not on the judge's scale ({unknown[0]!r}); {valid} valid."]
 
     def _accepts(self, value: str | float | bool) -> bool | None:
-        scale, grade = self.program.card.scale, as_grade(value)
+        scale, grade = self.card.scale, as_grade(value)
         if grade is None:
             return None
         position = None if isinstance(value, bool) else position_of(grade, scale)

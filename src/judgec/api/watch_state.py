@@ -4,31 +4,50 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+from judgec.api.jury import VerdictCount, abstaining, open_jury, spec_for
+from judgec.api.live import live_specs
 from judgec.api.options.shared import HeldOutLabels
 from judgec.api.options.watch import WatchOptions
 from judgec.api.source import read_held_out
+from judgec.api.validity import Validity, validity_of
 from judgec.errors import UserError
-from judgec.held_out import judged_unlearned
+from judgec.held_out import kept_out_of_fold, said_unlearned
 from judgec.judges.judge import load_judge
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Watch
+from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
-from judgec.records.judgment import UNSCORED
-from judgec.records.label import FloatArray, IntArray
+from judgec.records.judgment import UNSCORED, Judgments, concatenate
+from judgec.records.label import FloatArray, InputCounts, IntArray, Item
 from judgec.report.numbers import percent
 from judgec.stats.sequential.mean import STAGES, stage_alpha
 from judgec.stats.sequential.mixture import ALPHA, ScoreCounts, binned, drift_evidence, measured
 from judgec.stats.sequential.rate import ErrorRates, error_rates, rolling_rates
 from judgec.store.programs import Program
+from judgec.store.stream.pieces import pieces_of
 from judgec.store.watched import WatchedTrace, WatchState
 
 MONITORED = 0.1  # share of the sampled traces that experts are asked about while nothing drifts
 MOST_PROPOSED = 20  # at once, while nothing drifts
+UNKNOWN = (
+    "the judge was tested in folds as it was compiled, and has learned from all labels since: none is left to measure "
+    "it as it is asked now"
+)
+NOWHERE = {"api_base": None}  # nothing that ships with judgec is asked at an endpoint
+OTHERWISE = "Trace {name} with each answer, or compile the judge on labels without {name}."
+ADVICE = {
+    "reference": "Log an expectation of each trace (mlflow.log_expectation), or compile the judge on labels without "
+    "{name}.",
+    "contexts": "Trace what was retrieved (spans of the type RETRIEVER), or compile the judge on labels without "
+    "{name}.",
+}
 _ALERT = re.compile(r"\s*(accept|raw)\s*([<>])\s*(\d*\.?\d+)\s*(%?)\s*")
 
 
@@ -38,12 +57,15 @@ class Known:
 
     Args:
         epoch: How often it was measured, from 1: at first on its test split.
+        begun: Where the sampled traces begin that it has judged as it is asked now; earlier ones are another's.
         since: Where the sampled traces begin that it is known of.
         drift_since: Where those begin that the test of drift looks at.
         drift_at: How many sampled traces there were when drift fired, or None.
         errors: Its error rates.
         scores: Its scores of accepted and rejected items.
         labels: How many labels that rests on.
+        on_test: They are those of its test split; else experts' of traces.
+        shown: What these traces had; None of the test split, of which the card says it.
     """
 
     epoch: int
@@ -53,6 +75,9 @@ class Known:
     errors: ErrorRates
     scores: ScoreCounts
     labels: int
+    begun: int = 0
+    on_test: bool = True
+    shown: InputCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +94,9 @@ class WatchedRate:
         labels: New labels since drift fired.
         needed: How many it takes.
         notes: What to know.
+        unmeasured: Why what is known of the judge does not hold of these traces, or empty: then nothing is corrected,
+            and drift is not tested.
+        missing_inputs: Of which inputs, see ``Validity.to_json``.
     """
 
     raw: Estimate
@@ -80,6 +108,8 @@ class WatchedRate:
     labels: int
     needed: int
     notes: tuple[str, ...]
+    unmeasured: str = ""
+    missing_inputs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def sentence(self) -> str:
@@ -95,61 +125,155 @@ class WatchedRate:
             "accept": self.corrected.to_json(),
             "raw": self.raw.to_json(),
             "withdrawn": self.drift,
-            "drift": {"fired": self.drift, "log_evidence": self.evidence, "fires_at": self.fires},
+            "drift": {
+                "fired": self.drift,
+                "log_evidence": None if self.unmeasured else self.evidence,
+                "fires_at": self.fires,
+                "tested": not self.unmeasured,
+            },
+            "missing_inputs": {name: dict(shares) for name, shares in self.missing_inputs.items()},
             "labels_since_drift": self.labels if self.drift else None,
             "labels_needed": max(self.needed - self.labels, 0) if self.drift else 0,
             "assumes": self.assumes,
         }
 
 
-def known_of(state: WatchState, options: WatchOptions, program: Program, aspect: int) -> Known:
-    """What is known of the judge: measured once on its test split, later on labels of traces."""
-    if not (kept := state.fact("measured")):
-        kept = json.dumps(_test_split(options, program, aspect))
-        state.say(measured=kept, epoch=1)
-    rows = np.array(json.loads(kept), dtype=np.float64).reshape(-1, 4)
+@dataclass(frozen=True, slots=True)
+class WatchedJudge:
+    """A judge as a watch asks it, its test items and the traces alike.
+
+    Args:
+        options: How it is asked.
+        program: As saved.
+        aspect: Which of its aspects the rates are about.
+        session: The way to its model: the only one of a look.
+        watch: Told of progress.
+    """
+
+    options: WatchOptions
+    program: Program
+    aspect: int
+    session: Session
+    watch: Watch
+
+    @property
+    def asked(self) -> dict[str, object]:
+        """Whom it asks, and how: what its error rates depend on beside itself."""
+        options, card, judge = self.options, self.program.card, load_judge(self.program)
+        if not judge.asks_lm:
+            return {}
+        specs = (
+            live_specs(card, judge, options.lm, options.api_base, options.temperature)
+            if options.live
+            else {"": spec_for(card, options)}
+        )
+        models = {
+            name: {**spec.describe(), **NOWHERE} if spec.embedded else spec.describe() for name, spec in specs.items()
+        }
+        return {"models": models, "samples": options.samples, "live": options.live, "structured": options.structured}
+
+    @property
+    def digest(self) -> str:
+        """Tells the same judge apart where it is asked otherwise."""
+        asked = {**self.asked, "abstain_below": self.options.abstain_below}
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def as_compiled(self) -> bool:
+        """Whether it is asked as when it was compiled, wherever its model answers."""
+        usual = replace(self.options, lm=None, live=False, samples=1, temperature=None, structured=False)
+        return self.asked == replace(self, options=usual).asked
+
+    def judged(self, items: Sequence[Item]) -> list[Judgments]:
+        """What it says of items, in pieces."""
+        count = VerdictCount(self.session, self.watch.progress)
+        jury = open_jury([self.program], len(items), self.options, self.session, count)
+        certain = abstaining([self.program.card], self.options.abstain_below)
+        return [certain(found) for found in jury.judge(partial(pieces_of, items))]
+
+    def on_test_split(self) -> list[list[float | None]]:
+        """Accept, score, the experts' accept and the query of each test item.
+
+        Of a judge that was tested in folds, what it said of each before it had learned from it; where it is asked
+        otherwise now, nothing is known of that.
+
+        Raises:
+            UserError: It accepts nothing.
+        """
+        program, options, aspect = self.program, self.options, self.aspect
+        if kept_out_of_fold(program) and not self.as_compiled:
+            return []
+        found = read_held_out(
+            HeldOutLabels(home=options.home, tracking_uri=options.tracking_uri),
+            program,
+            environ=os.environ,
+            folder=options.home,
+        )
+        self.watch.stage("measure", f"{len(found.items)} labelled items that the judge has not learned from")
+        said = said_unlearned(found.items, program, lambda some: concatenate(self.judged(some)))
+        expert = found.experts.accept[:, aspect]
+        if (expert == UNSCORED).all() or (said.accept[said.scored] == UNSCORED).all():
+            raise UserError(
+                f"--judge {options.judge}: it accepts and rejects nothing, so that there is no accept rate. "
+                "Compile it with --accept-at GRADE."
+            )
+        cluster = np.unique([item.query_id for item in found.items], return_inverse=True)[1]
+        return [
+            [
+                float(said.accept[i, aspect]) if said.scored[i] else None,
+                float(said.score[i, aspect]) if said.scored[i] else None,
+                float(expert[i]),
+                float(cluster[i]),
+            ]
+            for i in range(len(found.items))
+            if expert[i] != UNSCORED
+        ]
+
+
+def known_of(state: WatchState, judge: WatchedJudge) -> Known:
+    """What is known of the judge: measured once on its test split, later on labels of traces.
+
+    A judge that is asked otherwise than at the last look is another judge: the next epoch begins, in which it is
+    measured anew, and what the earlier one said counts no more. So it is where a file does not say how it was asked.
+    """
+    asked, sampled = judge.digest, len(state.verdicts())
+    if state.fact("asked") != asked:
+        facts: dict[str, object] = {
+            "measured": "",
+            "drift_at": "",
+            "labelled_before": "[]",
+            "shown": "null",
+            "blind": "",
+        }
+        if sampled or state.fact("measured"):
+            facts |= {"begun": sampled, "since": sampled, "drift_since": sampled}
+            facts |= {"epoch": int(state.fact("epoch", "1")) + 1}
+        state.say(asked=asked, **facts)
+    if not state.fact("measured"):
+        state.say(measured=json.dumps(judge.on_test_split()), on_test=1)
+    return _kept(state)
+
+
+def _kept(state: WatchState) -> Known:
+    rows = np.array(json.loads(state.fact("measured")), dtype=np.float64).reshape(-1, 4)
     epoch, drift_at = int(state.fact("epoch", "1")), state.fact("drift_at")
     accept, score, expert, cluster = rows.T
+    shown = json.loads(state.fact("shown", "null"))
+    errors = error_rates(accept, expert, cluster.astype(np.int64), epoch=epoch)
+    if not len(rows):
+        errors = replace(errors, refused=UNKNOWN)
     return Known(
         epoch=epoch,
         since=int(state.fact("since", "0")),
         drift_since=int(state.fact("drift_since", "0")),
         drift_at=int(drift_at) if drift_at else None,
-        errors=error_rates(accept, expert, cluster.astype(np.int64), epoch=epoch),
+        errors=errors,
         scores=measured(score, expert),
         labels=len(rows),
+        begun=int(state.fact("begun", "0")),
+        on_test=bool(int(state.fact("on_test", "1"))),
+        shown=None if shown is None else InputCounts(shown["items"], Counter(shown["given"])),
     )
-
-
-def _test_split(options: WatchOptions, program: Program, aspect: int) -> list[list[float | None]]:
-    """Accept, score, the experts' accept and the query of each test item."""
-    card = program.card
-    found = read_held_out(
-        HeldOutLabels(home=options.home, tracking_uri=options.tracking_uri),
-        program,
-        environ=os.environ,
-        folder=options.home,
-    )
-    spec = LMSpec.from_card(card.lm, model=options.lm, api_base=options.api_base)
-    with Session(spec, options.home, budget=options.budget, environ=dict(os.environ)) as session:
-        said = judged_unlearned(found.items, program, load_judge(program), session.ask)
-    expert = found.experts.accept[:, aspect]
-    if (expert == UNSCORED).all() or (said.accept[said.scored] == UNSCORED).all():
-        raise UserError(
-            f"--judge {options.judge}: it accepts and rejects nothing, so that there is no accept rate. "
-            "Compile it with --accept-at GRADE."
-        )
-    cluster = np.unique([item.query_id for item in found.items], return_inverse=True)[1]
-    return [
-        [
-            float(said.accept[i, aspect]) if said.scored[i] else None,
-            float(said.score[i, aspect]) if said.scored[i] else None,
-            float(expert[i]),
-            float(cluster[i]),
-        ]
-        for i in range(len(found.items))
-        if expert[i] != UNSCORED
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,39 +286,60 @@ class _Sequence:
     label: FloatArray
 
 
-def _sequence(verdicts: Sequence[WatchedTrace]) -> _Sequence:
+def _sequence(verdicts: Sequence[WatchedTrace], begun: int) -> _Sequence:
     first: dict[str, int] = {}
-    at = [i for i, one in enumerate(verdicts) if first.setdefault(one.session or f" {one.trace_id}", i) == i]
+    later = [(i, one) for i, one in enumerate(verdicts) if i >= begun]
+    at = [i for i, one in later if first.setdefault(one.session or f" {one.trace_id}", i) == i]
     chosen = [verdicts[i] for i in at]
     columns = [np.array([_number(getattr(one, name)) for one in chosen]) for name in ("accept", "score", "label")]
     return _Sequence(np.array(at, dtype=np.int64), *columns)
 
 
-def settle(state: WatchState, known: Known, options: WatchOptions) -> tuple[Known, WatchedRate]:
-    """The rates after a look; drift is noted, and once enough labels have come the judge is measured anew."""
+def settle(
+    state: WatchState, known: Known, options: WatchOptions, card: ProgramCard | None = None
+) -> tuple[Known, WatchedRate]:
+    """The rates after a look; drift is noted, and once enough labels have come the judge is measured anew.
+
+    Args:
+        state: With what was judged.
+        known: Of the judge.
+        options: The window, and how many labels it takes.
+        card: The judge's, which says what it was measured with; None asks no question about it.
+    """
     verdicts = state.verdicts()
-    counted = _sequence(verdicts)
-    alpha = stage_alpha(known.epoch, ALPHA)
-    within = counted.at >= known.drift_since
-    bins = binned(counted.score[within], known.scores.edges)
-    evidence = drift_evidence(known.scores, bins, counted.label[within], options.window, alpha)
-    fires = float(np.log(2 / alpha))
-    if known.drift_at is None and evidence >= fires:
-        before = [one.trace_id for one in verdicts if one.label is not None]
-        state.say(drift_at=len(verdicts), labelled_before=json.dumps(before))
-        known = Known(
-            known.epoch, known.since, known.drift_since, len(verdicts), known.errors, known.scores, known.labels
-        )
-    fresh = _new_labels(state, known, verdicts, options)
-    if known.drift_at is not None and (renewed := _renewed(state, known, fresh, len(verdicts), options)):
-        return settle(state, renewed, options)
+    counted = _sequence(verdicts, known.begun)
     scored = ~np.isnan(counted.accept)
     since = int((counted.at[scored] < known.since).sum())
     raw, corrected = rolling_rates(counted.accept[scored], options.window, known.errors, since=since)
+    window = counted.at[scored][len(counted.at[scored]) - (raw.n or 0) :]
+    validity = None if card is None else _validity(card, known, [verdicts[i] for i in window])
+    unmeasured = ("" if validity is None else validity.refused("traces")) or ("" if known.labels else UNKNOWN)
+    if state.fact("blind") and not unmeasured:  # what the judge could not see of earlier traces is no drift
+        begins = int(window[0]) if len(window) else len(verdicts)
+        state.say(blind="", epoch=known.epoch + 1, drift_since=max(known.drift_since, begins))
+        return settle(state, _kept(state), options, card)
+    alpha = stage_alpha(known.epoch, ALPHA)
+    fires, evidence = float(np.log(2 / alpha)), float("nan")
+    if unmeasured:
+        state.say(blind=1)
+    else:
+        within = counted.at >= known.drift_since
+        bins = binned(counted.score[within], known.scores.edges)
+        evidence = drift_evidence(known.scores, bins, counted.label[within], options.window, alpha)
+    if known.drift_at is None and evidence >= fires:
+        before = [one.trace_id for one in verdicts if one.label is not None]
+        state.say(drift_at=len(verdicts), labelled_before=json.dumps(before))
+        known = replace(known, drift_at=len(verdicts))
+    fresh = _new_labels(state, known, verdicts, options)
+    if known.drift_at is not None and (renewed := _renewed(state, known, fresh, len(verdicts), options)):
+        return settle(state, renewed, options, card)
     drifted = known.drift_at is not None
-    missing = f"{len(fresh)} of {options.relabel} new labels of sampled traces are there"
-    if drifted:
+    if unmeasured:
+        corrected = Estimate(value=None, note=unmeasured, level=raw.level)
+    elif drifted:
+        missing = f"{len(fresh)} of {options.relabel} new labels of sampled traces are there"
         corrected = Estimate(value=None, note=f"withdrawn, the judge's scores have drifted; {missing}", level=raw.level)
+    notes = () if drifted or unmeasured else (_assumption(known),)
     return known, WatchedRate(
         raw=raw,
         corrected=corrected,
@@ -204,12 +349,43 @@ def settle(state: WatchState, known: Known, options: WatchOptions) -> tuple[Know
         assumes=_assumption(known),
         labels=len(fresh),
         needed=options.relabel,
-        notes=(() if drifted else (_assumption(known),)) + _unscored(counted),
+        notes=notes + _unscored(counted) + _earlier(known) + _said(validity),
+        unmeasured=unmeasured,
+        missing_inputs={} if validity is None else validity.to_json(),
     )
 
 
+def _validity(card: ProgramCard, known: Known, traces: Sequence[WatchedTrace]) -> Validity:
+    """Whether what is known of the judge holds of traces; those whose inputs were not kept say nothing."""
+    if known.shown is not None:
+        card = card.model_copy(update={"missing": {name: known.shown.missing(name) for name in card.fields}})
+    return validity_of(card, _inputs(traces))
+
+
+def _inputs(traces: Sequence[WatchedTrace]) -> InputCounts:
+    kept = [one.given for one in traces if one.given is not None]
+    return InputCounts(len(kept), Counter(name for given in kept for name in given))
+
+
+def _said(validity: Validity | None) -> tuple[str, ...]:
+    if validity is None:
+        return ()
+    found: list[str] = []
+    for name, lack in validity.lacking.items():
+        one = replace(validity, lacking={name: lack}, unproven="")
+        found += one.notes("traces", ADVICE.get(name, OTHERWISE))
+    return (*found, *filter(None, [validity.unproven]))
+
+
+def _earlier(known: Known) -> tuple[str, ...]:
+    if not known.begun:
+        return ()
+    asked = "was asked otherwise (another model, host, number of samples, or live)"
+    return (f"the first {known.begun} sampled traces were judged when the judge {asked}: they are in no rate",)
+
+
 def _assumption(known: Known) -> str:
-    what = f"its {known.labels} test items" if known.epoch == 1 else f"the {known.labels} labels since the last drift"
+    what = f"its {known.labels} test items" if known.on_test else f"the {known.labels} labels since the last drift"
     return f"the correction assumes that the judge's error rates are those on {what}"
 
 
@@ -224,7 +400,7 @@ def _unscored(counted: _Sequence) -> tuple[str, ...]:
 
 def _relabelled_from(known: Known, options: WatchOptions) -> int:
     """Traces that labels after drift may be of: those shortly before it was noticed, and later ones."""
-    return max(0, (known.drift_at or 0) - options.window // STAGES)
+    return max(known.begun, (known.drift_at or 0) - options.window // STAGES)
 
 
 def _new_labels(
@@ -250,8 +426,28 @@ def _renewed(
     if errors.refused:
         return None
     since = _relabelled_from(known, options)
-    state.say(measured=json.dumps(rows), epoch=known.epoch + 1, since=since, drift_since=sampled, drift_at="")
-    return Known(known.epoch + 1, since, sampled, None, errors, measured(score, expert), len(rows))
+    shown = _inputs(fresh)
+    state.say(
+        measured=json.dumps(rows),
+        epoch=known.epoch + 1,
+        since=since,
+        drift_since=sampled,
+        drift_at="",
+        on_test=0,
+        shown=json.dumps({"items": shown.items, "given": shown.given}),
+    )
+    return Known(
+        epoch=known.epoch + 1,
+        since=since,
+        drift_since=sampled,
+        drift_at=None,
+        errors=errors,
+        scores=measured(score, expert),
+        labels=len(rows),
+        begun=known.begun,
+        on_test=False,
+        shown=shown,
+    )
 
 
 def next_proposals(state: WatchState, known: Known, options: WatchOptions) -> list[str]:
@@ -259,7 +455,7 @@ def next_proposals(state: WatchState, known: Known, options: WatchOptions) -> li
 
     While nothing drifts a few, whose labels are evidence of drift, too; after drift as many as are needed.
     """
-    verdicts = [one for one in state.verdicts() if one.unscored is None]
+    verdicts = [one for one in state.verdicts()[known.begun :] if one.unscored is None]
     if known.drift_at is None:
         chosen = [one for one in verdicts[-options.window :] if _draw(one) < MONITORED]
         return [one.trace_id for one in chosen if one.label is None][-MOST_PROPOSED:]
@@ -274,7 +470,7 @@ def next_proposals(state: WatchState, known: Known, options: WatchOptions) -> li
 
 
 def alerts_of(asked: Sequence[str], rate: WatchedRate | None, refused: str) -> Mapping[str, str | None]:
-    """Each alert, with why it fired or None.
+    """Each alert, with why it fired or None; one of what the judge's missing inputs hide has fired.
 
     Raises:
         UserError: One that says nothing, or is about a rate that is not known.
@@ -282,9 +478,8 @@ def alerts_of(asked: Sequence[str], rate: WatchedRate | None, refused: str) -> M
     found: dict[str, str | None] = {}
     for text in asked:
         if text.strip() == "drift":
-            found[text] = (
-                "drift: the judge's scores are none that its test items explain" if rate and rate.drift else None
-            )
+            drifted = "drift: the judge's scores are none that its test items explain" if rate and rate.drift else None
+            found[text] = drifted or (_untold(text, rate) if rate else None)
             continue
         parts = _ALERT.fullmatch(text)
         bound = float(parts[3]) / (100 if parts and parts[4] else 1) if parts else 2.0
@@ -295,7 +490,14 @@ def alerts_of(asked: Sequence[str], rate: WatchedRate | None, refused: str) -> M
                 f"--alert {text}: there is no corrected rate, {refused}. Label more, or alert of raw<{bound}."
             )
         found[text] = None if rate is None else _crossed(rate, parts[1], parts[2], bound)
+        if rate is not None and parts[1] == "accept":
+            found[text] = found[text] or _untold(text, rate)
     return found
+
+
+def _untold(alert: str, rate: WatchedRate) -> str | None:
+    """Why an alert is raised of what cannot be known: somebody relies on it."""
+    return f"{alert} cannot be told: {rate.unmeasured}" if rate.unmeasured else None
 
 
 def _crossed(rate: WatchedRate, which: str, side: str, bound: float) -> str | None:

@@ -45,7 +45,7 @@ from judgec.records.card import EVIDENCE_ALONE, ProgramCard, Setting
 from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
-from judgec.records.label import LabelSet
+from judgec.records.label import InputCounts, LabelSet
 from judgec.records.language import language_notes, languages_of
 from judgec.report.numbers import number, objective_name
 from judgec.stats.agreement.ceiling import adjudicator_notes
@@ -351,6 +351,13 @@ def default_objective(labels: LabelSet) -> str:
     """``kappa`` for accepts, classes and failure modes, ``tau_b`` for ordered grades."""
     unordered = labels.accept_only or labels.scale.level == "nominal" or finds_modes(labels.task)
     return "kappa" if unordered else "tau_b"
+
+
+def missing_of(labels: LabelSet) -> dict[str, float]:
+    """The share of the labelled items without an input that others have, by field."""
+    known, counts = {label.item_id for label in labels.labels}, InputCounts()
+    counts.add([item for item in labels.items if item.item_id in known])
+    return {name: share for name in fields_of(labels) if (share := counts.missing(name))}
 
 
 def fields_of(labels: LabelSet) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from judgec.judges.pairwise import is_pairwise, verdicts
 from judgec.judges.stream.jury import pool, require_alike
 from judgec.judges.tasks.preference import without_contexts
 from judgec.lm.executor import Ask
+from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments, concatenate
-from judgec.records.label import Item
+from judgec.records.label import InputCounts, Item
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,13 @@ class Seat:
         name: For reports.
         judge: Compiled or not.
         ask: Sends requests.
+        card: What is known of it; None of a prompt that nobody compiled.
     """
 
     name: str
     judge: CompiledJudge
     ask: Ask
+    card: ProgramCard | None = None
 
     @property
     def reads_contexts(self) -> bool:
@@ -73,12 +76,17 @@ class SeatedJury:
     Args:
         seats: One at least; several are of one task, with the same aspects and scale.
 
+    Attributes:
+        ballots: How the members voted so far.
+        inputs: What the items had that they judged so far.
+
     Raises:
         UserError: When they are not, or one sits there twice.
     """
 
     seats: tuple[Seat, ...]
     ballots: Ballots = field(init=False)
+    inputs: InputCounts = field(default_factory=InputCounts, init=False)
 
     def __post_init__(self) -> None:
         names = [seat.name for seat in self.seats]
@@ -117,6 +125,7 @@ class SeatedJury:
             items: Any number.
             one_order: As for ``Seat.judged``.
         """
+        self.inputs.add(items)
         said = {seat.name: seat.judged(items, one_order=one_order) for seat in self.seats}
         ballots = list(said.values())
         if len(ballots) == 1:

@@ -38,6 +38,7 @@ class Session:
         budget: Most calls, or None.
         max_cost: Most US dollars, or None.
         caps: What several sessions may spend together, in place of ``budget`` and ``max_cost``.
+        usage: The meter of several sessions together, in place of one of its own.
         journal: Another than that of ``home``; it is closed with the session.
         in_flight: Most calls at once; None means as many as suit this process, or the cluster.
         spread: Workers on a Ray cluster make the calls, in place of this process.
@@ -60,6 +61,7 @@ class Session:
         budget: int | None = None,
         max_cost: float | None = None,
         caps: Budget | None = None,
+        usage: Usage | None = None,
         journal: Journal | None = None,
         in_flight: int | None = None,
         spread: bool = False,
@@ -73,7 +75,7 @@ class Session:
         self._batch = batch
         self._patience = patience or Patience()
         self._in_flight = in_flight or (ray.IN_FLIGHT if spread else IN_FLIGHT)
-        self.usage = Usage()
+        self.usage = usage or Usage()
         self.journal = Journal(home / ".judgec" / "journal.db") if journal is None else journal
         self._caps = caps or Budget(calls=budget, usd=max_cost)
         self._cluster = Cluster(ray_address) if spread else None

@@ -40,6 +40,10 @@ class Spent:
         """What the run cost, or None where the price of any call is unknown."""
         return None if self.unpriced else self.usd
 
+    def to_json(self) -> dict[str, object]:
+        """For reports."""
+        return {"lm_calls": self.calls, "journaled": self.journaled, "cost_usd": self.cost_usd}
+
 
 class Usage:
     """A meter that several models and threads may share."""
@@ -193,3 +197,21 @@ class Budget:
                 f"${self.usd:.4f} are allowed. "
                 "What is finished is kept: raise --max-cost and run again to go on."
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a command may spend and what it has spent; all its sessions share one.
+
+    Args:
+        caps: What it may.
+        usage: What it has.
+    """
+
+    caps: Budget
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def spent(self) -> Spent:
+        """The totals so far."""
+        return self.usage.spent

@@ -1,5 +1,6 @@
 """Items and the experts' labels of them, as read from a label file."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -35,6 +36,11 @@ class Item:
     agent: str | None = None
     group: str | None = None
 
+    @property
+    def given(self) -> list[str]:
+        """The names of the inputs that it has: those that are not blank."""
+        return [name for name, value in self.inputs.items() if _is_given(value)]
+
     def text(self, name: str) -> str:
         """The field as one text; an absent field is empty, several texts are joined by blank lines."""
         value = self.inputs.get(name, "")
@@ -50,6 +56,38 @@ class Item:
     def everything(self) -> list[str]:
         """The texts of all fields."""
         return [text for name in self.inputs for text in self.texts(name)]
+
+
+def _is_given(value: Text) -> bool:
+    return bool(value) and not value.isspace() if isinstance(value, str) else any(map(_is_given, value))
+
+
+@dataclass(slots=True)
+class InputCounts:
+    """Counts how many items have each input.
+
+    Args:
+        items: How many were counted.
+        given: How many of them have an input, by its name.
+    """
+
+    items: int = 0
+    given: Counter[str] = field(default_factory=Counter)
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Count items."""
+        self.items += len(items)
+        for item in items:
+            self.given.update(item.given)
+
+    def merge(self, other: "InputCounts") -> None:
+        """Count what another has counted."""
+        self.items += other.items
+        self.given.update(other.given)
+
+    def missing(self, name: str) -> float:
+        """The share without an input; 0 of no items."""
+        return (self.items - self.given[name]) / self.items if self.items else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,11 @@ CREATE TABLE IF NOT EXISTS verdicts (
     logged INTEGER NOT NULL DEFAULT 0,
     proposed INTEGER NOT NULL DEFAULT 0,
     label INTEGER,
-    said TEXT NOT NULL
+    said TEXT NOT NULL,
+    given TEXT
 );
 """
-_COLUMNS = "trace_id, session, accept, score, unscored, logged, proposed, label"
+_COLUMNS = "trace_id, session, accept, score, unscored, logged, proposed, label, given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class WatchedTrace:
         logged: Its feedback is on the trace.
         proposed: Experts were asked about it.
         label: What experts said: 1, 0, or None.
+        given: The inputs that the judge saw of it; None where that was not kept, or nothing was judged.
     """
 
     trace_id: str
@@ -58,6 +60,7 @@ class WatchedTrace:
     logged: bool = False
     proposed: bool = False
     label: int | None = None
+    given: tuple[str, ...] | None = None
 
 
 class WatchState:
@@ -87,8 +90,18 @@ class WatchState:
         """All sampled traces, in the order in which they were judged."""
         rows = self._connection.execute(f"SELECT {_COLUMNS} FROM verdicts ORDER BY seq")  # noqa: S608 -- constants only
         return [
-            WatchedTrace(trace_id, session, accept, score, unscored, bool(logged), bool(proposed), label)
-            for trace_id, session, accept, score, unscored, logged, proposed, label in rows
+            WatchedTrace(
+                trace_id,
+                session,
+                accept,
+                score,
+                unscored,
+                bool(logged),
+                bool(proposed),
+                label,
+                None if given is None else tuple(json.loads(given)),
+            )
+            for trace_id, session, accept, score, unscored, logged, proposed, label, given in rows
         ]
 
     def unlogged(self) -> dict[str, list[dict[str, object]]]:
@@ -99,12 +112,21 @@ class WatchState:
     def judged(self, found: Iterable[tuple[WatchedTrace, list[dict[str, object]]]]) -> None:
         """Keep verdicts with the feedback that is to be logged; those that are there already stay."""
         rows = [
-            (one.trace_id, one.session, one.accept, one.score, one.unscored, json.dumps(said)) for one, said in found
+            (
+                one.trace_id,
+                one.session,
+                one.accept,
+                one.score,
+                one.unscored,
+                json.dumps(said),
+                None if one.given is None else json.dumps(one.given),
+            )
+            for one, said in found
         ]
         with self._connection:
             self._connection.executemany(
-                "INSERT OR IGNORE INTO verdicts (trace_id, session, accept, score, unscored, said) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO verdicts (trace_id, session, accept, score, unscored, said, given) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
 
@@ -162,6 +184,8 @@ def open_state(path: Path, *, about: Mapping[str, object]) -> Iterator[WatchStat
         connection = sqlite3.connect(path)
         try:
             connection.executescript(_SCHEMA)
+            if "given" not in {row[1] for row in connection.execute("PRAGMA table_info(verdicts)")}:
+                connection.execute("ALTER TABLE verdicts ADD COLUMN given TEXT")  # a file from before it was kept
             state = WatchState(connection)
             _check(state, path, {"format": FORMAT, **about})
             yield state

@@ -29,7 +29,7 @@ def answer(
     found = answered.run(options, bar)
     bar.close()
     if json:
-        print_json({"out": str(options.out), "agents": found.report})
+        print_json({"out": str(options.out), "agents": found.report, **found.spent.to_json()})
     else:
         show_answers(found)
     require_answers(found)

@@ -74,7 +74,7 @@ def judge(
 
     corrected = estimate_judged(found, rate)
     if json:
-        print_json({**found.report, "estimate": corrected.to_json()})
+        print_json({**found.report, **corrected.spent.to_json(), "estimate": corrected.to_json()})
     else:
         show_rate(corrected)
     corrected.require()

@@ -52,7 +52,10 @@ def show_rate(found: RateEstimate) -> None:
         for name, aspect in found.aspects.items()
     ]
     print_table("Accept rate, 95 % intervals", ("", "raw", "corrected (PPI++)", "Rogan-Gladen"), rows)
-    say(*[f"note: {note}" for note in found.notes])
+    say(
+        f"{found.spent.calls} LM calls in all, {found.spent.journaled} from the journal",
+        *[f"note: {note}" for note in found.notes],
+    )
 
 
 def _shown(estimate: Estimate) -> str:

@@ -1,6 +1,7 @@
 """Prints the result of ``judgec watch``: the rates, drift, and what experts should look at."""
 
 from judgec.api.watch import WatchReport
+from judgec.api.watch_state import WatchedRate
 from judgec.cli.output import print_table, say
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import percent
@@ -18,11 +19,10 @@ def show_look(found: WatchReport) -> None:
     ]
     title = f"Accept rate of {found.source} by {found.judge}, 95 % at every look"
     print_table(title, ("", "rate", "interval", "traces"), rows)
-    evidence = f"log evidence {rate.evidence:.1f}, fires at {rate.fires:.1f}"
     say(
         f"{counts['new_traces']} new traces, {counts['new_sampled']} of them judged; "
         f"{counts['traces']} and {counts['sampled']} in all, {counts['unscored']} without a verdict",
-        f"DRIFT: the correction is withdrawn ({evidence})" if rate.drift else f"no drift shown ({evidence})",
+        _drift(rate),
         f"{found.spent.calls} LM calls, {found.spent.journaled} from the journal",
     )
     if rate.corrected.value is None:
@@ -33,6 +33,13 @@ def show_look(found: WatchReport) -> None:
         more = f" and {len(found.propose) - MOST_SHOWN} more" if len(found.propose) > MOST_SHOWN else ""
         say(f"for experts (tag {REVIEW_TAG}): {shown}{more}")
     say(*[f"ALERT: {why}" for why in found.fired])
+
+
+def _drift(rate: WatchedRate) -> str:
+    evidence = f"log evidence {rate.evidence:.1f}, fires at {rate.fires:.1f}"
+    if rate.drift:
+        return "DRIFT: the correction is withdrawn" + ("" if rate.unmeasured else f" ({evidence})")
+    return "drift was not tested" if rate.unmeasured else f"no drift shown ({evidence})"
 
 
 def _cells(one: Estimate) -> tuple[str, str, str]:

@@ -54,6 +54,11 @@ class ReplyPanel:
         two = [_named(jury) if jury else RuleJudge.name for jury in (self.criteria, self.rejection)]
         return " and ".join(dict.fromkeys([*two, *map(_named, self.further.values())]))
 
+    @property
+    def juries(self) -> tuple[SeatedJury, ...]:
+        """Those that there are."""
+        return tuple(jury for jury in (self.criteria, self.rejection, *self.further.values()) if jury is not None)
+
     def agreement(self) -> dict[str, dict[str, object]]:
         """How far the members of each jury agreed on what was judged so far, by what it judges."""
         juries = {"criteria": self.criteria, REJECTION: self.rejection}

@@ -252,8 +252,8 @@ def _bland_altman(graders: Sequence[GradePairs], beside: Sequence[GradePairs]) -
     if not limits:
         return BlandAltman(None, None, None, NOTHING_SCORED)
     means = np.average(np.array(limits), axis=0, weights=weights)
-    bias, low, high = (None if np.isnan(x) else float(x) for x in means)
-    return BlandAltman(bias, low, high, ONE_ROW if low is None else "")
+    apart, low, high = (None if np.isnan(x) else float(x) for x in means)
+    return BlandAltman(apart, low, high, ONE_ROW if low is None else "")
 
 
 def _bias(ratings: GradePairs, values: FloatArray) -> float:

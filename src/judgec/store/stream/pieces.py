@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from judgec.errors import InputError
 from judgec.records.conversation import EACH, TurnChoice
-from judgec.records.label import IntArray, Item, Task
+from judgec.records.label import InputCounts, IntArray, Item, Task
 from judgec.store.labels import UNREAD_LISTS, ItemFile, read_item_file
 from judgec.store.rows.cells import is_missing
 from judgec.store.rows.columns import missing_columns, renamed_row
@@ -95,7 +95,7 @@ class ItemStream:
         items: How many it holds.
         rows: How many rows, repeated items included.
         notes: What was mended, one sentence each.
-        fields: The inputs that at least one item has.
+        inputs: How many items have each input.
         columns: The file's own names of its columns, in its order.
         learned: Of each item whether the judge has learned from it, shape (items,).
         labelled: The columns that hold a label of an item that the judge has not learned from, as the file names them.
@@ -107,7 +107,7 @@ class ItemStream:
     items: int
     rows: int
     notes: tuple[str, ...]
-    fields: frozenset[str]
+    inputs: InputCounts
     columns: tuple[str, ...]
     learned: NDArray[np.bool_]
     labelled: tuple[str, ...]
@@ -165,7 +165,8 @@ def _held(whole: ItemFile, rename: Mapping[str, str], watch: "ColumnWatch") -> I
     watch.meet(whole.items)
     ours = [rename.get(name, name) for name in whole.table.columns]
     watch.look([renamed_row(row, rename) for row in whole.table.rows], ours, item_of)
-    learned = watch.learned()
+    learned, inputs = watch.learned(), InputCounts()
+    inputs.add(whole.items)
     rows, blocks, first = whole.table.rows, list[Block](), 0
     for start in range(0, len(rows), ROWS):
         numbers = item_of[start : start + ROWS]
@@ -176,7 +177,7 @@ def _held(whole: ItemFile, rename: Mapping[str, str], watch: "ColumnWatch") -> I
         items=len(whole.items),
         rows=whole.rows,
         notes=whole.notes,
-        fields=_fields_of(whole.items),
+        inputs=inputs,
         columns=whole.table.columns,
         learned=learned,
         labelled=watch.labelled(whole.table.columns, rename, learned),
@@ -189,10 +190,6 @@ def _held(whole: ItemFile, rename: Mapping[str, str], watch: "ColumnWatch") -> I
 def _again(blocks: Sequence[Block]) -> IntArray:
     earlier = [block.items[block.items < block.first] for block in blocks if block.items is not None]
     return np.unique(np.concatenate(earlier)) if earlier else np.empty(0, dtype=np.int64)
-
-
-def _fields_of(items: Sequence[Item]) -> frozenset[str]:
-    return frozenset(name for item in items for name, value in item.inputs.items() if value)
 
 
 def pieces_of(items: Sequence[Item], *, digested: bool = True) -> Iterator[Piece]:
@@ -256,7 +253,7 @@ class _Regular:
     def check(self) -> ItemStream:
         """Read the file once."""
         columns: dict[str, None] = {}
-        present: frozenset[str] = frozenset()
+        inputs = InputCounts()
         rows = empty = not_text = unread = items = 0
         seen = Seen(inputs_digest)
         with self._path.open("rb") as file:
@@ -272,12 +269,12 @@ class _Regular:
                 self._holding = bool(holding(self._rename.get(name, name) for name in columns))
                 table = self._table(raw)
                 found = self._collect(table)
-                if len(present) < len(self._fields):
-                    present |= _fields_of(found.items)
                 met = seen.meet(found.items)
                 item_of: IntArray = np.array(found.item_of, dtype=np.int64)
                 numbers = met.numbers[item_of]
-                self._watch.meet([found.items[i] for i in met.kept])
+                kept = [found.items[i] for i in met.kept]
+                inputs.add(kept)
+                self._watch.meet(kept)
                 self._watch.look(table.rows, [self._rename.get(name, name) for name in columns], numbers)
                 alone = len(met.kept) == len(raw)  # each row a new item
                 self._marks.append(
@@ -306,7 +303,7 @@ class _Regular:
             items=items,
             rows=rows,
             notes=tuple(sentence for sentence, count in counted.items() if count),
-            fields=present,
+            inputs=inputs,
             columns=tuple(columns),
             learned=learned,
             labelled=self._watch.labelled(tuple(columns), self._rename, learned),

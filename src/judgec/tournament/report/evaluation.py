@@ -35,6 +35,7 @@ class Evaluation:
         board: The leaderboard.
         played: Every game, in the order played.
         unproven: Why the judge is not proven, or empty.
+        unmeasured: Why its known agreement does not hold of these answers, or empty.
         marks: A judge of single answers: what it said of each, by query and agent.
         tie_band: Such a judge's, in words; empty otherwise.
         retrieval: The retrieval table, or None.
@@ -56,6 +57,7 @@ class Evaluation:
     board: Leaderboard
     played: tuple[Played, ...]
     unproven: str = ""
+    unmeasured: str = ""
     marks: Mapping[Cell, Mark] = field(default_factory=dict)
     tie_band: str = ""
     retrieval: RetrievalTable | None = None
@@ -109,8 +111,9 @@ class Evaluation:
         report["judge"] = {
             "program": self.card.name,
             "version": self.card.version,
-            **{name: found.to_json() for name, found in judge_agreement(self.card).items()},
+            **{name: found.to_json() for name, found in judge_agreement(self.card, self.unmeasured).items()},
             "unproven": self.unproven or None,
+            "unmeasured": self.unmeasured or None,
             "tie_band": self.tie_band or None,
             "audit": None if self.card.audit is None else self.card.audit.to_json(),
         }
@@ -158,10 +161,16 @@ class Evaluation:
         return report
 
 
-def judge_agreement(card: ProgramCard) -> dict[str, Estimate]:
-    """The judge's known agreement with experts: ``tau_b`` and ``accept_agreement`` of its test split."""
-    unknown = Estimate(value=None, note="not on the judge's card")
-    return {name: card.test.get(name, unknown) for name in ("tau_b", "accept_agreement")}
+def judge_agreement(card: ProgramCard, unmeasured: str = "") -> dict[str, Estimate]:
+    """The judge's known agreement with experts: ``tau_b`` and ``accept_agreement`` of its test split.
+
+    Args:
+        card: Of the judge.
+        unmeasured: Why it is not known of what was judged, or empty.
+    """
+    known = {} if unmeasured else card.test
+    unknown = Estimate(value=None, note=unmeasured or "not on the judge's card")
+    return {name: known.get(name, unknown) for name in ("tau_b", "accept_agreement")}
 
 
 def audit_note(card: ProgramCard) -> str:

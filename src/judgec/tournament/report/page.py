@@ -116,16 +116,18 @@ def _facts(found: Evaluation) -> str:
 
 def _judge(found: Evaluation) -> dict[str, object]:
     card = found.card
-    rows = [[statistic_name(name), shown(one)] for name, one in card.test.items() if one.value is not None]
+    known = {} if found.unmeasured else card.test
+    rows = [[statistic_name(name), shown(one)] for name, one in known.items() if one.value is not None]
     gate = () if found.gate is None else (announced(found.gate.verdict, found.gate.sentence),)
     return {
         "name": f"{card.name}@{card.version}",
         "task": card.task,
         "model": card.engine or str(card.lm.get("model", "")),
         "unproven": found.unproven,
+        "unmeasured": found.unmeasured,
         "reason": card.reason,
         "constructed": bool(card.labels),
-        "sizes": next((one for one in card.test.values() if one.n), None),
+        "sizes": next((one for one in known.values() if one.n), None),
         "table": table(["statistic", "agreement"], rows, "narrow", label="The judge's agreement"),
         "tie_band": found.tie_band,
         "flips": None if found.flip_rate is None else percent(found.flip_rate, 1),

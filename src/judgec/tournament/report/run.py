@@ -33,7 +33,7 @@ def run_of(found: Evaluation, *, folder: Path, started: float, ended: float) -> 
     rows = board.rows()
     best = sorted(rows, key=lambda row: -(row.rated.value if row.rated.value is not None else -inf))[:RATED]
     numbers = {f"rating.{row.agent}": row.rated.value for row in best} | {f"elo.{row.agent}": row.elo for row in best}
-    tested = {f"test.{name}": one for name, one in judge_agreement(card).items()}
+    tested = {f"test.{name}": one for name, one in judge_agreement(card, found.unmeasured).items()}
     metrics = {**tested, **_metrics(found)}
     return TournamentRun(
         name=f"{folder.name} by {card.name} {version}",
