@@ -36,7 +36,6 @@ from judgec.tracking.traces import feedback_of
 FIELD_OF = {"inputs": "query", "outputs": "answer", "expectations": "reference", "trace": "contexts"}
 """Our input field by MLflow's template variable; a trace shows its judge the retrieved contexts."""
 VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-API_BASE = ("OPENAI_API_BASE", "OPENAI_BASE_URL")  # where MLflow's and OpenAI's clients look for the endpoint
 _logger = logging.getLogger(__name__)
 
 
@@ -59,7 +58,8 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
         optimizer: As ``--optimizer``.
         lm: The model to compile for, in judgec's spelling; default: the judge's own.
         reflection_lm: As ``--reflection-lm``: the model that rewrites prompts; default: that of ``lm``.
-        api_base: An OpenAI-compatible endpoint; default: ``OPENAI_API_BASE`` or ``OPENAI_BASE_URL``.
+        api_base: An OpenAI-compatible endpoint; default: as the environment says, for example in
+            ``OPENAI_BASE_URL``.
         seed: Of the search.
         budget: Most LM calls.
         max_cost: Most US dollars.
@@ -145,9 +145,8 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
         )
 
     def _spec(self, judge: Judge) -> LMSpec:
-        base = self._api_base or next((os.environ[name] for name in API_BASE if os.environ.get(name)), None)
         if self._lm is not None:
-            return LMSpec.parse(self._lm, api_base=base)
+            return LMSpec.parse(self._lm, api_base=self._api_base)
         provider, colon, model = judge.model.partition(":/")
         if not colon or provider in {"databricks", "endpoints", "gateway"}:
             raise UserError(
@@ -155,7 +154,7 @@ class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLf
                 "itself. Name the model with lm=, and api_base= where it has an endpoint of its own."
             )
         name = f"{provider}/{model.lstrip('/')}"
-        return LMSpec.parse(name, api_base=base if provider == "openai" else self._api_base)
+        return LMSpec.parse(name, api_base=self._api_base)
 
 
 def labels_of(judge: Judge, traces: Sequence[Trace]) -> LabelSet:

@@ -1,6 +1,7 @@
 import asyncio
 import copy
 import threading
+import time
 from pathlib import Path
 
 import dspy
@@ -10,6 +11,7 @@ from dspy import lm15
 from judgec.errors import BudgetError, ServiceError, UserError
 from judgec.lm.backend import Backend, Retries
 from judgec.lm.door import Door, door_of, open_lm, preflight
+from judgec.lm.patience import Patience
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal
@@ -26,6 +28,8 @@ def make(
     journal: Journal | None = None,
     budget: Budget | None = None,
     usage: Usage | None = None,
+    patience: Patience | None = None,
+    retries: Retries = FAST,
 ) -> dspy.LM:
     """An LM on a scripted backend: ``embedded`` is the name under which ``open_lm`` takes one."""
     return open_lm(
@@ -34,7 +38,8 @@ def make(
         budget=budget or Budget(),
         usage=usage or Usage(),
         embedded_engine=backend,
-        retries=FAST,
+        retries=retries,
+        patience=patience,
     )
 
 
@@ -164,12 +169,15 @@ def test_call_that_fails_for_a_while_is_repeated(error: lm15.LM15Error) -> None:
     assert backend.attempts == 4
 
 
-def test_call_that_keeps_failing_raises_dspys_error_and_the_next_one_is_tried() -> None:
-    backend = Scripted(fails(4, lm15.ServerError("oops", status=500)))
+def test_call_that_keeps_failing_while_others_succeed_fails_alone() -> None:
+    oops = lm15.ServerError("oops", status=500)
+    backend = Scripted(lambda number, request: oops if "tower 1?" in str(request.messages) else REPLY)
     lm = make(backend)
     with pytest.raises(dspy.utils.exceptions.LMServerError):
         judge(lm, 1)
+    assert backend.attempts == 8  # 4 tries and 2 more, and 2 looks at whether the model answers at all
     assert judge(lm, 2).grade == 4
+    assert door_of(lm).calls.stopped is None
 
 
 def test_call_with_a_bad_request_is_not_repeated_and_hurts_no_other() -> None:
@@ -202,15 +210,23 @@ def test_call_that_can_never_succeed_stops_everything_at_once(error: lm15.LM15Er
     assert door_of(lm).calls.stopped is not None
 
 
-def test_twenty_failed_calls_in_a_row_count_as_a_dead_endpoint() -> None:
+def test_service_that_answers_nothing_is_waited_for_and_then_stops_the_run() -> None:
     backend = Scripted(fails(999, lm15.ServerError("oops", status=503)))
-    lm = make(backend)
-    for number in range(19):
-        with pytest.raises(dspy.utils.exceptions.LMServerError):
-            judge(lm, number)
+    lm = make(backend, patience=Patience(0.2))
+    began = time.monotonic()
     with pytest.raises(ServiceError, match="keeps failing"):
-        judge(lm, 19)
-    assert backend.attempts == 80
+        judge(lm, 0)
+    assert time.monotonic() - began >= 0.2
+    tried = backend.attempts
+    with pytest.raises(ServiceError, match="keeps failing"):
+        judge(lm, 1)
+    assert backend.attempts == tried
+
+
+def test_service_that_comes_back_in_time_costs_no_call() -> None:
+    backend = Scripted(fails(30, lm15.TransportError("reset")))
+    lm = make(backend, patience=Patience(60), retries=Retries(4, first_seconds=1e-4, most_seconds=1e-3))
+    assert judge(lm, 0).grade == 4
 
 
 def test_any_number_of_bad_requests_after_an_answer_does_not_stop_the_run() -> None:

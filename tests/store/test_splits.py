@@ -11,7 +11,7 @@ from judgec.records.label import Item
 from judgec.store.sides.draw import split_items, split_record
 from judgec.store.sides.memory import Measured, Memory, Version
 from judgec.store.sides.queries import normalized
-from judgec.store.splits import SPLITS, Family, default_family, read_family, write_family
+from judgec.store.splits import SPLITS, Family, default_family, read_family, write_family, writing_whole
 
 QUERY_IDS = st.lists(st.text(max_size=5), min_size=1, max_size=30)
 
@@ -141,3 +141,18 @@ def test_family_of_a_folder_is_the_folder(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path / "sensors")
     assert default_family(".") == "sensors"
     assert default_family("labels.csv") == "sensors"
+
+
+def test_file_that_a_killed_process_left_is_removed_by_the_next_writer_and_a_living_ones_is_not(tmp_path: Path) -> None:
+    out = tmp_path / "o.jsonl"
+    (tmp_path / ".o.jsonl.0123abcd").write_text("half")
+    (tmp_path / ".o.jsonl.unfinished").write_text("kept")
+    with writing_whole(out) as first:
+        first.write(b"one")
+        with writing_whole(out) as second:  # two at once: the later one is the file
+            second.write(b"two")
+        assert len(list(tmp_path.glob(".o.jsonl.????????"))) == 1
+    assert (out.read_text(), sorted(path.name for path in tmp_path.iterdir())) == (
+        "one",
+        [".o.jsonl.unfinished", "o.jsonl"],
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from judgec.agents.answer import Answer, Context, citations
+from judgec.lm.redaction import clean_error, clean_json
 from judgec.store.functions import python_function
 
 HTTP_FILE = ".toml"
@@ -73,8 +74,8 @@ class PythonSystem:
         try:
             found = self._function(query)
         except Exception as error:  # somebody else's code: whatever it raises is a failure of the system
-            raise SystemFailedError(f"{type(error).__name__}: {str(error)[:200]}") from error
-        return as_said(found)
+            raise SystemFailedError(f"{type(error).__name__}: {clean_error(str(error))[:200]}") from error
+        return as_said(clean_json(found))
 
 
 def as_said(found: object) -> ExternalReply:

@@ -17,6 +17,7 @@ from judgec.errors import InputError, UserError
 from judgec.lm.backend import WHOLE_REPLY
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.bounded import GIVEN_UP, Deadline, exchanging
+from judgec.lm.redaction import clean, clean_error, clean_json, keep_secret
 from judgec.store.scenarios.safe_yaml import load_yaml
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
@@ -94,6 +95,7 @@ class HttpSystem:
         headers = {
             key: _filled(value, environ, f"{path}: headers.{key}") for key, value in self.settings.headers.items()
         }
+        keep_secret(headers.values())
         self._whole = WHOLE_REPLY * self.settings.timeout
         deadline = Deadline(self._whole)
         self._client = httpx.Client(
@@ -121,15 +123,16 @@ class HttpSystem:
                     json=None if settings.body is None else _with_query(settings.body, query),
                 )
         except (httpx.HTTPError, httpx.InvalidURL, *GIVEN_UP) as error:
-            raise SystemFailedError(f"{type(error).__name__}: {str(error)[:200]}") from error
+            raise SystemFailedError(f"{type(error).__name__}: {clean_error(str(error))[:200]}") from error
+        said = clean_error(reply.text)
         if not reply.is_success:
-            raise SystemFailedError(f"HTTP {reply.status_code}: {reply.text[:120]!r}")
+            raise SystemFailedError(f"HTTP {reply.status_code}: {said[:120]!r}")
         if not settings.answer:
-            return ExternalReply(reply.text)
+            return ExternalReply(clean(reply.text))
         try:
-            found = reply.json()
+            found = clean_json(reply.json())
         except (ValueError, RecursionError):
-            raise SystemFailedError(f"its reply is not JSON: {reply.text[:120]!r}") from None
+            raise SystemFailedError(f"its reply is not JSON: {said[:120]!r}") from None
         answer = look_up(found, settings.answer)
         if not isinstance(answer, str):
             raise SystemFailedError(f"no text at {settings.answer} in its reply: {json.dumps(found)[:120]}")

@@ -81,7 +81,8 @@ def answers_within(options: AnswerOptions, watch: Watch, account: Account | None
     agents += _grid_agents(options, grid, watch)
     _refuse_doubles([*(agent.name for agent in agents), *(system.name for system in systems)])
     specs = list(dict.fromkeys(agent.lm for agent in agents))
-    told = [f"{len(queries)} queries, {len(agents) + len(systems)} agents", *specs]
+    asked = [LMSpec.parse(lm, api_base=options.api_base).asked_at for lm in specs]
+    told = [f"{len(queries)} queries, {len(agents) + len(systems)} agents", *asked]
     watch.stage("answer", ", ".join(told))
     if EMBEDDED in specs:
         watch.note("The embedded engine quotes passages: a baseline, not a language model.")
@@ -122,7 +123,12 @@ def planned(options: AnswerOptions) -> AnswerPlan:
     calls |= {agent.name: _most_calls(agent.kind) for agent in grid}
     wanted = tuple(dict.fromkeys(map(_index_of, grid)))
     missing = _indexes(options, grid).missing(wanted) if grid else 0
-    return AnswerPlan({name: most * len(queries) for name, most in calls.items()}, len(queries), len(wanted), missing)
+    models = [options.lm] * any(not _is_system(name) for name in names) + [
+        agent.settings.get("lm", options.lm) for agent in grid
+    ]
+    asked = dict.fromkeys(LMSpec.parse(lm, api_base=options.api_base).asked_at for lm in models)
+    most = {name: each * len(queries) for name, each in calls.items()}
+    return AnswerPlan(most, len(queries), len(wanted), missing, tuple(asked))
 
 
 def _names(options: AnswerOptions, grid: Sequence[GridAgent]) -> list[str]:

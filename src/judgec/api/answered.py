@@ -101,12 +101,14 @@ class AnswerPlan:
         queries: How many are asked.
         indexes: That the agents of the grid share.
         missing: Indexes that have to be built first.
+        asked: The models that are asked, and where.
     """
 
     calls: Mapping[str, int]
     queries: int
     indexes: int
     missing: int
+    asked: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
@@ -118,6 +120,7 @@ class AnswerPlan:
             "indexes": self.indexes,
             "indexes_to_build": self.missing,
             "calls": sum(self.calls.values()),
+            "asked": list(self.asked),
         }
 
 

@@ -144,7 +144,8 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
     found = read_held_out(options, judge.program, environ=os.environ)
     if why := validity_of(judge.program.card, found.items).refused(LABELLED):
         return _unaudited(options, judge, found, why)
-    watch.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from")
+    asked = judge.judge.spec.asked_at
+    watch.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from; {asked}")
     store = tracking_store(judge.home, options.tracking_uri, os.environ)
     with Tracker(store, os.environ, seal.notes) as tracker, _asking(options, judge, watch) as (subject, session):
         everything = replace(subject(session.ask), items=found.items, experts=found.experts)

@@ -194,7 +194,7 @@ def _judged(
         asks = (session.ask, session.other(specs[1]))
         for one, ask in zip(pair, asks, strict=True):
             card = one.program.card
-            watch.stage("judge", f"{one.name}, {card.engine or card.lm.get('model')}")
+            watch.stage("judge", f"{one.name}, {card.engine or one.judge.spec.asked_at}")
             judged.append(judged_unlearned(items, one.program, one.judge.compiled, ask))
         return judged, session.spent.calls
 

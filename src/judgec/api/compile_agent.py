@@ -86,7 +86,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     reflection, _ = reflection_spec(spec, options.reflection_lm)
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
-    watch.stage("agent", f"{options.agent}, {spec.model}, {len(queries)} queries")
+    watch.stage("agent", f"{options.agent}, {spec.asked_at}, {len(queries)} queries")
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     account = account_for(options, options.judge, options.report_judge)
     with (
@@ -94,6 +94,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
         session_for(options, spec, options.home, watch, account=account, reflection=reflection) as session,
     ):
         session.preflight()
+        spec = session.settled(spec)
         found, met, metric = _compiled(options, judges, queries, settings, session, watch)
         ended = time.time()
         origin = _origin(judges, metric, options, spec, session, ended - started, ended)

@@ -135,6 +135,7 @@ def compile_queries(options: CompileQueriesOptions, watch: Watch) -> QueryCompil
         Tracker(store, os.environ, seal.notes) as tracker,
         session_for(options, spec, options.home, watch, account=account) as session,
     ):
+        watch.stage("model", spec.asked_at)
         session.preflight()
         kind = _kind(options, passages, experts, judge, session)
         compiled = compile_generator(kind, watch)
@@ -192,7 +193,7 @@ def _origin(
     return GeneratorOrigin(
         name=kind.name,
         home=kind.home,
-        lm=kind.spec,
+        lm=session.settled(kind.spec),
         index=options.index,
         experts=kind.experts,
         reliability=kind.reliability.name,

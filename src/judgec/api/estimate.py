@@ -10,7 +10,7 @@ import numpy as np
 
 from judgec.api.frames import frame_part
 from judgec.api.judge_file import FileJudgments
-from judgec.api.jury import VerdictCount, abstaining, open_jury, open_session
+from judgec.api.jury import VerdictCount, abstaining, asked_at, open_jury, open_session
 from judgec.api.options.estimate import ACCEPT_RATE, EstimateOptions
 from judgec.api.source import LabelSource, read_source
 from judgec.api.spending import account_for
@@ -265,7 +265,7 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     asked = labelled_for(options)
     watch.stage("labels", f"{len(asked.labels.items)} of {asked.labels.source}")
     items = _items(options, asked.program)
-    watch.stage("judge", f"{len(items)} items with {asked.name}")
+    watch.stage("judge", f"{len(items)} items with {asked.name}, {asked_at(asked.program.card, options)}")
     judge = None if isinstance(options.judge, str) else options.judge
     account = account_for(options, judge, count_journaled=False)
     own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch, account)

@@ -32,7 +32,7 @@ from judgec.judges.tasks.preference import weighing
 from judgec.lm.session import Session
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
-from judgec.records.card import ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.game import Games
 from judgec.report.items import item_lines
 from judgec.report.jury import jury_sentence
@@ -248,7 +248,7 @@ def _evaluated(
         relevance = _relevance(options, entries, sources, watch, opened)
         jury = _jury(options, umpires, opened)
         player = _player(options, card, jury, entries, relevance)
-        watch.stage("play", f"{plan.kind} games, judged by {_names(umpires)}")
+        watch.stage("play", f"{plan.kind} games, judged by {_names(umpires)}; {_asked_at(umpires, options)}")
         played, proposal = play_tournament(entries, player, plan)
         agreement = jury.agreement()
     watch.stage("rate", f"{len(played)} games")
@@ -346,6 +346,14 @@ def _names(umpires: Umpires) -> str:
     return (
         f"{card.name}@{card.version}" if len(umpires.members) == 1 else ", ".join(one.name for one in umpires.members)
     )
+
+
+def _asked_at(umpires: Umpires, options: EvaluateOptions) -> str:
+    """Which models are asked, and where."""
+    asked = (
+        EVIDENCE_ALONE if one.program.card.evidence_alone else one.spec(options).asked_at for one in umpires.members
+    )
+    return ", ".join(dict.fromkeys(asked))
 
 
 def _jury(

@@ -115,8 +115,9 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
     watch.stage("corpus", options.index)
     corpus = open_corpus(options.index)
     passages = list(long_passages(corpus.documents, options.passage_size, options.seed))
-    watch.stage("write", f"{len(corpus.documents)} documents, {len(passages)} passages; {', '.join(names)}")
     specs = [writer_spec(name, options.api_base, options.temperature) for name in names]
+    asked = ", ".join(spec.asked_at for spec in specs)
+    watch.stage("write", f"{len(corpus.documents)} documents, {len(passages)} passages; {asked}")
     with session_for(options, specs[0], options.home, watch) as session:
         generators: list[Generator] = [_generator(options, spec, session, experts) for spec in specs]
         reliability = open_reliability(options.reliability, options.home, session)

@@ -261,7 +261,7 @@ class Judge:
         items = self._items(table)
         if self.live:
             with self._session(None, account, watch) as session:
-                asked = live_interview(self.compiled, self.live, session.executor)
+                asked = live_interview(self.compiled, self.live, lambda spec: session.executor(spec).run)
                 (only, *_) = self.live
                 return self.compiled.judge_by(items, lambda name, some: asked.said(name or only, some))
         if self.spec.recorded is not None and self.compiled.asks_lm:
@@ -394,12 +394,13 @@ def _ready(
     max_cost: float | None,
     verdicts: Source | None,
 ) -> Judge:
-    spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base)
+    compiled = load_compiled(program)
+    spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base, asks=compiled.asks_lm)
     recorded = None
     if verdicts is not None:
         judge_of(program.card)
         recorded = read_recorded(named_table(verdicts, NAMES), OnWhat.of_card(program.card))
-    return Judge(program.card, load_compiled(program), spec, workspace, budget, max_cost, recorded)
+    return Judge(program.card, compiled, spec, workspace, budget, max_cost, recorded)
 
 
 def _type(column: Sequence[object]) -> str | None:

@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgec.api.frames import frame_part
-from judgec.api.jury import RAY, VerdictCount, abstaining, open_jury, open_session
+from judgec.api.jury import RAY, VerdictCount, abstaining, asked_at, open_jury, open_session
 from judgec.api.options.judge import JudgeFileOptions
 from judgec.api.spending import account_for
 from judgec.api.validity import missing_inputs, validity_notes
 from judgec.api.verb import verb
-from judgec.errors import ServiceError, UserError
+from judgec.errors import GateError, ServiceError, UserError
 from judgec.held_out import memory_of
 from judgec.judges.decision import HALF_WAY
 from judgec.judges.judge import disagreements
+from judgec.judges.stream.asking import SERVICE_ERROR
 from judgec.judges.stream.interview import Interview
 from judgec.judges.stream.jury import Jury
+from judgec.lm.outlast import NOT_ASKED, Outlasted
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Watch
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
@@ -31,6 +33,7 @@ from judgec.records.conversation import usual_turn
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import InputCounts
 from judgec.records.scale import Scale
+from judgec.report.numbers import percent
 from judgec.store.journal.journal import Journal
 from judgec.store.programs import Program
 from judgec.store.shards.place import as_shown, is_remote
@@ -60,6 +63,7 @@ class FileJudgments:
         report: What ``judge --json`` prints.
         in_folds: The judge was tested in folds, and its home has what it said of its labels then.
         account: What may still be spent of the caps.
+        lost: Why the service was lost in mid-run, or None; the rows that it left out say so.
     """
 
     options: JudgeFileOptions
@@ -70,6 +74,7 @@ class FileJudgments:
     report: Mapping[str, object]
     in_folds: bool
     account: Account = field(repr=False, compare=False)
+    lost: ServiceError | None = None
 
     @property
     def path(self) -> Path:
@@ -107,16 +112,24 @@ class FileJudgments:
         return as_frame(self.path)
 
     def require_some(self) -> None:
-        """Say that no item could be judged.
+        """Say that items could not be judged; their rows with the reasons are written all the same.
 
         Raises:
-            ServiceError: When none could; the rows with their reasons are written all the same.
+            ServiceError: When the service was lost, or no item could be judged.
+            GateError: When a larger share failed than ``--max-unscored`` allows.
         """
+        if self.lost is not None:
+            asked = self.tally.items - self.tally.not_asked
+            raise ServiceError(
+                f"{self.lost} {self.path} has the {self.tally.judged} of {asked} items that were judged by then; "
+                "the same command goes on from there."
+            )
         if self.items.items and not self.tally.judged:
             raise ServiceError(
                 f"{self.path}: none of {self.items.items} items could be judged; the reasons are in the rows. "
                 "Run judgec doctor --lm MODEL."
             )
+        self.tally.require_scored(self.options.max_unscored, str(self.path))
 
     def __repr__(self) -> str:
         return f"<FileJudgments {self.path} by {', '.join(self.judges)}: {self.verdict}>"
@@ -136,7 +149,9 @@ def judge_file(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
         UserError: An option out of range, no such judge, jurors of different tasks.
         InputError: Faulty items, before anything is paid for.
         BudgetError: A call does not fit the caps; what is finished is journaled, nothing is written.
-        ServiceError: A model cannot be reached, or no item could be judged; in that case the rows say why.
+        ServiceError: A model cannot be reached; or it was lost in mid-run, or no item could be judged: then the file
+            is written, and its rows say why.
+        GateError: A larger share failed than ``max_unscored`` allows; the file is written.
 
     Example:
         >>> done = judgec.judge_file("trainsets/sensors/labels.jsonl", judge="sensors@latest", out="judged.jsonl")
@@ -207,7 +222,7 @@ def judged_by(
     workspace, file = Workspace(options.home), _file(options, watch)
     account = account or account_for(options, count_journaled=False)
     cards = tuple(program.card for program in loaded)
-    watch.stage("judge", "; ".join(f"{card.name}@{card.version}, {_asked(card, options.lm)}" for card in cards))
+    watch.stage("judge", "; ".join(f"{card.name}@{card.version}, {asked_at(card, options)}" for card in cards))
     items = open_items(
         file,
         task=cards[0].task,
@@ -220,12 +235,15 @@ def judged_by(
     details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
     names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs, details=details)
     watch.stage("items", f"{items.items} of {file}")
+    outlasted = None if options.batch else Outlasted()
     tally = Tally(cards[0].scale, cards[0].aspects, inputs=items.inputs)
     certain = abstaining(cards, options.abstain_below)
     with ExitStack() as opened:
         session = opened.enter_context(open_session(options, workspace, watch, account=account, journal=journal))
         count = VerdictCount(session, watch.progress)
-        jury = open_jury(loaded, items.items, options, session, count, file, options.columns, workers=options.workers)
+        about = (file, options.columns)
+        workers = options.workers
+        jury = open_jury(loaded, items.items, options, session, count, *about, workers=workers, outlasted=outlasted)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
         opened.callback(gc.unfreeze)
         judges = ", ".join(f"{card.name}@{card.version}" for card in cards)
@@ -257,7 +275,8 @@ def judged_by(
         "agreement": jury.agreement(),
     }
     in_folds = len(loaded) == 1 and "folds" in loaded[0].split
-    return FileJudgments(options, cards, items, names, tally, report, in_folds, account)
+    lost = None if outlasted is None else outlasted.lost
+    return FileJudgments(options, cards, items, names, tally, report, in_folds, account, lost)
 
 
 def _file(options: JudgeFileOptions, watch: Watch) -> str:
@@ -271,11 +290,6 @@ def _file(options: JudgeFileOptions, watch: Watch) -> str:
     kept = options.home / ".judgec" / "traces" / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', experiment)}.jsonl"
     save_traces(store, experiment, kept, os.environ)
     return str(kept)
-
-
-def _asked(card: ProgramCard, lm: str | None) -> str:
-    """What answers for a judge: nothing is asked where evidence alone decides, whatever --lm names."""
-    return EVIDENCE_ALONE if card.evidence_alone else str(lm or card.engine or card.lm.get("model"))
 
 
 def _check_jurors(cards: Sequence[ProgramCard]) -> None:
@@ -314,6 +328,7 @@ class Tally:
         kinds: Of the reasons for that.
         reasons: The same word by word.
         accepts: By aspect, how many items have each outcome.
+        not_asked: Those of these that nobody was asked about, since the service was lost.
         escalated: Items on which a cascade asked its dear judge; None where no cascade judged.
         disagree: Items whose grade and accept disagree.
         inputs: What the items have.
@@ -329,6 +344,13 @@ class Tally:
     accepts: dict[str, Counter[int]] = field(default_factory=dict)
     disagree: int = 0
     escalated: int | None = None
+    not_asked: int = 0
+
+    @property
+    def failed(self) -> int:
+        """Items that a judge was asked about and did not grade; not those that it graded without being sure enough."""
+        return self.items - self.judged - self.not_asked
+
     inputs: InputCounts = field(default_factory=InputCounts)
 
     def add(self, judgments: Judgments) -> None:
@@ -336,6 +358,7 @@ class Tally:
         self.items += len(judgments.item_ids)
         lost = [reason for reason in judgments.unscored if reason is not None]
         self.unscored += len(lost)
+        self.not_asked += sum(reason.startswith(f"{SERVICE_ERROR}: {NOT_ASKED}") for reason in lost)
         self.kinds.update(reason.partition(":")[0] for reason in lost)
         if len(self.reasons) < MOST_DISTINCT:
             self.reasons.update(lost)
@@ -347,6 +370,24 @@ class Tally:
             found = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
             self.accepts.setdefault(aspect, Counter()).update(found)
 
+    def require_scored(self, allowed: float | None, where: str) -> None:
+        """Refuse too many failures.
+
+        Args:
+            allowed: The share of what was asked that may fail, or None.
+            where: The rows with the reasons.
+
+        Raises:
+            GateError: More did.
+        """
+        asked = self.items - self.not_asked
+        if allowed is not None and self.failed > allowed * asked:
+            raise GateError(
+                f"--max-unscored {allowed:g}: {self.failed} of {asked} items that were asked about failed "
+                f"({percent(self.failed / asked, 1)}); the reasons are in the rows of {where}. Run it again, or allow "
+                "more."
+            )
+
     def merge(self, other: "Tally") -> None:
         """Count what another has counted."""
         self.items += other.items
@@ -357,6 +398,7 @@ class Tally:
             self.reasons.update(other.reasons)
         self.disagree += other.disagree
         self.inputs.merge(other.inputs)
+        self.not_asked += other.not_asked
         if other.escalated is not None:
             self.escalated = (self.escalated or 0) + other.escalated
         for aspect, outcomes in other.accepts.items():
@@ -364,7 +406,7 @@ class Tally:
 
     def to_json(self) -> dict[str, object]:
         """What was counted."""
-        counted = ("items", "judged", "unscored", "kinds", "reasons", "disagree", "escalated")
+        counted = ("items", "judged", "unscored", "kinds", "reasons", "disagree", "escalated", "not_asked")
         outcomes = {aspect: {str(one): n for one, n in counts.items()} for aspect, counts in self.accepts.items()}
         inputs = {"items": self.inputs.items, "given": dict(self.inputs.given)}
         return {name: getattr(self, name) for name in counted} | {"accepts": outcomes, "inputs": inputs}
@@ -375,6 +417,7 @@ class Tally:
         accepts = {name: Counter({int(one): n for one, n in each.items()}) for name, each in state["accepts"].items()}
         kinds, reasons = Counter(state["kinds"]), Counter(state["reasons"])
         counts = {name: state[name] for name in ("items", "judged", "unscored", "disagree", "escalated")}
+        counts["not_asked"] = state.get("not_asked", 0)  # of shards of an earlier version
         known = state.get("inputs", {"items": 0, "given": {}})  # shards that were judged before it was counted lack it
         inputs = InputCounts(known["items"], Counter(known["given"]))
         return cls(scale, aspects, kinds=kinds, reasons=reasons, accepts=accepts, inputs=inputs, **counts)

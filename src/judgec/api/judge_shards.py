@@ -96,6 +96,7 @@ class ShardJudgments:
                 f"{self.out}: none of {self.tally.items} items could be judged; the reasons are in the rows. "
                 "Run judgec doctor --lm MODEL."
             )
+        self.tally.require_scored(self.options.max_unscored, self.out)
 
     def __repr__(self) -> str:
         return f"<ShardJudgments {self.out} by {', '.join(self.judges)}: {self.verdict}>"
@@ -298,6 +299,8 @@ def _judged(
     finally:
         if purse is not None and caps is not None:
             purse.give(caps.unused())
+    if found.lost is not None:
+        raise found.lost  # a shard counts as judged when all of its items were asked about
     rows = {name: found.report[name] for name in ("rows", "learned", "lm_calls", "journaled", "cost_usd")}
     general = validity_notes(found.cards, found.tally.inputs)  # said of all shards together
     rows["notes"] = [note for note in _texts(found.report["notes"]) if note not in general]

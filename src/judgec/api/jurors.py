@@ -51,7 +51,10 @@ def jury_models(jury: Mapping[str, Program], options: CompileJudgeOptions) -> LM
         options: With the endpoint of all of them.
     """
     base = options.api_base
-    members = {name: LMSpec.from_card(program.card.lm, api_base=base) for name, program in jury.items()}
+    members = {
+        name: LMSpec.from_card(program.card.lm, api_base=base, asks=not program.card.evidence_alone)
+        for name, program in jury.items()
+    }
     return LMSpec.jury(members, api_base=base)
 
 

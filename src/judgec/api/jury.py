@@ -20,13 +20,15 @@ from judgec.judges.stream.jurors import JuryInterview
 from judgec.judges.stream.jury import Juror, Jury
 from judgec.judges.stream.recall import Recall
 from judgec.lm.door import door_of
-from judgec.lm.executor import Executor, OnDone, Progress
+from judgec.lm.executor import Ask, Executor, OnDone, Progress
+from judgec.lm.hosts import own_endpoint
+from judgec.lm.outlast import Outlasted
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.switchboard import Switchboard
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
-from judgec.records.card import ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.store.journal.journal import Journal
 from judgec.store.programs import Program
@@ -115,6 +117,7 @@ def open_jury(
     columns: Mapping[str, str] | None = None,
     *,
     workers: int | None = 1,
+    outlasted: Outlasted | None = None,
 ) -> Jury:
     """The judges, ready to judge.
 
@@ -127,6 +130,7 @@ def open_jury(
         file: What is judged, for judges whose recorded verdicts are columns of it.
         columns: judgec's names of these columns by theirs.
         workers: Processes that read evidence; None for as many as are worth it. They end with the session.
+        outlasted: Told of a service that is lost, in place of an error: what it has not answered is unscored then.
 
     Raises:
         UserError: Several samples of a model that says the same every time.
@@ -140,7 +144,7 @@ def open_jury(
     alone = [judge.evidence for judge in judges if judge.evidence is not None and not judge.asks_lm]
     count_processes = count_of(workers, items, asks_lm=len(alone) < len(judges))
     processes = session.opened.enter_context(Processes(count_processes, alone)) if count_processes else None
-    door = _Door(items, asking, session, count, file, columns, processes)
+    door = _Door(items, asking, session, count, file, columns, processes, outlasted)
     return Jury(list(map(door.juror, loaded, judges)))
 
 
@@ -155,6 +159,7 @@ class _Door:
     file: TableSource
     columns: Mapping[str, str] | None
     processes: Processes | None
+    outlasted: Outlasted | None
     reached: list[Executor] = field(default_factory=list)
 
     @property
@@ -169,6 +174,10 @@ class _Door:
             executor.preflight()
             self.reached.append(executor)
         return executor
+
+    def ask(self, ask: Ask) -> Ask:
+        """The way to a model: one that outlasts its service where the run does."""
+        return ask if self.outlasted is None else self.outlasted.asking(ask)
 
     def juror(self, program: Program, judge: CompiledJudge) -> Juror:
         """One judge, with whoever gives its verdicts."""
@@ -186,7 +195,7 @@ class _Door:
         executor = self.reach(spec)
         recall = Recall(self.session.journal, door_of(executor.lm), name)
         asked = judge.interview(
-            executor.run,
+            self.ask(executor.run),
             samples=self.asking.samples,
             structured=self.asking.structured,
             recall=recall,
@@ -203,13 +212,13 @@ class _Door:
         asking = self.asking
         specs = live_specs(card, judge, asking.lm, asking.api_base, asking.temperature)
         self.count.total += self.items * len(specs) * (1 + is_pairwise(judge.module))
-        return live_interview(judge, specs, self.reach, self.count.add)
+        return live_interview(judge, specs, lambda spec: self.ask(self.reach(spec).run), self.count.add)
 
     def _jurors(self, judge: CompiledJudge, spec: LMSpec) -> JuryInterview:
         self.count.total += self.items * len(judge.jurors) * (1 + is_pairwise(judge.module))
         board = Switchboard({name: self.reach(spec.members[name]) for name in judge.jurors})
         return judge.jury(
-            board.run,
+            self.ask(board.run),
             lambda juror: Recall(self.session.journal, door_of(board.members[juror].lm), juror),
             structured=self.asking.structured,
             ahead=self.ahead,
@@ -225,7 +234,7 @@ class _Door:
 
 def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:
     """The card's model, or the one asked for; several samples need a temperature."""
-    spec = LMSpec.from_card(card.lm, model=asking.lm, api_base=asking.api_base)
+    spec = LMSpec.from_card(card.lm, model=asking.lm, api_base=asking.api_base, asks=not card.evidence_alone)
     if spec.members:
         for option, given in (("--samples", asking.samples > 1), ("--temperature", asking.temperature is not None)):
             if given:
@@ -246,13 +255,30 @@ def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:
         return spec
     return LMSpec.parse(
         spec.model,
-        api_base=spec.api_base,
+        api_base=spec.api_base or own_endpoint(spec.model),
         temperature=temperature,
         max_tokens=spec.max_tokens,
         timeout=spec.timeout,
         top_logprobs=spec.top_logprobs,
         extra=spec.extra,
+        without=spec.without,
     )
+
+
+def asked_at(card: ProgramCard, asking: Asking) -> str:
+    """What answers for a judge, and where: nothing is asked where evidence alone decides, whatever --lm names.
+
+    Raises:
+        UserError: The judge was compiled at another endpoint than the one that would be asked.
+    """
+    if card.evidence_alone:
+        return EVIDENCE_ALONE
+    if not asking.live:
+        spec = spec_for(card, asking)
+        return (asking.lm or card.engine or spec.model) if spec.embedded else spec.asked_at
+    models = [one.rpartition("=")[2].strip() for one in (asking.lm or "").split(",") if "/" in one]
+    asked = [LMSpec.parse(one, api_base=asking.api_base).asked_at for one in models]
+    return ", ".join(asked) or str(asking.lm or card.lm.get("model"))
 
 
 def abstaining(cards: Sequence[ProgramCard], below: float | None) -> Callable[[Judgments], Judgments]:

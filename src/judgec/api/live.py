@@ -7,7 +7,7 @@ from judgec.judges.judge import CompiledJudge
 from judgec.judges.live import LiveInterview, LivePrompt, check_prompt
 from judgec.judges.pairwise import is_pairwise
 from judgec.judges.recorded import RECORDED_KIND, judge_of
-from judgec.lm.executor import Executor
+from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
 from judgec.records.card import ProgramCard
 
@@ -83,7 +83,7 @@ def _for_one(prompts: Mapping[str, LivePrompt], model: str) -> str:
 def live_interview(
     judge: CompiledJudge,
     specs: Mapping[str, LMSpec],
-    executor: Callable[[LMSpec], Executor],
+    ask: Callable[[LMSpec], Ask],
     on_verdict: Callable[[int, int], None] = lambda _done, _unscored: None,
 ) -> LiveInterview:
     """The prompts, ready to be put to items.
@@ -91,12 +91,12 @@ def live_interview(
     Args:
         judge: Whose.
         specs: From ``live_specs``.
-        executor: Makes the calls to a model.
+        ask: The way to a model.
         on_verdict: Told of progress.
     """
     return LiveInterview(
         {member: judge.prompts[member] for member in specs},
-        {member: executor(spec).run for member, spec in specs.items()},
+        {member: ask(spec) for member, spec in specs.items()},
         judge.panel,
         scale=judge.scale,
         aspects=judge.aspects,

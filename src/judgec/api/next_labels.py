@@ -108,7 +108,7 @@ def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
         raise UserError(
             f"{options.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
         )
-    watch.stage("judge", f"{len(found.items)} unlabelled items by {judge.name}")
+    watch.stage("judge", f"{len(found.items)} unlabelled items by {judge.name}, {judge.judge.spec.asked_at}")
     account = account_for(options, options.judge)
     with session_for(options, judge.judge.spec, options.home, watch, account=account) as session:
         judgments = judge.judge.compiled.judge(found.items, session.ask)

@@ -304,6 +304,7 @@ def _more(metrics: tuple[Metric, ...], further: Sequence[str]) -> tuple[Metric, 
 def _session(options: ProbeOptions, watch: Watch, stack: ExitStack) -> Session:
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     session = stack.enter_context(session_for(options, spec, options.home, watch))
+    watch.stage("model", spec.asked_at)
     session.preflight()
     return session
 

@@ -134,7 +134,7 @@ def _proven(program: Program, where: str, session: Session, unproven: bool) -> S
 
 def _spec_of(card: ProgramCard, session: Session) -> LMSpec:
     """A judge's own model; where ``--lm`` names none, ``--api-base`` is where the judge's answers."""
-    return LMSpec.from_card(card.lm, api_base=session.spec.api_base if session.spec.embedded else None)
+    return LMSpec.from_card(card.lm, api_base=session.spec.typed_base if session.spec.embedded else None)
 
 
 def _shown(card: ProgramCard) -> str:

@@ -50,7 +50,8 @@ class Umpire:
         model = options.lm if self.alone and self.program.card.version else None
         if self.given is not None and model is None and options.api_base is None:
             return self.given.spec
-        return LMSpec.from_card(self.program.card.lm, model=model, api_base=options.api_base)
+        card = self.program.card
+        return LMSpec.from_card(card.lm, model=model, api_base=options.api_base, asks=not card.evidence_alone)
 
     def judge(self) -> CompiledJudge:
         """Prompt, evidence and calibration."""

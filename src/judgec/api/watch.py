@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgec.api.frames import frame_part
-from judgec.api.jury import open_session
+from judgec.api.jury import asked_at, open_session
 from judgec.api.options.watch import WatchOptions
 from judgec.api.verb import verb
 from judgec.api.watch_state import Known, WatchedJudge, WatchedRate, alerts_of, known_of, next_proposals, settle
@@ -253,7 +253,8 @@ class _WatchLook:
         if fresh:
             file = state_file(self.options, self.name).with_suffix(".jsonl")
             items, unread = self._items(file, fresh, notes, first=not before)
-            self.watch.stage("judge", f"{len(items)} traces with {self.name}")
+            host = asked_at(self.card, self.options)
+            self.watch.stage("judge", f"{len(items)} traces with {self.name}, {host}")
             for part in (fresh[start : start + MOST_AT_ONCE] for start in range(0, len(fresh), MOST_AT_ONCE)):
                 chosen = {one.trace_id: items[one.trace_id] for one in part if one.trace_id in items}
                 pieces = self.judge.judged([*chosen.values()]) if chosen else []

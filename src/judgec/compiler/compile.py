@@ -166,9 +166,10 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     watch.stage("split", _sizes(dataset))
     module = _module(labels, settings)
     optimizer, plan = _planned(parts, module, settings)
-    watch.stage("plan", plan.whole.shown())
+    watch.stage("plan", f"{plan.whole.shown()}; {settings.lm.asked_at}")
     if settings.recorded is None:
         session.preflight(reflects=plan.whole.reflects)
+        settings = replace(settings, lm=session.settled(settings.lm))  # for the card: as it is asked
     if settings.jury:
         settings = replace(settings, recorded=ask_jury(labels, settings, session.ask_whole, watch))
     if settings.batch and settings.recorded is None and not settings.lm.embedded:

@@ -129,7 +129,7 @@ def retargeted(retarget: Retarget, settings: CompileSettings, module: dspy.Modul
     if card.settings.get("kind") == RECORDED_KIND:
         before = _recorded(retarget.recorded, judge_of(card), items)
     else:
-        before = _asked(source.module, LMSpec.from_card(card.lm, api_base=None), items)
+        before = _asked(source.module, LMSpec.from_card(card.lm, asks=False), items)
     if settings.recorded is not None:
         (name, *others) = settings.recorded.judges
         after = None if others else _recorded(settings.recorded, name, items)

@@ -229,4 +229,5 @@ def _own_model(card: ProgramCard, session: Session) -> Ask:
             f"--api-base {session.spec.api_base}. Judge with that endpoint, or give this judge another --name."
         )
     spec = LMSpec.from_card(card.lm, api_base=None if endpoint is None else session.spec.api_base)
-    return session.ask_whole if spec.describe() == session.spec.describe() else session.other_whole(spec)
+    same = spec.describe() == session.settled(session.spec).describe()
+    return session.ask_whole if same else session.other_whole(spec)

@@ -8,6 +8,7 @@ from typing import Literal
 from judgec.compiler.consensus import Consensus
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.recorded import RecordedVerdicts
+from judgec.lm.hosts import own_endpoint
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import MAX_WAIT
 from judgec.store.programs import Program
@@ -149,7 +150,7 @@ def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, st
         return None, "the embedded engine cannot write prose"
     return LMSpec.parse(
         named.model,
-        api_base=judge.api_base if named.provider == judge.provider else None,
+        api_base=judge.api_base or own_endpoint(judge.model) if named.provider == judge.provider else None,
         temperature=None if named.reasoning else 1.0,  # proposals must differ
         max_tokens=None if named.reasoning else REFLECTION_TOKENS,
         top_logprobs=0,

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import re
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,17 +18,15 @@ from judgec.errors import BudgetError, ServiceError
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.bounded import BoundedAsyncTransport, BoundedTransport, Exchanged, TooLongError, exchanging
 from judgec.lm.endpoint.exchange import Completion, Plain
+from judgec.lm.redaction import clean, clean_error, keep_environment
 from judgec.lm.redirects import stay_on_host
 from judgec.lm.spec import LMSpec
 
 CONNECT_SECONDS = 10.0
 WHOLE_REPLY = 5.0  # an attempt may take this many times the seconds without a byte: a drip is no reply
-# What looks like a key: known prefixes, and whatever follows "Bearer", "api key" and their like.
-SECRET = re.compile(
-    r"\b(?:(?:sk|pk|rk|gsk|xai|hf|ghp|r8)[-_]|AIza|AKIA)[-_A-Za-z0-9]{8,}"
-    r"|(?i:(?<=bearer )|(?<=provided: )|(?<=key: )|(?<=key=)|(?<=token: )|(?<=token=)|(?<=password=))[^\s'\",;]{6,}"
-)
 QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached"}  # 429s that waiting does not cure
+MISSING = 404
+MOST_DOUBLINGS = 30  # of a wait, long beyond its cap
 NO_KEY = "none"  # what a private endpoint without a key is sent
 
 
@@ -81,7 +78,9 @@ class Retries:
 
     def wait(self, error: lm15.LM15Error, failed: int) -> float:
         """Seconds to wait after ``failed`` failures, the last one with ``error``."""
-        ours = min(self.first_seconds * 2.0 ** (failed - 1), self.most_seconds) * (0.5 + self.jitter() / 2)
+        ours = min(self.first_seconds * 2.0 ** min(failed - 1, MOST_DOUBLINGS), self.most_seconds) * (
+            0.5 + self.jitter() / 2
+        )
         return max(ours, (error.retry_after or 0.0) * (1 + self.jitter() / 10))
 
 
@@ -114,6 +113,7 @@ class ClientBackend:
     def __init__(self, spec: LMSpec, environ: Mapping[str, str] | None = None) -> None:
         self.identity = spec.api_base or ""
         self._spec = spec
+        keep_environment(environ or {})
         self._route, self._config = native_route(spec, environ)
         if self._route is None:
             self._sync: LMRouter | LiteLLMEngine = LiteLLMEngine(**self._clients())
@@ -153,7 +153,7 @@ class ClientBackend:
         if call.late and not isinstance(error, lm15.TimeoutError):
             raise self._late() from error
         if isinstance(error, lm15.LM15Error) or not call.answered:
-            raise error
+            raise _cleaned(error)
         return Completion.faulty(untrusted.BAD_SHAPE, self._spec.model)
 
     async def _acomplete(self, request: Request) -> Response:
@@ -244,7 +244,7 @@ def remedy(error: lm15.LM15Error) -> Remedy:
     told = getattr(error, "should_retry", None)  # the endpoint's own word, see ``endpoint.wire``
     if told is not None:
         return Remedy.RETRY if told else Remedy.GIVE_UP
-    if isinstance(error, lm15.InvalidRequestError) and error.status == 404:
+    if isinstance(error, lm15.InvalidRequestError) and error.status == MISSING:
         return Remedy.STOP
     if type(error) is lm15.ProviderError:  # the reply is no JSON: a gateway spoke, not the model
         return Remedy.RETRY
@@ -281,6 +281,8 @@ def service_error(error: lm15.LM15Error, spec: LMSpec) -> LMServiceError:
         return LMServiceError(f"{where}: {endpoint} refused the key ({said}). Check {keys} in the environment.")
     if isinstance(error, lm15.BillingError) or error.provider_code in QUOTA_CODES:
         return LMServiceError(f"{where}: {endpoint} says the quota is used up ({said}). Check the account's billing.")
+    if isinstance(error, lm15.InvalidRequestError) and error.status != MISSING:
+        return LMServiceError(f"{where}: {endpoint} refuses what it is asked: {said}. Check --lm and --api-base.")
     if isinstance(error, lm15.ConfigurationError | lm15.UnsupportedModelError | lm15.InvalidRequestError):
         return LMServiceError(f"{where}: {endpoint} does not serve it ({said}). Check the model's name and --api-base.")
     if unreachable(error):
@@ -288,7 +290,15 @@ def service_error(error: lm15.LM15Error, spec: LMSpec) -> LMServiceError:
     return LMServiceError(f"{where}: {endpoint} keeps failing ({said}). Try again later: what is finished is kept.")
 
 
+def _cleaned(error: Exception) -> Exception:
+    """The error without secrets: whoever catches it may print it."""
+    error.args = tuple(clean(one) if isinstance(one, str) else one for one in error.args)
+    if isinstance(getattr(error, "message", None), str):
+        error.message = clean(error.message)  # type: ignore[attr-defined]  # of DSPy's errors
+    return error
+
+
 def first_line(error: BaseException) -> str:
     """The first line of an error's message, without the client's own advice; endpoints may echo a key in it."""
-    line = (str(error).strip().splitlines() or [type(error).__name__])[0].strip()
-    return SECRET.sub("***", line)[:200]
+    line = (clean_error(str(error)).strip().splitlines() or [type(error).__name__])[0].strip()
+    return line[:200]

@@ -5,11 +5,13 @@ reply); a thread and a coroutine each have a small driver that does what is aske
 """
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from dspy import lm15
@@ -32,9 +34,11 @@ from judgec.lm.backend import (
 )
 from judgec.lm.endpoint.exchange import Bill, Completion, Plain
 from judgec.lm.endpoint.features import Features
+from judgec.lm.health import Health, Tries
 from judgec.lm.patience import ImpatientError, Patience
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
+from judgec.store.journal.facts import Facts
 from judgec.store.journal.journal import Journal, JournaledReply
 from judgec.store.journal.leases import Leases
 from judgec.store.journal.lookups import Lookups
@@ -42,8 +46,9 @@ from judgec.store.journal.together import Together
 
 LEASE_POLL_SECONDS = 0.25  # how often a call that another process makes is looked for
 POLL_SECONDS = 0.005  # how often a call asks again for room that calls in flight hold
-MOST_FAILURES = 20  # calls in a row that fail in spite of retries before the endpoint counts as down
 PROBE_ATTEMPTS = 2  # of the first call of a run: the user is waiting
+LOOK_COUNTS = 0.5  # of the attempts of a call: two looks that are answered, and it is the call that fails
+FAILURES = b"calls that fail by themselves"
 UNREACHABLE_ATTEMPTS = 3  # attempts when nobody listens: a server may be restarting
 
 
@@ -54,7 +59,7 @@ class _Wait:
 
 @dataclass(frozen=True, slots=True)
 class _Join:
-    flight: Future[JournaledReply]
+    flight: Future[JournaledReply] | Future[bool]
 
 
 class _Keep(NamedTuple):
@@ -121,10 +126,10 @@ class Calls:
         self._patience = patience or Patience()
         self._clock = clock
         self._bill = Bill(spec)
-        self.features = Features()
+        self.features = Features(spec, self._patience.say)
+        self.smallest: Callable[[], Plain] | None = None  # a question that shows whether the model answers at all
+        self.health = Health()
         self._flights: dict[bytes, Future[JournaledReply] | None] = {}  # None while only one waits
-        self._failures = 0
-        self._answered = False
         self._lock = threading.Lock()
 
     @property
@@ -162,13 +167,21 @@ class Calls:
         except StopIteration as end:
             return cast("Answered", end.value)  # what the steps return, which StopIteration does not know
 
-    def probe(self, request: Request | Plain) -> None:
-        """Make a call whatever the journal says, with few retries, and keep nothing of it but the bill.
+    def preflight(self, request: Request | Plain, digest: bytes | None) -> None:
+        """Make the first call of a run: the user is waiting, so that a service that is ill is not waited for long.
+
+        Args:
+            request: A small one.
+            digest: Under which it is journaled; None makes it whatever the journal says, with few retries, and keeps
+                nothing of it but the bill.
 
         Raises:
             ServiceError, BudgetError, lm15.LM15Error: As ``call``.
         """
-        self._drive(self._paid(request, None, _ignore, PROBE_ATTEMPTS))
+        if digest is None:
+            self._drive(self._paid(request, None, _ignore, PROBE_ATTEMPTS))
+        elif self._drive(self._steps(request, digest, _ignore, first=True)).cached:
+            self.features.taken(request)
 
     def journaled(self, digest: bytes) -> Answered | None:
         """The reply in the journal, charged to the budget, or None."""
@@ -248,7 +261,7 @@ class Calls:
         if isinstance(ask, _Wait):
             time.sleep(ask.seconds)
         elif isinstance(ask, _Join):
-            wait([ask.flight])
+            ask.flight.exception()  # waits
         elif self.journal is not None:
             self.journal.put(ask.digest, ask.reply)
         return None
@@ -273,7 +286,7 @@ class Calls:
         return None
 
     def _steps(
-        self, request: Request | Plain, digest: bytes, on_throttled: Callable[[], None]
+        self, request: Request | Plain, digest: bytes, on_throttled: Callable[[], None], *, first: bool = False
     ) -> Generator[_Ask, _Answer, Answered]:
         while True:
             flight: Future[JournaledReply] | None = None
@@ -284,14 +297,14 @@ class Calls:
                     flight = self._flights[digest] = Future()
                     flight.set_running_or_notify_cancel()  # so that no one who waits can cancel it
             if flight is None:
-                return (yield from self._lead(request, digest, on_throttled))
+                return (yield from self._lead(request, digest, on_throttled, first=first))
             yield _Join(flight)
             if not isinstance(flight.exception(), _AbandonedError):
                 self.usage.shared()
                 return Answered(flight.result(), cached=True)
 
     def _lead(
-        self, request: Request | Plain, digest: bytes, on_throttled: Callable[[], None]
+        self, request: Request | Plain, digest: bytes, on_throttled: Callable[[], None], *, first: bool
     ) -> Generator[_Ask, _Answer, Answered]:
         """Make the call for everybody who asks the same meanwhile."""
         fault: BaseException | None = None
@@ -303,7 +316,8 @@ class Calls:
                 if (answered := self.journaled(digest)) is None:
                     yield _Wait(LEASE_POLL_SECONDS)
             if answered is None:
-                paid = yield from self._paid(request, digest, on_throttled, self._retries.attempts)
+                most = self._retries.attempts
+                paid = yield from self._paid(request, digest, on_throttled, most, first=first)
                 answered = Answered(paid, cached=False)
         except BaseException as error:
             fault = error if isinstance(error, Exception) else _AbandonedError()
@@ -336,11 +350,17 @@ class Calls:
             self.leases.held.discard(digest)
 
     def _paid(
-        self, request: Request | Plain, digest: bytes | None, on_throttled: Callable[[], None], attempts: int
+        self,
+        request: Request | Plain,
+        digest: bytes | None,
+        on_throttled: Callable[[], None],
+        attempts: int,
+        *,
+        first: bool = True,
     ) -> Generator[_Ask, _Answer, JournaledReply]:
         """Pay for a call; without a digest it is not journaled."""
         most = self._bill.most(request)
-        failed, waited, worked = 0, 0.0, 0.0  # seconds between attempts, and of attempts that failed
+        tries = Tries(self.health.ended, time.monotonic())
         while True:
             if isinstance(self.stopped, LMServiceError):
                 raise LMServiceError(str(self.stopped))
@@ -355,51 +375,139 @@ class Calls:
                 if (plainer := self.features.give_up(request, error)) is not None:
                     request = plainer
                     continue
-                failed += 1
+                tries.worked += time.monotonic() - began
                 if isinstance(error, lm15.RateLimitError):
                     on_throttled()
-                worked += time.monotonic() - began
-                why = first_line(error)
-                wait = self._patience.fit(self._retries.wait(error, failed), waited, error.retry_after)
-                judged = self._patience.check(error, waited, wait, why)
-                if not self._again(judged, failed, attempts if worked < whole_seconds(self._spec) else failed):
-                    raise judged  # noqa: B904 - it says what the other one said
-                self._patience.tell(wait, self._clock(), why)
-                waited += wait
+                waiting = self._failed_first if first else self._failed
+                wait = yield from waiting(error, tries, attempts, digest)
+                self._patience.tell(wait, self._clock(), first_line(error))
+                tries.waited += wait
                 yield _Wait(wait)
             except BaseException:
                 self.budget.settle(digest, most, None)  # interrupted in flight: it may be billed
                 raise
             else:
-                if response is None:
-                    raise TypeError("a request was answered with nothing")
-                reply = self._bill.record(request, response, self._clock())
-                self.budget.settle(digest, most, reply.usd)  # first: whatever becomes of it now, it is paid
-                self.usage.paid(reply.input_tokens, reply.output_tokens, reply.usd)
+                reply = self._bought(request, digest, response, most)
                 if self.journal is not None and digest is not None:
                     yield _Keep(digest, reply)
-                self._failures, self._answered = 0, True
                 return reply
 
-    def _again(self, error: lm15.LM15Error, failed: int, attempts: int) -> bool:
-        """Whether to try again.
+    def _bought(self, request: Request | Plain, digest: bytes | None, response: _Answer, most: float) -> JournaledReply:
+        """The reply to a call that was made, counted: whatever becomes of it now, it is paid."""
+        if response is None:
+            raise TypeError("a request was answered with nothing")
+        reply = self._bill.record(request, response, self._clock())
+        self.budget.settle(digest, most, reply.usd)
+        self.usage.paid(reply.input_tokens, reply.output_tokens, reply.usd)
+        self.features.taken(request)
+        self.health.well()
+        return reply
+
+    def _failed_first(
+        self, error: lm15.LM15Error, tries: Tries, attempts: int, _digest: bytes | None
+    ) -> Generator[_Ask, _Answer, float]:
+        """As ``_failed``, for the first call of a run, which shows whether the model can be reached at all."""
+        yield from ()
+        what, nobody = remedy(error), unreachable(error)
+        tries.failed += 1
+        judged, wait = self._patient(error, tries)
+        if what is Remedy.STOP or (nobody and tries.failed >= min(attempts, UNREACHABLE_ATTEMPTS)):
+            raise self._stop(service_error(error, self._spec)) from error
+        over = tries.failed >= attempts or tries.worked >= whole_seconds(self._spec)
+        if what is Remedy.GIVE_UP or isinstance(judged, ImpatientError) or over:
+            raise judged
+        return wait
+
+    def _failed(
+        self, error: lm15.LM15Error, tries: Tries, attempts: int, digest: bytes | None
+    ) -> Generator[_Ask, _Answer, float]:
+        """Seconds to wait before the next try.
 
         Raises:
-            LMServiceError: When no call can succeed any more.
+            lm15.LM15Error: It is the call that fails, and others do not.
+            LMServiceError: No call can succeed any more.
         """
         what = remedy(error)
         if what is Remedy.STOP:
             raise self._stop(service_error(error, self._spec)) from error
-        nobody = unreachable(error)
-        most = min(attempts, UNREACHABLE_ATTEMPTS) if nobody else attempts
-        if what is Remedy.RETRY and failed < most and not isinstance(error, ImpatientError):
-            return True
-        if what is Remedy.GIVE_UP and (self._answered or self.backend.local):
-            return False  # the endpoint is well: it is this call, however many follow that are like it
-        self._failures += 1
-        if nobody or self._failures >= MOST_FAILURES:
+        if what is Remedy.GIVE_UP:  # it is this call, however many follow that are like it
+            raise error
+        before = tries.began
+        now = time.monotonic()
+        self.health.badly(now)
+        well = tries.fail(self.health.ended, now)
+        judged, wait = self._patient(error, tries)
+        over = isinstance(judged, ImpatientError) or tries.worked >= whole_seconds(self._spec)
+        if unreachable(error) and not self.health.answered and tries.failed >= min(attempts, UNREACHABLE_ATTEMPTS):
             raise self._stop(service_error(error, self._spec)) from error
-        return False
+        if tries.failed == 1 and self._failed_before(digest, error):
+            raise judged
+        lost = self.health.ill_for(now) >= self._patience.seconds
+        if not (over or lost or tries.failed >= attempts):
+            return wait
+        if tries.own < attempts and not well:
+            if not (yield from self._alive(before)):
+                if over or lost:
+                    raise self._stop(service_error(judged, self._spec)) from error
+                return wait
+            tries.own += math.ceil(LOOK_COUNTS * attempts)
+            wait = min(wait, self._retries.first_seconds)  # the service is well: there is nothing to wait for
+        if over or tries.own >= attempts:
+            self._remember_failed(digest, error)
+            raise judged
+        return wait
+
+    def _patient(self, error: lm15.LM15Error, tries: Tries) -> tuple[lm15.LM15Error, float]:
+        """The error, or that the call would have to wait too long; and how long it should wait."""
+        wait = self._patience.fit(self._retries.wait(error, tries.failed), tries.waited, error.retry_after)
+        return self._patience.check(error, tries.waited, wait, first_line(error)), wait
+
+    def _alive(self, since: float) -> Generator[_Ask, _Answer, bool]:
+        """Whether the model answers the smallest question, asked after ``since``; all who doubt it share one."""
+        if self.backend.local or self.smallest is None:
+            return True
+        look, ours = self.health.look(since, time.monotonic())
+        if not ours:
+            yield _Join(look.alive)
+            return look.alive.result()
+        alive = False
+        try:
+            alive = yield from self._asked_smallest(self.features.fit(self.smallest()))
+        finally:
+            look.alive.set_result(alive)
+        return alive
+
+    def _asked_smallest(self, request: Request | Plain) -> Generator[_Ask, _Answer, bool]:
+        most = self._bill.most(request)
+        if not self.budget.spare(most):
+            return True  # the caps end the run soon: what fails until then costs itself alone
+        try:
+            response = yield request
+        except lm15.LM15Error as error:
+            self._give_back(error, None, most)
+            self.health.badly(time.monotonic())
+            return False
+        except BaseException:
+            self.budget.settle(None, most, None)
+            raise
+        self._bought(request, None, response, most)
+        return True
+
+    def _failed_before(self, digest: bytes | None, error: lm15.LM15Error) -> bool:
+        """Whether an earlier run gave this call up for the same reason: then one try shows that nothing has changed."""
+        if self._failures is None or digest is None:
+            return False
+        return self._failures.get_many([digest]).get(digest) == _kind_of(error)
+
+    def _remember_failed(self, digest: bytes | None, error: lm15.LM15Error) -> None:
+        if self._failures is not None and digest is not None and not isinstance(error, lm15.RateLimitError):
+            self._failures.put_many([(digest, _kind_of(error))])
+
+    @cached_property
+    def _failures(self) -> Facts | None:
+        """What earlier runs gave up."""
+        known = None if self.backend.local else self.journal
+        return None if known is None else Facts(known, "failures", FAILURES, FAILURES.decode(), self._clock)
 
     def _give_back(self, error: lm15.LM15Error, digest: bytes | None, most: float) -> None:
         if may_have_been_billed(error):
@@ -412,6 +520,11 @@ class Calls:
         """Remember why nothing more is asked: an optimizer may swallow the exception."""
         self.stopped = error
         return error
+
+
+def _kind_of(error: lm15.LM15Error) -> bytes:
+    """What two failures have in common; their texts name the request."""
+    return f"{type(error).__name__} {error.status} {error.provider_code}".encode()
 
 
 def _ignore() -> None:

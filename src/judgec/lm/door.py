@@ -2,9 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Self, get_args
 
 import dspy
@@ -28,6 +30,7 @@ from judgec.lm import logprobs
 from judgec.lm.backend import Backend, Retries, service_error
 from judgec.lm.calls import Answered, Calls
 from judgec.lm.endpoint.exchange import Chat, Plain, system_text
+from judgec.lm.endpoint.features import SettingRefusedError
 from judgec.lm.endpoint.pool import open_endpoint
 from judgec.lm.patience import Patience
 from judgec.lm.prices import price
@@ -50,20 +53,57 @@ class Door:
     """
 
     def __init__(self, spec: LMSpec, calls: Calls) -> None:
-        self.spec = spec
         self.calls = calls
         first = [{"role": "user", "content": "-"}]
         body = {"model": spec.model, "messages": first, **spec.sampling}
-        self._config: Config = request_from_openai_chat(body).config
-        self._settings = _settings(self._config)
+        self._given: Config = request_from_openai_chat(body).config
+        self._without: frozenset[str] | None = None
         self._begun: dict[tuple[object, ...], hashlib._Hash] = {}
         self._strict: dict[str, tuple[Config, bytes]] = {}
         self._prefix = hashlib.sha256(json.dumps([spec.model, calls.backend.identity]).encode())
+        calls.smallest = self.smallest
+
+    @property
+    def spec(self) -> LMSpec:
+        """The model, without the settings that it has refused."""
+        return self.calls.features.spec
+
+    @property
+    def refused(self) -> bool:
+        """Whether settings were given up."""
+        return bool(self.calls.features.without)
 
     def complete(self, request: Request) -> Response:
         """One call of ``dspy.LM``, with the rollout that its caller asked for."""
-        answered = self.calls.call(request, self.digest_of(request, _rollout.get()))
-        return _response(answered, self.spec)
+        return _response(self.call(partial(_keyed, self, request, _rollout.get())), self.spec)
+
+    def call(self, made: Callable[[], tuple[Request | Plain, bytes]]) -> Answered:
+        """Make a call, once more where a setting of it is refused.
+
+        Args:
+            made: The request and its key, without what is refused by then.
+
+        Raises:
+            ServiceError, BudgetError, lm15.LM15Error: As ``Calls.call``.
+        """
+        while True:
+            with suppress(SettingRefusedError):
+                return self.calls.call(*made())
+
+    async def acall(
+        self, made: Callable[[], tuple[Request | Plain, bytes]], on_throttled: Callable[[], None]
+    ) -> Answered:
+        """The same by a coroutine."""
+        while True:
+            with suppress(SettingRefusedError):
+                return await self.calls.acall(*made(), on_throttled)
+
+    def smallest(self) -> Plain:
+        """A tiny question, to see whether the model answers."""
+        asked = self.plain([{"role": "user", "content": "Reply with the one word: ready"}])
+        if self.spec.thinks:  # thinking alone may take more
+            return asked
+        return asked._replace(config=replace(asked.config, max_tokens=PREFLIGHT_TOKENS))
 
     def plain(self, messages: Chat, schema: str | None = None) -> Plain:
         """A request with the spec's settings, as ``dspy.LM`` would make of these messages.
@@ -72,17 +112,25 @@ class Door:
             messages: The rendered prompt.
             schema: JSON schema that the reply must meet, where the endpoint can see to that.
         """
-        return Plain(self.spec.model, messages, self._config if schema is None else self._under(schema)[0])
+        return Plain(self.spec.model, messages, self._settings_for(schema)[0])
 
     def digest(self, messages: Chat, rollout: int | None = None, schema: str | None = None) -> bytes:
         """The journal's key of a call with the spec's settings, as of the same call by ``dspy.LM``."""
-        settings = self._settings if schema is None else self._under(schema)[1]
+        settings = self._settings_for(schema)[1]
         return self._digest([(m["role"], m["content"]) for m in messages], settings, rollout)
 
-    def _under(self, schema: str) -> tuple[Config, bytes]:
+    def _settings_for(self, schema: str | None) -> tuple[Config, bytes]:
+        """The settings of a call, without those that the model refuses."""
+        features = self.calls.features
+        if self._without is not features.without:
+            self._without, self._strict = features.without, {}
+            self._config = features.fitted(self._given)
+            self._settings = _settings(self._config)
+        if schema is None:
+            return self._config, self._settings
         if schema not in self._strict:
             wanted = {"type": "json_schema", "name": "judgment", "strict": True, "schema": json.loads(schema)}
-            config = replace(self._config, response_format=wanted)
+            config = features.fitted(replace(self._given, response_format=wanted))
             self._strict[schema] = config, _settings(config)
         return self._strict[schema]
 
@@ -95,8 +143,9 @@ class Door:
             turns.append(("request", json.dumps(asdict(request), sort_keys=True, default=str)))
         else:
             turns += [(message.role, message.text or "") for message in request.messages]
-        plain = request.config == self._config
-        return self._digest(turns, self._settings if plain else _settings(request.config), rollout)
+        usual, settings = self._settings_for(None)
+        config = self.calls.features.fitted(request.config)
+        return self._digest(turns, settings if config == usual else _settings(config), rollout)
 
     def _digest(self, turns: Sequence[tuple[str, str]], settings: bytes, rollout: int | None) -> bytes:
         """The first of several turns is hashed once: instructions and demonstrations are those of every item."""
@@ -118,6 +167,10 @@ class Door:
         return self
 
 
+def _keyed(door: Door, request: Request, rollout: int | None) -> tuple[Request, bytes]:
+    return request, door.digest_of(request, rollout)
+
+
 class AsyncDoor:
     """The same door for coroutines."""
 
@@ -126,9 +179,9 @@ class AsyncDoor:
 
     async def complete(self, request: Request) -> Response:
         """As ``Door.complete``."""
-        door = self._door
-        digest = door.digest_of(request, _rollout.get())
-        return _response(await door.calls.acall(request, digest, lambda: None), door.spec)
+        door, rollout = self._door, _rollout.get()
+        made = partial(_keyed, door, request, rollout)
+        return _response(await door.acall(made, lambda: None), door.spec)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """As ``Door``."""
@@ -234,14 +287,12 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
     door = door_of(lm)
     if door.calls.backend.local:
         return
-    request = door.plain([{"role": "user", "content": "Reply with the one word: ready"}]).request()
-    if not door.spec.reasoning:  # thinking alone may take more
-        request = replace(request, config=replace(request.config, max_tokens=PREFLIGHT_TOKENS))
     try:
-        if keep:
-            door.calls.call(request, door.digest_of(request))
-        else:
-            door.calls.probe(request)
+        while True:
+            with suppress(SettingRefusedError):  # found out here, so that all items are asked alike
+                request = door.smallest().request()
+                door.calls.preflight(request, door.digest_of(request) if keep else None)
+                break
     except lm15.RateLimitError as error:
         if not keep:
             raise service_error(error, door.spec) from error

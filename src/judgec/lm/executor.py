@@ -21,7 +21,7 @@ from dspy import lm15
 from judgec.lm.backend import first_line
 from judgec.lm.calls import LEASE_POLL_SECONDS, Answered, Calls
 from judgec.lm.door import Door, door_of, preflight
-from judgec.lm.endpoint.exchange import Chat
+from judgec.lm.endpoint.exchange import Chat, Plain
 from judgec.lm.endpoint.untrusted import FILTER_CODES, FILTERED
 from judgec.lm.logprobs import Logprobs, load
 from judgec.lm.usage import Spent
@@ -378,9 +378,7 @@ class _Flight:
 
     async def _call(self, request: Request, digest: bytes) -> None:
         try:
-            door = self._door
-            asked, throttled = door.plain(request.messages, request.schema), self._window.throttled
-            answered = await door.calls.acall(asked, digest, throttled)
+            answered = await self._door.acall(lambda: self._made(request, digest), self._window.throttled)
         except lm15.LM15Error as error:
             self._finished.append(failed_reply(request, error))
         except Exception as error:  # noqa: BLE001 - the end of the run, raised where it is read
@@ -388,6 +386,16 @@ class _Flight:
         else:
             self._finished.append(reply_of(request, answered))
             self._window.succeeded()
+
+    def _made(self, request: Request, digest: bytes) -> tuple[Plain, bytes]:
+        """The call as it is made now, and its key: settings may have been refused since it was looked up."""
+        door = self._door
+        if door.refused:
+            now = door.digest(request.messages, request.rollout, request.schema)
+            if now != digest:
+                door.calls.give_back([digest])
+                digest = now
+        return door.plain(request.messages, request.schema), digest
 
 
 class _SeldomCollected:

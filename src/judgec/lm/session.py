@@ -9,7 +9,7 @@ from typing import Literal, Self, TypeVar
 
 import dspy
 
-from judgec.errors import BudgetError, UserError
+from judgec.errors import BudgetError, ServiceError, UserError
 from judgec.lm.batch.desk import BatchDesk
 from judgec.lm.batch.executor import BatchExecutor, open_service
 from judgec.lm.batch.rehearsal import rehearsed
@@ -95,6 +95,20 @@ class Session:
             raise TypeError("a session without a model of its own; name one with executor() or other()")
         return self._spec
 
+    def settled(self, spec: LMSpec) -> LMSpec:
+        """A model as it is asked by now, without the settings that it has refused: what a card records.
+
+        Args:
+            spec: As it was asked for.
+        """
+        if spec.members:
+            members = {name: self.settled(one) for name, one in spec.members.items()}
+            return spec.model_copy(update={"members": members})
+        if spec.recorded is not None or spec.embedded:
+            return spec
+        opened = self._executors.get(_key(spec))
+        return spec if opened is None else door_of(opened.lm).spec
+
     @property
     def lm(self) -> dspy.LM:
         """The same, opened."""
@@ -158,7 +172,7 @@ class Session:
         return self._one_by_one(spec)
 
     def _in_batches(self, spec: LMSpec) -> BatchExecutor:
-        key = spec.model_dump_json()
+        key = _key(spec)
         if key not in self._batched:
             service = open_service(spec, self._patience, self._environ)
             lm = self._one_by_one(spec).lm
@@ -169,7 +183,7 @@ class Session:
     def _one_by_one(self, spec: LMSpec) -> Executor:
         if spec.recorded is not None:
             raise UserError(REFUSED.format(model=spec.model))
-        key = spec.model_dump_json()
+        key = _key(spec)
         if key not in self._executors:
             self._executors[key] = Executor(self._open(spec), in_flight=self._in_flight)
         return self._executors[key]
@@ -207,14 +221,20 @@ class Session:
         return self.spec.members[juror] if juror else self.spec
 
     def finish(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-        """As ``ask_whole``, to an end: a request that does not fit the caps fails, with that reason."""
+        """As ``ask_whole``, to an end: what does not fit the caps, or comes after the service was lost, says so.
+
+        Raises:
+            ServiceError: No request was answered.
+        """
         asked = list(requests)
         unanswered = {request.key for request in asked}
         try:
             for reply in self.ask_whole(asked, total=total):
                 unanswered.discard(reply.key)
                 yield reply
-        except BudgetError as error:
+        except ServiceError as error:
+            if len(unanswered) == len(asked) and not isinstance(error, BudgetError):
+                raise
             reason = str(error).partition(";")[0]
             yield from (Reply(request.key, None, error=reason) for request in asked if request.key in unanswered)
 
@@ -275,3 +295,8 @@ class Session:
         for executor in self._batched.values():
             executor.desk.close()
         self.journal.close()
+
+
+def _key(spec: LMSpec) -> str:
+    """Of one way to a model: what it refuses is found out on the way."""
+    return spec.model_dump_json(exclude={"without"})

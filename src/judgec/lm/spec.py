@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Literal, Self
+from collections.abc import Iterable, Mapping
+from typing import Literal, Self, TypedDict
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from judgec.errors import UserError
+from judgec.lm.hosts import bare, host_of, named_endpoint, own_endpoint
 
 EMBEDDED = "embedded"
 RECORDED = "recorded:"  # before the file of verdicts that are looked up in place of a model that is asked
@@ -31,7 +32,10 @@ _GIVES_LOGPROBS = {"openai", "azure", "deepseek", "hosted_vllm"}
 _OWNED = {  # set by judgec itself, or would carry a secret into files
     *("model", "messages", "n", "stream", "cache", "rollout_id", "num_retries", "temperature", "max_tokens"),
     *("api_key", "api_base", "base_url", "headers", "extra_headers", "timeout", "logprobs", "top_logprobs"),
+    *("members", "max_completion_tokens", "without"),
 }
+OPTIONAL = ("temperature", "max_tokens", "max_completion_tokens", "logprobs")  # settings that a model may refuse
+_THINKING = {"temperature", "max_tokens"}  # which models that think refuse
 
 
 class LMSpec(BaseModel):
@@ -49,6 +53,8 @@ class LMSpec(BaseModel):
             to give them.
         extra: Further sampling parameters sent as they are (``top_p``, ``seed``, ``reasoning_effort``).
         members: Of a jury each juror's model, by the juror's name; else empty.
+        without: Settings that the model refuses (``OPTIONAL``), so that it is asked without them. Without
+            ``max_tokens`` the longest reply is asked for as ``max_completion_tokens``, and the other way round.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,6 +67,7 @@ class LMSpec(BaseModel):
     top_logprobs: int | None = Field(default=None, ge=0, le=20)
     extra: Mapping[str, Scalar] = Field(default_factory=dict)
     members: Mapping[str, "LMSpec"] = Field(default_factory=dict)
+    without: tuple[str, ...] = ()
 
     @field_validator("model")
     @classmethod
@@ -133,21 +140,38 @@ class LMSpec(BaseModel):
         timeout: float = TIMEOUT,
         top_logprobs: int | None = None,
         extra: Mapping[str, Scalar] | None = None,
+        without: Iterable[str] = (),
+        environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """The spec for what a user typed.
+        """The spec for what a user typed, at the endpoint that was typed, else at the one that the environment names.
+
+        Args:
+            model: As the class has it; so are the settings.
+            api_base: As typed. The provider's own URL is the same as none.
+            temperature: See the class.
+            max_tokens: See the class.
+            timeout: See the class.
+            top_logprobs: See the class.
+            extra: See the class.
+            without: See the class.
+            environ: Where the provider's variable is looked up; by default the process's environment.
 
         Raises:
             UserError: When it names no model or a setting is out of range.
         """
+        base = api_base
+        if base is None and (named := named_endpoint(model, environ)) is not None:
+            base = named.url
         try:
             return cls(
                 model=model,
-                api_base=api_base,
+                api_base=None if base is not None and base.rstrip("/") == own_endpoint(model) else base,
                 temperature=temperature,
                 max_tokens=max_tokens,
                 timeout=timeout,
                 top_logprobs=top_logprobs,
                 extra=dict(extra or {}),
+                without=tuple(name for name in OPTIONAL if name in without),
             )
         except ValidationError as error:
             faults = (f"{'.'.join(map(str, e['loc']))} {e['msg']}" for e in error.errors(include_input=False))
@@ -155,19 +179,28 @@ class LMSpec(BaseModel):
 
     @classmethod
     def from_card(
-        cls, card: Mapping[str, Scalar | None], *, model: str | None = None, api_base: str | None = None
+        cls,
+        card: Mapping[str, Scalar | None],
+        *,
+        model: str | None = None,
+        api_base: str | None = None,
+        asks: bool = True,
+        environ: Mapping[str, str] | None = None,
     ) -> Self:
         """The spec that ``describe`` recorded, as far as it is safe to take from a file.
 
-        The endpoint is never taken from a card: whoever changed the file could redirect the key.
+        The endpoint is never taken from a card: whoever changed the file could redirect the key. Where nobody typed
+        one, the provider's own or the environment's must be the one that the card names.
 
         Args:
             card: From ``describe``.
             model: Another model, which then has its own default settings.
-            api_base: The endpoint to use.
+            api_base: The endpoint to use, as typed.
+            asks: Whether it will be asked at all; else it does not matter where.
+            environ: As ``parse``.
 
         Raises:
-            UserError: When the card names no model.
+            UserError: When the card names no model, or another endpoint than the one that would be asked.
         """
         recorded = str(card.get("model", ""))
         if recorded.startswith(JURY):
@@ -178,7 +211,7 @@ class LMSpec(BaseModel):
                 )
             return cls.jury(
                 {
-                    name: LMSpec.from_card(one, api_base=api_base)
+                    name: LMSpec.from_card(one, api_base=api_base, asks=asks, environ=environ)
                     for name, one in json.loads(str(card["members"])).items()
                 },
                 api_base=api_base,
@@ -193,14 +226,39 @@ class LMSpec(BaseModel):
                 )
             )
         if model is not None and model != recorded:
-            return cls.parse(model, api_base=api_base)
-        temperature = card.get("temperature")
-        extra = {name: value for name, value in card.items() if name not in _OWNED and value is not None}
-        return cls.parse(
-            recorded,
-            api_base=api_base,
-            temperature=float(temperature) if isinstance(temperature, int | float) else None,
-            extra=extra,
+            moved = cls.parse(model, api_base=api_base, environ=environ)
+            if asks and api_base is None and moved.provider == recorded.partition("/")[0]:
+                moved.require_host(card, environ=environ)
+            return moved
+        found = cls.parse(recorded, api_base=api_base, environ=environ, **_settings_of(card))
+        if asks and api_base is None:
+            found.require_host(card, environ=environ)
+        return found
+
+    def require_host(self, card: Mapping[str, Scalar | None], *, environ: Mapping[str, str] | None = None) -> None:
+        """Refuse to ask at another endpoint than the one that a judge was compiled at, where nobody typed it.
+
+        Args:
+            card: Of the judge, as ``describe`` recorded it.
+            environ: As ``parse``.
+
+        Raises:
+            UserError: With both endpoints to type.
+        """
+        recorded = card.get("api_base")
+        before = None if recorded is None else bare(str(recorded))
+        if before == own_endpoint(self.model):
+            before = None
+        if self.embedded or self.recorded is not None or before == self.api_base:
+            return
+        named = named_endpoint(self.model, environ)
+        why = f", as {named.variable} says" if named is not None else ""
+        shown = [before or own_endpoint(self.model), self.api_base or own_endpoint(self.model)]
+        options = " or ".join(f"--api-base {url}" for url in shown if url)
+        raise UserError(
+            f"{card.get('model')}: the judge was compiled at {before or self.own_host}, and {self.model} would now be "
+            f"asked at {self.api_base or self.own_host}{why}; the endpoint has to be typed when it is another. "
+            f"Add {options}."
         )
 
     @property
@@ -219,17 +277,49 @@ class LMSpec(BaseModel):
         return self.model.partition("/")[0]
 
     @property
+    def typed_base(self) -> str | None:
+        """Its endpoint as it is typed, so that another model of its provider is asked there; None as the usual one is.
+
+        The environment's endpoint is the usual one: another judge may have been compiled elsewhere.
+        """
+        named = named_endpoint(self.model)
+        if self.api_base == (None if named is None else named.url):
+            return None
+        return self.api_base or own_endpoint(self.model)
+
+    @property
+    def own_host(self) -> str:
+        """Where the provider itself answers: host and port, or its name where the host is not known here."""
+        own = own_endpoint(self.model)
+        return f"the {self.provider} API" if own is None else host_of(own)
+
+    @property
+    def asked_at(self) -> str:
+        """Model and host, for people: ``openai/m at 127.0.0.1:8000``; of a jury every juror's."""
+        if self.members:
+            return ", ".join(dict.fromkeys(one.asked_at for one in self.members.values()))
+        if self.embedded or self.recorded is not None:
+            return self.model
+        return f"{self.model} at {self.own_host if self.api_base is None else host_of(self.api_base)}"
+
+    @property
     def reasoning(self) -> bool:
         """True for OpenAI's reasoning models, which take no temperature."""
         return _REASONING.match(self.model.rpartition("/")[2].lower()) is not None
 
     @property
+    def thinks(self) -> bool:
+        """True for models that think before they answer, by their name or by the settings that they refuse."""
+        return self.reasoning or not _THINKING.isdisjoint(self.without)
+
+    @property
     def sampling(self) -> dict[str, Scalar]:
         """The sampling parameters of every call, in OpenAI's names; absent means the model's default."""
-        values: dict[str, Scalar] = {**self.extra, "max_tokens": self.reply_tokens}
-        if not self.reasoning:
+        longest = [name for name in ("max_tokens", "max_completion_tokens") if name not in self.without][:1]
+        values: dict[str, Scalar] = {**self.extra, **dict.fromkeys(longest, self.reply_tokens)}
+        if not self.reasoning and "temperature" not in self.without:
             values["temperature"] = 0.0 if self.temperature is None else self.temperature
-        if alternatives := self._alternatives():
+        if (alternatives := self._alternatives()) and "logprobs" not in self.without:
             values["logprobs"] = True
             values["top_logprobs"] = alternatives
         return values
@@ -237,7 +327,7 @@ class LMSpec(BaseModel):
     @property
     def reply_tokens(self) -> int:
         """The longest reply that is asked for, in tokens."""
-        return self.max_tokens or (REASONING_MAX_TOKENS if self.reasoning else MAX_TOKENS)
+        return self.max_tokens or (REASONING_MAX_TOKENS if self.thinks else MAX_TOKENS)
 
     def _alternatives(self) -> int:
         if self.top_logprobs is not None:
@@ -253,4 +343,23 @@ class LMSpec(BaseModel):
             members = json.dumps(described, sort_keys=True)
             return {"model": self.model, "api_base": self.api_base, "members": members}
         temperature: Scalar | Literal["model default"] = self.sampling.get("temperature", "model default")
-        return {"model": self.model, "api_base": self.api_base, **self.sampling, "temperature": temperature}
+        refused: dict[str, Scalar | None] = {"without": ",".join(self.without)} if self.without else {}
+        whole = {"model": self.model, "api_base": self.api_base, **self.sampling, "temperature": temperature}
+        return {**whole, **refused}
+
+
+class _Settings(TypedDict):
+    """Settings that a card records."""
+
+    temperature: float | None
+    extra: dict[str, Scalar]
+    without: tuple[str, ...]
+
+
+def _settings_of(card: Mapping[str, Scalar | None]) -> _Settings:
+    temperature = card.get("temperature")
+    return {
+        "temperature": float(temperature) if isinstance(temperature, int | float) else None,
+        "extra": {name: value for name, value in card.items() if name not in _OWNED and value is not None},
+        "without": tuple(str(card.get("without") or "").split(",")),
+    }

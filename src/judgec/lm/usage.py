@@ -142,6 +142,16 @@ class Budget:
             self._held_usd += most_usd
             return True
 
+    def spare(self, most_usd: float) -> bool:
+        """Hold room for a call that nobody asked for, where at least one more fits beside it."""
+        with self._lock:
+            calls, usd = self._used + self._held + 2, self._usd + self._held_usd + 2 * most_usd
+            if (self.calls is not None and calls > self.calls) or (self.usd is not None and usd > self.usd):
+                return False
+            self._held += 1
+            self._held_usd += most_usd
+            return True
+
     def settle(self, digest: bytes | None, most_usd: float, usd: float | None) -> None:
         """The call was made: turn its reservation into ``usd``, or into all of it when nobody knows."""
         with self._lock:

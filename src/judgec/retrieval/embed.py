@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 
 from judgec.errors import ServiceError, UserError
+from judgec.lm.hosts import named_endpoint
+from judgec.lm.redaction import clean_error
 from judgec.retrieval.latent import Embedder, LatentSemantics, Matrix, count, weighted
 
 LOCAL = "sentence-transformers/"
@@ -78,7 +80,9 @@ class HostedEmbedder:
 
     def __init__(self, name: str, api_base: str | None = None) -> None:
         self.name = name
-        extra = {} if api_base is None else {"api_base": api_base}
+        named = named_endpoint(name) if api_base is None else None
+        base = api_base if named is None else named.url
+        extra = {} if base is None else {"api_base": base}
         self._embed = dspy.Embedder(name, batch_size=REMOTE_BATCH, caching=False, **extra)
 
     def documents(self, texts: Sequence[str]) -> Matrix:
@@ -92,7 +96,7 @@ class HostedEmbedder:
         try:
             vectors = np.asarray(self._embed(list(texts)), np.float32)
         except Exception as error:
-            first = (str(error).strip().splitlines() or [""])[0][:200]
+            first = (clean_error(str(error)).strip().splitlines() or [""])[0][:200]
             raise ServiceError(
                 f"--embedder {self.name}: the service failed ({type(error).__name__}: {first}). Check the model's "
                 "name, its key in the environment and --api-base, and run again: what is embedded is kept."

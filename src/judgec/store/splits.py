@@ -5,7 +5,7 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -212,7 +212,7 @@ def write_whole(path: Path, text: str) -> None:
 def writing_whole(path: Path) -> Iterator[BinaryIO]:
     """The same for what is written bit by bit; leaving by an exception leaves the file as it was.
 
-    Who may read it is for the umask to say.
+    Who may read it is for the umask to say. What killed processes left of the same file is removed.
 
     Raises:
         OSError: With ``path`` as its file name, when the folder cannot be written or the disk is full.
@@ -220,8 +220,8 @@ def writing_whole(path: Path) -> Iterator[BinaryIO]:
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        wanted = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        with wanted.open("xb") as file:
+        _remove_abandoned(path)
+        with _begun(path) as (wanted, file):
             temporary = str(wanted)
             yield file
             file.flush()
@@ -233,3 +233,39 @@ def writing_whole(path: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.errno and (temporary is None or error.filename in {None, temporary}):
             error.filename = str(path)  # a write that fails names no file, and nobody knows the temporary one
         raise
+
+
+@contextmanager
+def _begun(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """A file beside ``path`` that is locked for as long as its owner lives."""
+    while True:
+        wanted = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        with wanted.open("xb") as file:
+            if not _taken(file) or not wanted.exists():  # another process took it for an abandoned one
+                continue
+            yield wanted, file
+            return
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what processes that died left beside a file: nobody holds its lock any more."""
+    own = re.compile(re.escape(f".{path.name}.") + "[0-9a-f]{8}")
+    for left in [one for one in path.parent.iterdir() if own.fullmatch(one.name)]:
+        with suppress(OSError), left.open("rb") as file:
+            if _taken(file):
+                left.unlink(missing_ok=True)
+
+
+def _taken(file: BinaryIO) -> bool:
+    """Take the lock of an open file; False where another has it. Where there are no locks nothing is removed."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return "x" in file.mode
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return "x" in file.mode
+    return True

@@ -91,6 +91,16 @@ class JudgeFileOptions(Asking):
             panel="Output",
         ),
     ] = Path()
+    max_unscored: Annotated[
+        float | None,
+        Option(
+            "Exit 1 when a larger share of what was asked failed; default: no limit.",
+            metavar="SHARE",
+            least=0,
+            most=1,
+            panel="Output",
+        ),
+    ] = None
     workers: Annotated[
         int | None,
         Option(

@@ -127,7 +127,7 @@ def ask_model(model: str, api_base: str | None) -> str:
     if spec.embedded:
         return "embedded evidence engine, no language model"
     preflight(open_lm(spec, journal=None, budget=Budget(), usage=Usage()))
-    return f"{model} answered"
+    return f"{spec.asked_at} answered"
 
 
 def check_python(version: tuple[int, ...]) -> Check:
@@ -171,7 +171,10 @@ def check_keys(environ: Mapping[str, str], lm: str | None, api_base: str | None)
     present = [key for key in KEYS.values() if environ.get(key)]
     detail = f"{', '.join(present)} set" if present else "none set; --lm embedded needs none"
     needed = KEYS.get((lm or "").split("/", 1)[0])
-    if needed and needed not in present and api_base is None:
+    from judgec.lm.hosts import named_endpoint
+
+    elsewhere = api_base is not None or (lm is not None and named_endpoint(lm, environ) is not None)
+    if needed and needed not in present and not elsewhere:
         return Check("keys", "fail", f"{detail}; {lm} needs {needed}", f"export {needed}=...")
     return Check("keys", "ok", detail)
 

@@ -23,7 +23,8 @@ def show_plan(plan: AnswerPlan) -> None:
     """Print what would be asked at most."""
     rows = [(name, str(plan.queries), f"{calls:,}") for name, calls in plan.calls.items()]
     rows.append(("in all", f"{plan.queries * len(plan.calls):,}", f"{sum(plan.calls.values()):,}"))
-    print_table(f"{len(plan.calls)} agents, at most", ("agent", "answers", "calls"), rows)
+    of = f" of {', '.join(plan.asked)}" if plan.asked else ""
+    print_table(f"{len(plan.calls)} agents, at most{of}", ("agent", "answers", "calls"), rows)
     shared = f"{plan.indexes} indexes, of which {plan.missing} have to be built; " if plan.indexes else ""
     say(f"{shared}nothing was asked and nothing was written")
 

@@ -27,7 +27,8 @@ from judgec.store.project import find_project
 
 def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
     """Print what a compile would ask at most."""
-    how = ", ".join(settings.lm.members) or f"{settings.lm.model}, --optimizer {settings.optimizer}"
+    how = f"{', '.join(settings.lm.members)}: {settings.lm.asked_at}" if settings.lm.members else settings.lm.asked_at
+    how += "" if settings.lm.members else f", --optimizer {settings.optimizer}"
     price = "list price, half of it in batches" if settings.batch else "list price"
     title = f"{settings.name} with {how}: at most, at {price}"
     stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
@@ -46,6 +47,7 @@ def plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) ->
         "dry_run": True,
         "program": settings.name,
         "lm": settings.lm.model,
+        "asked": settings.lm.asked_at,
         "optimizer": settings.optimizer,
         "searches": plan.searches,
         "split": dataset.split.sizes(),

@@ -65,10 +65,10 @@ def judge(
         bar.close()
     if not json:
         show_judged(found)
+    elif rate is None:
+        print_json(found.report)
     found.require_some()
     if rate is None:
-        if json:
-            print_json(found.report)
         return
     from judgec.api.estimate import estimate_judged
 

@@ -36,8 +36,8 @@ class WorkingJudge:
         if spec is None:
             model = str(self.card.lm.get("model"))
             same = model.partition("/")[0] == session.spec.provider
-            spec = LMSpec.from_card(self.card.lm, api_base=session.spec.api_base if same else None)
-        return session.ask if spec.describe() == session.spec.describe() else session.other(spec)
+            spec = LMSpec.from_card(self.card.lm, api_base=session.spec.typed_base if same else None)
+        return session.ask if spec.describe() == session.settled(session.spec).describe() else session.other(spec)
 
 
 def judging(home: Path, reference: str, option: str, *, unproven: bool) -> WorkingJudge:

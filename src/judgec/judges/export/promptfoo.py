@@ -95,7 +95,8 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 def complete(messages: list[dict[str, str]]) -> str:
     """Ask the judge's model at an OpenAI-compatible endpoint: OPENAI_BASE_URL and OPENAI_API_KEY."""
-    base = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/")
+    named = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
+    base = (named or "https://api.openai.com/v1").rstrip("/")
     request = urllib.request.Request(
         f"{{base}}/chat/completions",
         json.dumps({{"model": MODEL, "messages": messages, **SETTINGS}}).encode(),
@@ -149,7 +150,8 @@ def promptfoo_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
     graded = spec.graded[0]
     fields = {one: (one, *also_called(one)) for one in spec.inputs if one != graded}
     asked = judge.asks_lm and card.lm.get("model") != EMBEDDED
-    settings = {key: card.lm[key] for key in ("temperature", "max_tokens") if asked and card.lm.get(key) is not None}
+    known = {key: card.lm.get(key) for key in ("temperature", "max_tokens", "max_completion_tokens")}
+    settings = {key: value for key, value in known.items() if asked and isinstance(value, int | float)}
     face = FACE.format(
         name=name,
         assertion=ASSERTION,

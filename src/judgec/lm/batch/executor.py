@@ -17,6 +17,7 @@ from judgec.lm.batch.service import BatchService
 from judgec.lm.calls import Answered
 from judgec.lm.door import door_of
 from judgec.lm.endpoint.exchange import Plain
+from judgec.lm.endpoint.features import SettingRefusedError
 from judgec.lm.executor import CHUNK, Elsewhere, Executor, Reply, Request, failed_reply, reply_of
 from judgec.lm.patience import Patience
 from judgec.lm.spec import LMSpec
@@ -159,7 +160,11 @@ class _Run:
         if fault is not None:
             if fault.attempt >= ATTEMPTS:
                 return fault.failed.reason
-            plainer = self._door.calls.features.give_up(one.plain, fault.failed.error)
+            features = self._door.calls.features
+            try:
+                plainer = features.give_up(one.plain, fault.failed.error)
+            except SettingRefusedError:
+                plainer = features.fit(one.plain)
             one.plain, one.attempt = plainer if isinstance(plainer, Plain) else one.plain, fault.attempt + 1
         try:
             self._desk.add(digest, one.plain, one.attempt)  # without room it is tried again

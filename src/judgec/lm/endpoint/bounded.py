@@ -22,6 +22,7 @@ from dspy._vendor.lm15.transports import (
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.http_reply import ERRORS, REDIRECTS
 from judgec.lm.endpoint.unpack import Unpacker
+from judgec.lm.redaction import clean
 
 
 class TooLongError(Exception):
@@ -70,7 +71,7 @@ def _now(whole: float) -> Exchanged:
 
 def redirected(status: int, location: str | None) -> Exception:
     """Why a reply that sends the prompt elsewhere is none; the error says to which host."""
-    there = untrusted.name(urlsplit(location or "").netloc) or "nowhere"
+    there = untrusted.name(clean(urlsplit(location or "").netloc.rpartition("@")[2])) or "nowhere"
     raised: Exception = lm15.InvalidRequestError(  # DSPy is untyped
         f"HTTP {status}: redirects to {there}, which is not followed", status=status
     )

@@ -11,6 +11,7 @@ from dspy.lm15 import CacheConfig, Config, Message, Request, Response
 from judgec.lm.endpoint import untrusted
 from judgec.lm.logprobs import Logprobs, condense, dump
 from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, price
+from judgec.lm.redaction import cleaner
 from judgec.lm.spec import LMSpec
 from judgec.store.journal.journal import JournaledReply
 
@@ -109,6 +110,7 @@ class Bill:
         self._spec = spec
         self._share = share
         self._rate = price(spec.model)
+        self._clean = cleaner()  # what a server says may hold the key that it was sent
 
     def most(self, request: Request | Plain) -> float:
         """The most dollars that a call can cost; 0 when nobody knows."""
@@ -148,7 +150,7 @@ class Bill:
         if len(reply.text) > untrusted.most_text(asked_for):
             reply = Completion.faulty(untrusted.TOO_LONG, reply.served_by, asked_for)
         asked, said = _billed_tokens(self._spec, prompt, reply)
-        usd, rate = None, self._rate
+        usd, rate, logprobs = None, self._rate, dump(reply.logprobs)
         if rate is not None:
             cached = min(reply.cached_tokens or 0, asked)
             written = min(reply.cache_writes or 0, asked - cached)
@@ -157,10 +159,10 @@ class Bill:
             usd *= self._share
         return JournaledReply(
             model=self._spec.model,
-            served_by=reply.served_by,
-            text=reply.text,
-            finish=reply.finish,
-            logprobs=dump(reply.logprobs),
+            served_by=self._clean(reply.served_by),
+            text=self._clean(reply.text),
+            finish=self._clean(reply.finish),
+            logprobs=None if logprobs is None else self._clean(logprobs),
             input_tokens=asked,
             output_tokens=said,
             usd=usd,

@@ -18,6 +18,7 @@ from dspy.lm15 import Config
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.logprobs import condense_entries
+from judgec.lm.redaction import clean
 
 Headers = tuple[tuple[str, str], ...]
 JsonObject = Mapping[str, Any]  # parsed JSON; each reader checks what it takes from it
@@ -116,7 +117,7 @@ class Wire:
             now: Seconds since the epoch.
         """
         try:
-            error: lm15.ProviderError = self._client.normalize_error(status, body.decode("utf-8", "replace"))
+            error: lm15.ProviderError = self._client.normalize_error(status, clean(body.decode("utf-8", "replace")))
         except Exception:  # noqa: BLE001 - a body that the client cannot read says nothing: the status remains
             error = self._client.normalize_error(status, "")
         if status == CONFLICT:

@@ -1,4 +1,4 @@
-"""Keeps what follows from something fixed: a judge's verdicts on items, the features of an evidence model."""
+"""Keeps what follows from something fixed: a judge's verdicts, the features of an evidence model, calls that fail."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -6,7 +6,7 @@ from typing import Literal
 
 from judgec.store.journal.journal import LOOKUP_CHUNK, Journal
 
-Kind = Literal["verdicts", "features"]
+Kind = Literal["verdicts", "features", "failures"]
 
 
 class Facts:
