@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import judgec
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from tests.cli.process import judgec as run
 
 
@@ -139,3 +139,21 @@ def test_recorded_verdicts_of_each_turn_find_the_labels_in_the_turns(tmp_path: P
     found = judgec.agreement(verdicts, labels=labels, turn="each", home=tmp_path)
     assert found.agreement.n == 60
     assert found.estimates["exact"].value == pytest.approx(50 / 60)
+
+
+def test_winners_that_two_columns_spell_differently_are_one_class_each() -> None:
+    rows = [
+        {"human": ("A", "B", "tie")[n % 3], "gpt": ("model_a", "model_b", "tie (bothbad)")[n % 3]} for n in range(30)
+    ]
+    found = judgec.agreement(rows, expert="human", judge="gpt")
+    assert found.estimates["exact"].value == 1.0
+    assert "the columns spell the winner differently: read as a, b and tie" in found.notes
+    same = [{"human": ("left", "right", "both", "neither")[n % 4], "gpt": "left"} for n in range(40)]
+    assert any(
+        "both, left, neither, right" in note for note in judgec.agreement(same, expert="human", judge="gpt").notes
+    )
+    numbers = [{"human": (1, 2, 0)[n % 3], "gpt": ("A>B", "B>A", "A=B")[n % 3]} for n in range(30)]
+    said = judgec.agreement(numbers, expert="human", judge="gpt", winner_words={"1": "a", "2": "b", "0": "tie"})
+    assert said.estimates["exact"].value == 1.0
+    with pytest.raises(InputError, match=r"unknown words for the winner: '0'.*--winner-words '0=b'"):
+        judgec.agreement(numbers, expert="human", judge="gpt", winner_words={"1": "a", "2": "b"})

@@ -49,3 +49,30 @@ def test_rank_inside_a_running_event_loop() -> None:
         return judgec.rank(GAMES)
 
     assert asyncio.run(inside()).agents == ("new", "old")
+
+
+def test_agents_that_no_path_of_games_joins_have_a_component_and_no_difference() -> None:
+    sides = [("A", "B", n % 3 == 0) for n in range(30)] + [("C", "D", n % 4 == 0) for n in range(30)]
+    games = [
+        {"query_id": str(n), "model_a": one, "model_b": other, "winner": "right" if turned else "left"}
+        for n, (one, other, turned) in enumerate(sides)
+    ]
+    games.append({"query_id": "0", "model_a": "A", "model_b": "idle", "winner": ""})
+    found = judgec.rank(games)
+    assert found.ratings["component"].dropna().astype(int).to_dict() == {"A": 1, "B": 1, "C": 2, "D": 2}
+    assert found.ratings.loc[["A", "B"], "rating"].mean() == pytest.approx(1000)
+    assert found.ratings.loc[["C", "D"], "rating"].mean() == pytest.approx(1000)
+    assert found.verdict.count(" | ") == 2  # A and B, C and D, and the one without a game
+    pairs = {tuple(one["agents"]): one for one in found.report["pairs"]}  # type: ignore[attr-defined]  # JSON
+    across = pairs["A", "C"]
+    assert (across["difference"]["value"], across["p_holm"]) == (None, None)
+    assert "no path of games" in across["difference"]["note"]
+    assert "component" not in judgec.rank(games[:30]).ratings
+
+
+def test_games_without_a_query_stand_alone_and_say_so() -> None:
+    games = [{"item1": 7, "item2": "8", "label": ("left", "right", "draw")[n % 3]} for n in range(12)]
+    found = judgec.rank([*games, {"item1": 7.0, "item2": 8, "label": "left"}])
+    assert found.ratings.loc["7", "games"] == 13
+    assert (found.board.alone, found.board.ratings.n_queries) == (True, 13)
+    assert found.board.notes[0].startswith("No query_id: each game stands alone")

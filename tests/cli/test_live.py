@@ -119,7 +119,9 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for order in ("ab", "ba")
     ]
     pd.DataFrame(said).to_csv(made / "v.verdicts.csv", index=False)
-    (made / "v.judges.json").write_text(json.dumps({"gpt/pair": {"model": "openai/fake", "prompt": PAIR}}))
+    (made / "v.judges.json").write_text(
+        json.dumps({"order": "mapped", "gpt/pair": {"model": "openai/fake", "prompt": PAIR}})
+    )
     options = {"folds": 1, "evidence": False, "name": "pairs", "home": made, "progress": False}
     judgec_api.compile_judge(
         str(write(made / "labels.jsonl", rows)),

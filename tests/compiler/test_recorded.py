@@ -219,7 +219,7 @@ def test_pairs_in_both_orders_are_compiled_and_their_flips_counted(tmp_path: Pat
             stated = other if flips and order == "ba" else row["preference"]
             said.append({"item_id": row["item_id"], "judge": "gpt", "order": order, "preference": stated})
     label_set = label_file(table(rows), Datasheet()).labels
-    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set, "mapped")), label_set)
     spec = LMSpec.parse("recorded:verdicts")
     settings = CompileSettings(
         "pairs", tmp_path, spec, "kappa", RECORDED_KIND, evidence=False, resamples=100, folds=1, recorded=recorded
@@ -293,7 +293,7 @@ def test_compiling_real_prompts_lifts_weak_models_and_does_not_harm_strong_ones(
 def test_no_gain_is_reported_over_verdicts_that_could_not_be_read(tmp_path: Path) -> None:
     label_set = label_file(table(labels()), SHEET).labels
     said = [one for one in verdicts(labels()) if one["judge"] in {"gpt/clear", "gpt/plain"}]
-    said = [{**one, "grade": "three" if i % 12 == 0 else one["grade"]} for i, one in enumerate(said)]  # words: unread
+    said = [{**one, "grade": "no idea" if i % 12 == 0 else one["grade"]} for i, one in enumerate(said)]  # words: unread
     recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
     saved = compiled_in(tmp_path, label_set, recorded, baseline="gpt/plain")
     assert not saved.card.promoted

@@ -134,12 +134,29 @@ def test_champion_on_another_scale_is_not_compared(
 
 def test_uncompiled_judge_that_nothing_improved_is_its_own_rival(world: World) -> None:
     dataset, judged = world.first.compiled.dataset, dict(world.first.compiled.verification.judgments)
+    verified = verify(dataset, judged, Resampling(resamples=100))  # its own prompt alone is a form of it
+    assert set(_baselines(verified, evidence_alone=False)) == {"majority", "uncompiled"}
     judged["compiled_prompt"] = judged["compiled"]
     verified = verify(dataset, judged, Resampling(resamples=100))
     assert set(_baselines(verified, evidence_alone=False)) == {"majority", "uncompiled"}
     judged["compiled"] = judged["compiled_prompt"] = judged["uncompiled"]
     verified = verify(dataset, judged, Resampling(resamples=100))
     assert set(_baselines(verified, evidence_alone=False)) == {"majority", "uncompiled"}
+
+
+def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_promotion(world: World) -> None:
+    contest = world.first.compiled.contest
+    judged = dict(world.first.compiled.verification.judgments)
+    expert = contest.dataset.test.experts.grade
+    perfect = np.eye(len(contest.dataset.labels.scale.grades))[expert]
+    judged["compiled_prompt"] = replace(
+        judged["compiled"], grade=expert, probabilities=perfect, score=np.asarray(expert + 1.0, dtype=np.float64)
+    )
+    better = replace(contest, verification=verify(contest.dataset, judged, Resampling(resamples=100)))
+    decision = better.decide(Standing(look=1, champion=None))
+    assert (decision.promoted, decision.rival) == (True, world.first.compiled.decision.rival)
+    assert set(decision.above) == {"compiled_prompt"}
+    assert "compiled prompt (1.00) agrees more" in decision.reason
 
 
 def test_evidence_alone_is_a_rival_of_every_judge_but_itself(world: World) -> None:

@@ -97,12 +97,54 @@ def test_two_orders_of_a_pair_agree_flip_or_fail_together() -> None:
         *(prefers("half", "a", "ab"), prefers("half", "", "ba")),
         prefers("once", "b", "ab"),
     ]
-    judged = recorded(rows, PAIRS).judgments("j", ["same", "flip", "half", "once"])
+    judged = recorded(rows, replace(PAIRS, orders="mapped")).judgments("j", ["same", "flip", "half", "once"])
     assert judged.grade.ravel().tolist() == [0, 1, -1, 2]
     assert judged.flipped is not None
     assert judged.flipped.tolist() == [False, True, False, False]
     assert judged.probabilities[1, 0].tolist() == [0.5, 0, 0.5]
     assert judged.unscored == (None, None, NO_VERDICT, None)
+
+
+def test_pairs_in_both_orders_stop_until_somebody_says_how_they_are_read() -> None:
+    rows = [prefers(f"i{n}", "A>B", "ab") for n in range(10)]
+    rows += [prefers(f"i{n}", "B>>A" if n < 6 else "A>B", "ba") for n in range(10)]
+    with pytest.raises(InputError) as caught:
+        recorded(rows, PAIRS)
+    assert "read as as_shown, 4 of 10 pairs flip" in str(caught.value)
+    assert "read as mapped, 6 of 10 pairs flip" in str(caught.value)
+    assert "--orders as-shown or --orders mapped" in str(caught.value)
+    ids = [f"i{n}" for n in range(10)]
+    shown = recorded(rows, replace(PAIRS, orders="as_shown")).judgments("j", ids)
+    assert shown.grade.ravel().tolist() == [0] * 6 + [1] * 4  # a where both orders name answer_a, else a tie
+    assert shown.probabilities[0, 0].tolist() == [1, 0, 0]
+    mapped = recorded(rows, replace(PAIRS, orders="mapped")).judgments("j", ids)
+    assert mapped.grade.ravel().tolist() == [1] * 6 + [0] * 4
+    of_card = recorded(rows, replace(PAIRS, usual_orders="as_shown")).judgments("j", ids)
+    assert of_card.grade.tolist() == shown.grade.tolist()
+
+
+def test_one_order_alone_needs_no_word_unless_it_is_the_other_one() -> None:
+    assert recorded([prefers("x", "left", "ab")], PAIRS).judgments("j", ["x"]).grade.tolist() == [[0]]
+    with pytest.raises(InputError, match="nobody says"):
+        recorded([prefers("x", "left", "ba")], PAIRS)
+    swapped = recorded([prefers("x", "left", "ba")], replace(PAIRS, orders="as_shown"))
+    assert swapped.judgments("j", ["x"]).grade.tolist() == [[2]]
+    with pytest.raises(InputError, match="order '1': as shown, it has to say which answer stood first"):
+        recorded([prefers("x", "a", "1"), prefers("x", "a", "2")], replace(PAIRS, orders="as_shown"))
+
+
+def test_words_for_the_winner_are_read_and_unknown_ones_refused_together() -> None:
+    words = ["[[A]]", "model_b", "tie (bothbad)", "C", None]
+    rows = [prefers(f"i{n}", word, None) for n, word in enumerate(words)]
+    judged = recorded(rows, PAIRS).judgments("j", [f"i{n}" for n in range(5)])
+    assert judged.grade.ravel().tolist() == [0, 2, 1, 1, -1]
+    rows = [prefers(f"i{n}", word, None) for n, word in enumerate([1, 2, "error"])]
+    with pytest.raises(InputError, match=r"verdicts.csv:2 and below: unknown words .*'1', '2', 'error'"):
+        recorded(rows, PAIRS)
+    said = {"1": "a", "2": "b", "error": "unscored"}
+    judged = recorded(rows, replace(PAIRS, winner_words=said)).judgments("j", ["i0", "i1", "i2"])
+    assert judged.grade.ravel().tolist() == [0, 2, -1]
+    assert judged.unscored == (None, None, NO_VERDICT)
 
 
 def test_preferences_without_order_are_read_and_said_to_be_of_unknown_flips() -> None:

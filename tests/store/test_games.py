@@ -9,6 +9,7 @@ import pytest
 from judgec.errors import InputError
 from judgec.store.games import game_columns, games_of, read_games
 from judgec.store.tables import read_table
+from judgec.tasks.winners import winner_words
 
 EXAMPLE = Path(__file__).parents[2] / "../shared/data/ragelo_example"
 
@@ -67,12 +68,56 @@ def test_read_games_ragelos_answer_renamed_by_hand_keeps_its_words(tmp_path: Pat
     assert read_games(path, {"answer": "winner"}).score.tolist() == [0.5]
 
 
-@pytest.mark.parametrize("word", ["draw", "A", "C", "Tie", "x", "0.5", "none"])
-def test_read_games_other_words_are_errors_with_their_line(tmp_path: Path, word: str) -> None:
-    path = _file(tmp_path, f"query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,{word}\n")
+@pytest.mark.parametrize(
+    ("words", "scores"),
+    [
+        (("a", "b", "tie", ""), (1, 0, 0.5, None)),
+        (("A", "B", "C", "Tie"), (1, 0, 0.5, 0.5)),
+        (("A>B", "B>>A", "A=B", "[[A]]"), (1, 0, 0.5, 1)),
+        (("model_a", "model_b", "tie (bothbad)", "both_bad"), (1, 0, 0.5, 0.5)),
+        (("left", "Right", "draw", "NaN"), (1, 0, 0.5, None)),
+        (("win", "loss", "Model A", "answerB"), (1, 0, 1, 0)),
+    ],
+)
+def test_read_games_words_of_the_field_are_winners(
+    tmp_path: Path, words: tuple[str, ...], scores: tuple[float | None, ...]
+) -> None:
+    rows = "".join(f"q{n},x,y,{word}\n" for n, word in enumerate(words))
+    read = read_games(_file(tmp_path, "query_id,agent_a,agent_b,winner\n" + rows)).score
+    np.testing.assert_array_equal(read, np.array(scores, dtype=float))
+
+
+def test_read_games_unknown_words_are_one_error_that_lists_them_and_what_to_type(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path, "query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,1\nq2,x,y,0.5\nq3,x,y,0\nq4,x,y,1\nq5,x,y,?\n"
+    )
     with pytest.raises(InputError) as caught:
         read_games(path)
-    assert str(caught.value) == (f"{path}:3: winner {word!r}; valid are a, b, tie or empty. Correct the word.")
+    said = str(caught.value)
+    assert said.startswith(f"{path}:3 and below: unknown words for the winner: '1' (2), '0.5', '0', '?';")
+    assert "--winner-words '1=a,0.5=tie,0=b,?=unscored'" in said
+    read = read_games(path, said=winner_words({"1": "a", ".5": "tie", "0": "b", "?": "unscored"}))
+    np.testing.assert_array_equal(read.score, [1.0, 1.0, 0.5, 0.0, 1.0, np.nan])
+
+
+def test_read_games_a_word_that_is_a_side_and_the_other_agents_name_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, "query_id,agent_a,agent_b,winner\n1,A,B,A\n2,B,A,A\n")
+    with pytest.raises(InputError, match=r":3: winner 'A' is agent_a.*--winner-words A=a"):
+        read_games(path)
+    assert read_games(path, said={"a": "a"}).score.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("sides", ["model_a,model_b,winner", "left,right,winner", "item1,item2,label"])
+def test_read_games_sides_of_other_tools_stand_alone_without_a_query(tmp_path: Path, sides: str) -> None:
+    games = read_games(_file(tmp_path, f"{sides}\nx,y,left\nx,y,draw\n"))
+    assert (games.alone, games.queries, games.score.tolist()) == (True, ("1", "2"), [1.0, 0.5])
+
+
+def test_read_games_n_and_n_point_0_are_one_agent_of_a_column_of_numbers_alone(tmp_path: Path) -> None:
+    numbers = _file(tmp_path, "item1,item2,winner\n7,8,a\n7.0,8,b\n", "numbers.csv")
+    assert read_games(numbers).agents == ("7", "8")
+    versions = _file(tmp_path, "item1,item2,winner\n1.10,1.1,a\n1.0,1,b\n", "versions.csv")
+    assert read_games(versions).agents == ("1", "1.0", "1.1", "1.10")
 
 
 def test_read_games_all_faults_are_shown_together_with_lines(tmp_path: Path) -> None:

@@ -318,7 +318,9 @@ def test_preferences_are_read_without_case_and_others_refused(tmp_path: Path) ->
     labels = read_labels(text(tmp_path, head + "q,x,y,A\nr,x,y,tie\ns,x,y, b\n"))
     assert (labels.task, labels.scale.level) == ("preference", "nominal")
     assert grades_of(labels) == ["a", "tie", "b"]
-    assert "preference 1 is not on scale preference (a, b, tie)" in faults_of(text(tmp_path, head + "q,x,y,1\n"))[0]
+    numbers = text(tmp_path, head + "q,x,y,1\nr,x,y,2\ns,x,y,0\n")
+    assert "unknown words for the winner: '1', '2', '0'" in faults_of(numbers)[0]
+    assert grades_of(read_labels(numbers, winner_words={"1": "a", "2": "b", "0": "tie"})) == ["a", "b", "tie"]
     with pytest.raises(UserError, match="has no order"):
         read_labels(text(tmp_path, head + "q,x,y,a\nr,x,y,b\n"), accept_at="a")
 

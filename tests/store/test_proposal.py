@@ -176,7 +176,7 @@ def test_two_answers_are_a_preference_with_ties_however_they_are_written(
 
 
 def test_numbers_are_no_preference_that_could_be_guessed() -> None:
-    with pytest.raises(InputError, match="preference 1 is not on scale"):
+    with pytest.raises(InputError, match="unknown words for the winner: '1'"):
         seen(table(question=QUESTIONS, response_a=ANSWERS, response_b=ANSWERS[::-1], winner=[1, 0]))
 
 

@@ -30,6 +30,7 @@ from judgec.store.rows.graded_modes import MODES, graded_modes
 from judgec.store.rows.panel import AnnotatorPanel
 from judgec.store.rows.ranges import with_range
 from judgec.store.table import Table
+from judgec.tasks.winners import winner_words
 
 NEGATIVE = -0.1  # a rank correlation from here on down is no accident worth passing over
 
@@ -171,6 +172,8 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         return _recorded(options, source)
     if options.judges is not None:
         raise UserError("--judges: chooses among recorded judges; --labels FILE is needed beside it. Give it.")
+    if options.orders is not None:
+        raise UserError("--orders: is of recorded verdicts; --labels FILE is needed beside it. Give it.")
     experts, judge = options.expert, options.judge
     if judge is None or not (experts or options.annotators):
         raise UserError(
@@ -195,6 +198,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         scale=None if options.scale is None else as_scale(options.scale),
         low_is_good=options.reversed,
         round_to_nearest=options.round is not None,
+        winner_words=winner_words(options.winner_words),
     )
     graded = graded_of(table, how, partial(_said_out_of_fold, options.home))
     judge = with_range(judge)[0] if judge not in table.columns else judge

@@ -234,6 +234,7 @@ def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
         scale=options.scale,
         turn=options.turn,
         round=options.round,
+        winner_words=options.winner_words,
         assessment=options.assessment,
         judges=judges,
         home=options.home,

@@ -265,8 +265,9 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     asked = labelled_for(options)
     watch.stage("labels", f"{len(asked.labels.items)} of {asked.labels.source}")
     items = _items(options, asked.program)
-    watch.stage("judge", f"{len(items)} items with {asked.name}, {asked_at(asked.program.card, options)}")
-    judge = None if isinstance(options.judge, str) else options.judge
+    judge, card = None if isinstance(options.judge, str) else options.judge, asked.program.card
+    where = asked_at(card, options) if judge is None or card.evidence_alone else judge.spec.asked_at
+    watch.stage("judge", f"{len(items)} items with {asked.name}, {where}")
     account = account_for(options, judge, count_journaled=False)
     own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch, account)
     return _estimated(asked, items, own, extra, account)

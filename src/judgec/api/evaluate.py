@@ -46,6 +46,7 @@ from judgec.store.tournament.graded import GradedAgents, read_graded
 from judgec.store.tournament.preferences import read_preferences
 from judgec.store.tournament.reading import Sources, read_entries, read_manifest
 from judgec.store.tournament.runs import read_qrels
+from judgec.tasks.winners import winner_words
 from judgec.tournament.gate import held, parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, Player, ScorePlayer, as_games, compares, play_tournament
@@ -233,7 +234,11 @@ def _evaluated(
 ) -> Evaluation:
     card, plan = umpires.card, _plan(options)
     seen = umpires.learned(entries)
-    labelled = None if preferences is None else _labelled(preferences, seen, sources.rename)
+    labelled = (
+        None
+        if preferences is None
+        else _labelled(preferences, seen, sources.rename, winner_words(options.winner_words))
+    )
     with ExitStack() as stack:
 
         def opened(judging: Umpire) -> tuple[CompiledJudge, Session]:
@@ -283,13 +288,15 @@ def _evaluated(
     return replace(found, notes=notes)
 
 
-def _labelled(preferences: TableSource, seen: frozenset[str], rename: Mapping[str, str]) -> Games:
+def _labelled(
+    preferences: TableSource, seen: frozenset[str], rename: Mapping[str, str], said: Mapping[str, str]
+) -> Games:
     """The experts' games, read before anything is judged.
 
     Raises:
         UserError: When the judge has learned from labels of their queries.
     """
-    labelled = read_preferences(preferences, rename)
+    labelled = read_preferences(preferences, rename, said)
     learned = sorted(seen & set(labelled.queries))
     if learned:
         raise UserError(

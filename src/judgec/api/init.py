@@ -53,7 +53,9 @@ class LabelSetup:
         project = self.project
         found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
         scale = None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
-        return found | {"scale": scale} | ({} if project.round is None else {"round": project.round})
+        rounding = {} if project.round is None else {"round": project.round}
+        words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
+        return found | {"scale": scale} | rounding | words
 
     def roles(self) -> list[tuple[str, str]]:
         """Judgec's name and the table's, of every column that is read."""
@@ -161,6 +163,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         scale=proposal.scale,
         missing=options.missing,
         wide=table.wide,
+        winner_words=options.winner_words,
     )
     declared = sheet if proposal.scale is None else replace(sheet, scale=proposal.scale)
     read = label_file(
@@ -170,6 +173,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         rename=proposal.columns,
         annotators=proposal.annotators,
         rounding=options.round,
+        winner_words=options.winner_words,
     ).labels
     return LabelSetup(project, proposal, read, _examples(table), tuple(read.notes))
 

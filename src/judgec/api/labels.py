@@ -49,6 +49,7 @@ def read_labels(
     scale: Mapping[str, object] | None = None,
     turn: TurnChoice | None = None,
     round: Rounding = None,  # noqa: A002  # the option's name
+    winner_words: Mapping[str, str] | None = None,
     assessment: str | None = None,
     judges: Sequence[str] = (),
     home: str | Path = ".",
@@ -66,6 +67,7 @@ def read_labels(
         scale: ``grades`` (worst first), ``meanings``, ``accept_at``, ``name``: else the datasheet's, or inferred.
         turn: Of a conversation ``last``: its last answer is judged; ``each``: each answer; ``whole``: the dialogue.
         round: ``nearest``: grades that are means of raters, such as 2.33, become the nearest grade.
+        winner_words: What words for the winner of a pair mean, for example ``{"1": "a", "2": "b", "0": "tie"}``.
         assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
         judges: Columns, or annotators, that are judges to be measured against the labels: none of them is an annotator.
         home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
@@ -86,7 +88,8 @@ def read_labels(
     least = None if accept_at is None else str(accept_at)
     if is_path(source):
         who, about = tuple(annotators), dict(columns or {})
-        named = LabelSource(str(source), task, about, who, least, assessment, scale, turn, round, tuple(judges))
+        sides = dict(winner_words or {})
+        named = LabelSource(str(source), task, about, who, least, assessment, scale, turn, round, tuple(judges), sides)
         store = tracking_store(Path(home), tracking_uri, os.environ)
         return Labels(read_source(named, store, os.environ), named.to_json())
     if assessment is not None:
@@ -103,5 +106,6 @@ def read_labels(
         turn=turn,
         rounding=round,
         judges=judges,
+        winner_words=winner_words,
     )
     return Labels(read_in.labels, {})

@@ -14,6 +14,7 @@ from judgec.records.estimate import Estimate
 from judgec.store.games import game_columns, games_of
 from judgec.store.rows.columns import named_here
 from judgec.store.tables import name_of
+from judgec.tasks.winners import winner_words
 from judgec.tournament.leaderboard import Leaderboard, make_leaderboard
 from judgec.tournament.leaderboard_columns import leaderboard_columns
 from judgec.tournament.report.costs import COSTS, AgentCost
@@ -96,7 +97,8 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
     watch.stage("rate", name_of(source))
     games = game_columns(source, options.columns)
     votes = None if options.experts is None else named_table(options.experts, "experts")
-    played = games_of(games, options.columns if votes is None else named_here(games.columns, options.columns))
+    said = winner_words(options.winner_words)
+    played = games_of(games, options.columns if votes is None else named_here(games.columns, options.columns), said)
     board = make_leaderboard(
         played,
         source=games.path,
@@ -107,5 +109,5 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
         order=options.order,
         ragelo_compat=options.ragelo_compat,
     )
-    corrected = None if votes is None else corrected_by(votes, played, dict(options.columns), options.seed)
+    corrected = None if votes is None else corrected_by(votes, played, dict(options.columns), options.seed, said)
     return Ranking(board, votes=corrected)

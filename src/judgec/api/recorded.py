@@ -59,6 +59,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts |
     if file is None and not options.verdicts:
         for option, value in (
             ("--judges", options.judges),
+            ("--orders", options.orders),
             ("--baseline", options.baseline),
             ("--panel", options.panel),
         ):
@@ -71,7 +72,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts |
     for option, given in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
         if given:
             raise UserError(f"{option}: nobody writes prompts for recorded verdicts. Leave it out.")
-    about = OnWhat.of(labels.label_set)
+    about = OnWhat.of(labels.label_set, options.orders, options.winner_words)
     if file is not None:
         if options.verdicts:
             raise UserError("--lm recorded:FILE and --verdicts: both give verdicts; one is valid. Drop one.")
@@ -86,11 +87,15 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts |
         source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
     else:
         source, model = named_table(_frame(options.verdicts), NAMES), f"{RECORDED}{IN_MEMORY}"
-    found = read_recorded(source, about, options.judges)
+    found = read_recorded(source, about, options.judges, labels.label_set)
     judges = check_against(found, labels.label_set)
     if options.baseline is not None:
         judges.require(options.baseline)
-    every = read_recorded(source, about) if options.judges is not None and options.start is not None else found
+    every = (
+        read_recorded(source, about, labels=labels.label_set)
+        if options.judges is not None and options.start is not None
+        else found
+    )
     return FoundVerdicts(model, judges, every)
 
 

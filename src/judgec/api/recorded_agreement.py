@@ -10,6 +10,7 @@ from judgec.api.labels import read_labels
 from judgec.api.options.agreement import AgreementOptions
 from judgec.api.recorded import NAMES
 from judgec.compiler.compile import default_objective
+from judgec.compiler.pair_columns import flip_rate
 from judgec.compiler.replacement import replaces
 from judgec.errors import UserError
 from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
@@ -20,7 +21,7 @@ from judgec.records.label import Experts, LabelSet
 from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.ratings import pair
 from judgec.stats.agreement.cut_off import CutOff, best_cut_off
-from judgec.stats.agreement.measure import measure, with_aspects
+from judgec.stats.agreement.measure import Resampling, measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.store.experts import experts_of
 from judgec.store.rows.ranges import Range
@@ -114,10 +115,12 @@ def _labels_and_verdicts(options: AgreementOptions, judges: Sequence[str]) -> tu
         turn=options.turn,
         round=options.round,
         judges=judges,
+        winner_words=options.winner_words,
         home=options.home,
     ).label_set
     source = table_source(options.file, NAMES)
-    return labels, check_against(read_recorded(source, OnWhat.of(labels), options.judges, scores=True), labels)
+    about = OnWhat.of(labels, options.orders, options.winner_words)
+    return labels, check_against(read_recorded(source, about, options.judges, labels, scores=True), labels)
 
 
 def _modes(labels: LabelSet, experts: Experts, said: Judgments) -> ModesAgreement:
@@ -134,6 +137,9 @@ def _measured(labels: LabelSet, experts: Experts, said: Judgments, no_grades: st
         for aspect in (None, *range(len(labels.aspects)))
     )
     found = measure(whole, nominal=nominal, no_grades=no_grades)
+    if said.flipped is not None:
+        flips = flip_rate(said, experts.cluster, Resampling())
+        found = replace(found, estimates={**found.estimates, "flip_rate": flips})
     return with_aspects(found, dict(zip(labels.aspects, parts, strict=True)), nominal=nominal, no_grades=no_grades)
 
 

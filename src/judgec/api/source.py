@@ -42,6 +42,7 @@ class LabelSource:
         turn: As ``--turn``.
         round: As ``--round``.
         judges: Who is measured against them, and so no annotator.
+        winner_words: As ``--winner-words``.
     """
 
     path: str
@@ -54,6 +55,7 @@ class LabelSource:
     turn: TurnChoice | None = None
     round: Rounding = None
     judges: tuple[str, ...] = ()
+    winner_words: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
         """For the report; ``judges`` where there are some."""
@@ -93,6 +95,7 @@ def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource
         scale=columns.scale,
         turn=columns.turn,
         round=columns.round,
+        winner_words=dict(columns.winner_words),
     )
 
 
@@ -144,6 +147,7 @@ def read_source(
             accept_at=source.accept_at,
             turn=source.turn,
             rounding=source.round,
+            winner_words=source.winner_words,
             usual=None if card is None else usual_turn(card.fields),
             judges=judges,
         ).labels
@@ -166,6 +170,7 @@ def read_source(
             accept_at=source.accept_at,
             rounding=source.round,
             judges=judges,
+            winner_words=source.winner_words,
         ).labels
     except InputError as error:
         if sheet.path or not any(isinstance(row[LABEL], str) for row in found.rows):
@@ -232,6 +237,7 @@ def labels_for(
             accept_at=columns.accept_at,
             turn=columns.turn,
             rounding=columns.round,
+            winner_words=columns.winner_words,
             usual=usual_turn(card.fields),
             judges=judges,
         )

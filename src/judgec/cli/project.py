@@ -11,15 +11,9 @@ from judgec.store.arrow import HUB_PREFIX
 from judgec.store.project import NAME, Project, columns_in, find_project
 from judgec.store.rows.raters import columns_of
 
-OF_A_FILE = (
-    "task",
-    "annotators",
-    "judges",
-    "columns",
-    "scale",
-    "accept_at",
-    "round",
-)  # keys that say how a file is read
+OF_A_FILE = (  # keys that say how a file is read
+    *("task", "annotators", "judges", "columns", "winner_words", "scale", "accept_at", "round"),
+)
 OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
 
 
@@ -125,6 +119,8 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
 def _shown(key: str, project: Project, value: object) -> str:
     if key == "columns":
         return "columns " + ", ".join(f"{t}={o}" for t, o in project.columns.items() if t in dict(value))  # type: ignore[call-overload]  # a mapping
+    if key == "winner_words":
+        return "winner words " + ", ".join(f"{word}={side}" for word, side in project.winner_words.items())
     if key == "annotators":
         return "annotators " + ", ".join(project.annotators)
     if key == "scale" and project.scale is not None:

@@ -93,8 +93,8 @@ def _completed(kind: type, taken: dict[str, object]) -> dict[str, object]:
 
 def _derived(one: Declared) -> Parameter:
     """An option of a verb as typer wants it."""
-    many = one.pairs or (one.several and not one.option.commas)
-    hint: Any = list[str] if many else str if one.several or one.hint is object else one.hint
+    many = (one.pairs or one.several) and not one.option.commas
+    hint: Any = list[str] if many else str if one.pairs or one.several or one.hint is object else one.hint
     default: Any = None if one.pairs or one.several or one.required else one.default
     if one.option.commas and isinstance(one.default, tuple) and one.default:
         default = ",".join(one.default)  # as it is typed
@@ -136,8 +136,8 @@ def _as_python(one: Declared, value: object) -> object:
     from judgec.store.rows.columns import as_names, as_rename
 
     if one.pairs:
-        assert isinstance(value, list)  # as typer reads what repeats
-        return as_rename(value)
+        pairs = as_names(value, one.flag) if isinstance(value, str) else cast("list[str]", value)  # what repeats
+        return as_rename(pairs, one.flag, one.option.metavar or "THEIRS=OURS")
     if one.several:
         return as_names(value, one.flag) if isinstance(value, str) else tuple(cast("list[str]", value))  # what repeats
     return value

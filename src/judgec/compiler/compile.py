@@ -321,6 +321,8 @@ def card_settings(chosen: Candidate, settings: CompileSettings, abstention: Abst
         found["consensus"] = settings.consensus
     if abstention.below is not None:
         found["abstain_below"] = abstention.below
+    if settings.recorded is not None:
+        found |= settings.recorded.about.settings
     if settings.retarget is not None:
         found |= {"from": settings.retarget.name, "margin": settings.retarget.margin}
     return found

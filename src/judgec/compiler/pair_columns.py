@@ -67,7 +67,7 @@ def with_preference_columns(
         column = columns[name] if name in agreements else measure(ratings, how, nominal=True)
         extra = {
             "accuracy_decided": _decided([ratings], scale.position(TIE), how),
-            "flip_rate": _flip_rate(judged, test.experts.cluster, how),
+            "flip_rate": flip_rate(judged, test.experts.cluster, how),
             AS_LONGEST: _as_longest(ratings, everyone[LONGEST], test.experts, how),
         }
         columns[name] = replace(column, estimates={**column.estimates, **extra})
@@ -136,7 +136,8 @@ def _as_longest(ratings: GradePairs, by_length: Judgments, experts: Experts, how
     return measure(compared, how, nominal=True).estimates["exact"]
 
 
-def _flip_rate(judged: Judgments, cluster: IntArray, how: Resampling) -> Estimate:
+def flip_rate(judged: Judgments, cluster: IntArray, how: Resampling) -> Estimate:
+    """The share of scored pairs whose verdict changed with the order of the answers."""
     if judged.flipped is None or not judged.scored.any():
         return Estimate(value=None, note=ONE_ORDER, level=how.level)
     flipped = judged.flipped[judged.scored].astype(np.float64)

@@ -10,7 +10,7 @@ from judgec.compiler.pair_columns import LONGEST
 from judgec.compiler.promote import Decision, decide
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing, standing_of
-from judgec.compiler.verify import BASELINES, BEST_ALONE, COMPILED_SINGLE, Verification
+from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE, Verification
 from judgec.errors import JudgecError, ServiceError
 from judgec.held_out import NOT_SAVED, saved_judgments
 from judgec.judges.bulk import SERVICE_ERROR
@@ -29,6 +29,8 @@ from judgec.store import programs
 from judgec.store.labels import item_digest
 from judgec.store.programs import Program
 from judgec.store.sides.memory import measured_by
+
+BASELINES = ("majority", "evidence_only", "uncompiled", BEST_ALONE, LONGEST)  # rivals where there is no champion
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +82,21 @@ class Contest:
             Resampling(resamples=settings.resamples, seed=settings.seed),
             look=standing.look,
             majority=self.verification.ratings["majority"],
-            table=baselines | self._beside_a_panel(),
+            table=baselines | self._forms(),
             nominal=self.dataset.labels.scale.level == "nominal",
             refusal=self.refusal or rivals.refusal,
             margin=None if rivals.refusal else self.margin,
         )
         return found.without_gain(self.unread) if self.unread else found
 
-    def _beside_a_panel(self) -> dict[str, GradePairs]:
-        """What else a panel's table shows: itself without a calibrator, and the best single judge, compiled."""
+    def _forms(self) -> dict[str, GradePairs]:
+        """What else its table shows: itself without a calibrator, and beside a panel the best single judge, compiled.
+
+        Both are forms of the judge and nothing that was there before it, so neither is a rival; but it is not called
+        better without a word where one of them stands above it.
+        """
         ratings = self.verification.ratings
-        names = ("compiled_prompt", COMPILED_SINGLE) if COMPILED_SINGLE in ratings else ()
-        return {name: ratings[name] for name in names}
+        return {name: ratings[name] for name in ("compiled_prompt", COMPILED_SINGLE) if name in ratings}
 
     def _rivals(self, champion: int | None) -> Rivals:
         """The champion and the judge whose prompt was carried over; without either the baselines."""
@@ -150,21 +155,18 @@ def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
 
 
 def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str, GradePairs]:
-    """The other judges of the table, with a language model or without.
+    """The judges that were there without this compile, with a language model or without.
 
-    A prompt whose verdicts pass the calibrator unchanged is the compiled judge, not its rival, and so is evidence
-    alone where that is what ships. An uncompiled judge that is the compiled one is its rival: then compiling brought
-    nothing; and so is evidence alone that grades as a judge with a prompt does: then the prompt brought nothing. A
-    judge of preferences has to beat the longer answer, too. A panel's own verdict without a calibrator, and the best
-    single judge with one, are of the same making as the panel, and nothing that was there before it.
+    Its own prompt without a calibrator is none of them: which of the two ships is decided out of fold, before the test.
+    The recorded judge that was best alone is the compiled judge where its verdicts pass unchanged, not its rival, and
+    so is evidence alone where that is what ships. An uncompiled judge that is the compiled one is its rival: then
+    compiling brought nothing; and so is evidence alone that grades as a judge with a prompt does: then the prompt
+    brought nothing. A judge of preferences has to beat the longer answer, too.
     """
     ratings = verification.ratings
-    names = [name for name in (*BASELINES, BEST_ALONE, LONGEST) if name in ratings]
-    if COMPILED_SINGLE in ratings:
-        names.remove("compiled_prompt")
-    for name in ("compiled_prompt", BEST_ALONE):
-        if name in names and _same(ratings[name], ratings["compiled"]):
-            names.remove(name)
+    names = [name for name in BASELINES if name in ratings]
+    if BEST_ALONE in names and _same(ratings[BEST_ALONE], ratings["compiled"]):
+        names.remove(BEST_ALONE)
     if evidence_alone and "evidence_only" in names:
         names.remove("evidence_only")
     return {name: ratings[name] for name in names}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,10 @@ from judgec.judges.replies import OFF_SCALE, read_grade, value_in
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
+from judgec.records.ratings import pair
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.coded import NO_CELL, CodedColumn
+from judgec.store.experts import experts_of
 from judgec.store.programs import Program
 from judgec.store.rows.cells import as_accept, as_grade, as_number, with_points
 from judgec.store.rows.columns import listed
@@ -34,15 +37,20 @@ from judgec.store.rows.ranges import MARK, Range, other_range, with_range
 from judgec.store.stream.pieces import Piece
 from judgec.store.tables import TableSource
 from judgec.store.verdicts import (
+    ABOUT,
     ACCEPT,
+    AS_SHOWN,
     ASPECT,
     CHANCE,
     COST,
+    EXPLAINED,
     GRADE,
     ITEM,
     JUDGE,
+    MAPPED,
     MODEL,
     ORDER,
+    ORDERS,
     PREFERENCE,
     PROMPT,
     REPLY,
@@ -52,9 +60,17 @@ from judgec.store.verdicts import (
     messages_of,
     read_verdicts,
 )
-from judgec.tasks.registry import compares
+from judgec.tasks.registry import compares, plain
+from judgec.tasks.winners import UNSCORED as UNDECIDED
+from judgec.tasks.winners import unknown_words, winner_of, winner_words
 
 NO_VERDICT = "no verdict in the recorded row"
+MAPPED, UNSAID = (
+    "mapped",
+    "unsaid",
+)  # how a card says that orders are read; one that says nothing is of an earlier version
+STRAIGHT = frozenset({"ab", "a_b", "original", "normal", "straight", "forward", "a_first"})  # answer_a stood first
+SWAPPED = frozenset({"ba", "b_a", "swapped", "swap", "reversed", "reverse", "flipped", "backward", "b_first"})
 MIN_COMMON = 30  # labelled items: a judge with fewer is compared with nobody
 RECORDED_KIND = "recorded"  # what the card calls the candidate and the search
 SHOWN = 8  # judges or grades that a message lists
@@ -76,6 +92,10 @@ class OnWhat:
         shares: How large a share of the labels has each grade; none where there are no labels. A judge whose numbers
             have another range than the scale is found by them.
         ranges: From the worst to the best number of judges whose numbers are not grades of the scale.
+        orders: How verdicts on pairs in the other order are read, a key of ``store.verdicts.ORDERS``, whatever
+            ``judges.json`` says; None where nobody typed it.
+        usual_orders: The same where ``judges.json`` says nothing, either.
+        winner_words: What words for the winner of a pair mean, as ``tasks.winners.winner_words`` makes it.
     """
 
     task: str
@@ -84,20 +104,46 @@ class OnWhat:
     accept_only: bool = False
     shares: tuple[float, ...] = ()
     ranges: Mapping[str, Range] = field(default_factory=dict)
+    orders: str | None = None
+    usual_orders: str | None = None
+    winner_words: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, labels: LabelSet) -> "OnWhat":
-        """What the labels are about."""
+    def of(
+        cls, labels: LabelSet, orders: str | None = None, said: Mapping[str, str] = MappingProxyType({})
+    ) -> "OnWhat":
+        """What the labels are about, and how words and orders of pairs are read, as somebody typed it."""
         counts = Counter(position for label in labels.labels for position in label.grades.values())
         total = max(counts.total(), 1)
-        shares = tuple(counts[position] / total for position in range(len(labels.scale.grades)))
-        return cls(labels.task, labels.scale, labels.aspects, labels.accept_only, shares)
+        return cls(
+            labels.task,
+            labels.scale,
+            labels.aspects,
+            labels.accept_only,
+            shares=tuple(counts[position] / total for position in range(len(labels.scale.grades))),
+            orders=None if orders is None else plain(orders),
+            winner_words=winner_words(said),
+        )
 
     @classmethod
     def of_card(cls, card: ProgramCard) -> "OnWhat":
         """What a compiled judge is about."""
-        accept_only = card.scale.grades == ACCEPT_SCALE.grades
-        return cls(card.task, card.scale, card.aspects, accept_only, ranges=_ranges_on(card))
+        said, orders = card.settings.get("winner_words"), card.settings.get("orders")
+        return cls(
+            card.task,
+            card.scale,
+            card.aspects,
+            card.scale.grades == ACCEPT_SCALE.grades,
+            ranges=_ranges_on(card),
+            usual_orders=MAPPED if orders is None else None if orders == UNSAID else str(orders),
+            winner_words=json.loads(str(said)) if said else {},
+        )
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What a card keeps, so that ``of_card`` reads other verdicts the same way."""
+        words = {"winner_words": json.dumps(dict(self.winner_words))} if self.winner_words else {}
+        return ({"orders": self.orders or UNSAID} if compares(self.task) else {}) | words
 
 
 @dataclass(frozen=True)
@@ -282,7 +328,12 @@ class RecordedInterview:
 
 
 def read_recorded(
-    source: TableSource, about: OnWhat, judges: str | None = None, *, scores: bool = False
+    source: TableSource,
+    about: OnWhat,
+    judges: str | None = None,
+    labels: LabelSet | None = None,
+    *,
+    scores: bool = False,
 ) -> RecordedVerdicts:
     """Read recorded verdicts.
 
@@ -290,15 +341,20 @@ def read_recorded(
     that its mean is kept, and its grade is the nearest. A judge whose numbers have another range says which one:
     ``FILE#range=0..1``, ``"range": [0, 1]`` in ``judges.json``, or in ``about``; they are mapped linearly.
 
+    A pair's verdict in the other order says which answer *stood* first, or it was mapped back to answer_a and
+    answer_b. Nobody can see which from the verdicts: a judge that follows the order looks alike either way.
+
     Args:
         source: A file, or rows in memory, as ``store.verdicts`` reads them.
         about: The labels' task, scale and aspects.
         judges: Pattern of the names of those that are read; notes and faults are of their rows alone.
+        labels: To say how far each reading of the orders agrees with, where nobody says which it is.
         scores: Read judges whose numbers have another range than the labels, though nobody said which one, as scores.
 
     Raises:
         InputError: Missing columns or cells, verdicts given twice, several aspects without a column that says which,
-            numbers of another range.
+            numbers of another range; pairs in both orders of which nobody says how to read them; unknown words for the
+            winner.
         UserError: No name matches, or no range behind ``#range=``.
     """
     said: Range | None = None
@@ -323,6 +379,11 @@ def read_recorded(
     cell = (judge * len(item_ids) + item) * len(about.aspects) + aspect
     order = _orders(columns, about, notes)
     _require_distinct(columns, kept, cell, order, pairs=compares(about.task))
+    turned = _turned(columns, about)
+    if turned is None:
+        raise InputError([_unexplained(source, columns, about, judges, labels)])
+    if compares(about.task):
+        columns = _with_sides(columns, verdict, about.winner_words)
     ranges = {
         name: own
         for name in names
@@ -338,6 +399,8 @@ def read_recorded(
     spread, stated, fault = _verdicts(
         columns, column, verdict, (judge, sorted(names)), about, {**others, **ranges}, notes
     )
+    if turned.any():
+        _swap(spread, stated, turned, about.scale)
     merged = _merge(cell[kept], order[kept], spread[kept], stated[kept], fault[kept], about)
     cost = columns.numbers.get(COST, np.full(columns.n_rows, np.nan))
     _say_costs(columns, cost, notes)
@@ -366,9 +429,18 @@ def read_recorded(
         ranges=ranges,
         scores=others,
     )
-    keep = ~found.partial
-    if keep.all():
-        return result
+    return result if not found.partial.any() else _whole(result, ~found.partial)
+
+
+def _swap(spread: FloatArray, stated: IntArray, turned: np.ndarray, scale: Scale) -> None:
+    """Map verdicts on pairs that were shown the other way round back to answer_a and answer_b, in place."""
+    a, b = scale.position("a"), scale.position("b")
+    spread[turned, a], spread[turned, b] = spread[turned, b], spread[turned, a]
+    stated[turned] = np.where(stated[turned] == a, b, np.where(stated[turned] == b, a, stated[turned]))
+
+
+def _whole(result: RecordedVerdicts, keep: np.ndarray) -> RecordedVerdicts:
+    """The verdicts without those that are of some aspects alone."""
     changed = {name: getattr(result, name)[keep] for name in ("judge", "item", "probabilities", "grade", "fault")}
     changed |= {name: getattr(result, name)[keep] for name in ("flipped", "paired", "reply", "cost", "calls")}
     return replace(result, **changed)
@@ -443,6 +515,97 @@ def _orders(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> IntArra
             "stand, whether they flip with the order of the answers is not known"
         )
     return codes + 1
+
+
+def _turned(columns: VerdictColumns, about: OnWhat) -> BoolArray | None:
+    """Rows whose A is answer_b, because it stood first; None where nobody says.
+
+    Raises:
+        InputError: Verdicts as shown, in an order of which nobody knows what stood first.
+    """
+    none = np.zeros(columns.n_rows, dtype=bool)
+    column = columns.coded.get(ORDER)
+    if column is None or not compares(about.task):
+        return none
+    codes, names = column.as_ids()
+    straight, swapped = (np.array([*(plain(name) in known for name in names), False]) for known in (STRAIGHT, SWAPPED))
+    other = codes != NO_CELL if len(names) > 1 else none
+    judge, called = columns.coded[JUDGE].as_ids()
+    own = [None if (one := columns.about.get(name)) is None else one.order for name in called]
+    read = [about.orders or one or columns.order or about.usual_orders for one in own]
+    shown, unsaid = (np.array([one == reading for one in read])[judge] for reading in (AS_SHOWN, None))
+    if (unsaid & (swapped[codes] | (other & ~straight[codes]))).any():
+        return None
+    strange = np.flatnonzero(shown & (codes != NO_CELL) & ~straight[codes] & ~swapped[codes])
+    if len(strange):
+        row = int(strange[0])
+        raise InputError(
+            [
+                (
+                    f"{columns.where(row)}: order {names[codes[row]]!r}: as shown, it has to say which answer stood "
+                    "first; ab and ba are valid. Rename the orders in the file."
+                )
+            ]
+        )
+    return np.asarray(shown & swapped[codes])
+
+
+def _unexplained(
+    source: TableSource,
+    columns: VerdictColumns,
+    about: OnWhat,
+    judges: str | None,
+    labels: LabelSet | None,
+) -> str:
+    """What to say where nobody says how verdicts in the other order are to be read: what either reading gives."""
+    found = []
+    for reading in ORDERS:
+        try:
+            read = read_recorded(source, replace(about, orders=reading), judges)
+        except InputError as error:
+            found.append(f"read as {reading}, {error.faults[0].partition(': ')[2].rstrip('.')}")
+            continue
+        both = read.paired & (read.fault == 0)
+        flips = f"{int(read.flipped[both].sum()):,} of {int(both.sum()):,} pairs flip"
+        found.append(f"read as {reading}, {flips}{'' if labels is None else _exact(read, labels)}")
+    orders = columns.coded[ORDER].as_ids()[1]
+    return (
+        f"{columns.path}:1: order is {listed(orders[:SHOWN])}, and nobody says what {PREFERENCE} means there: "
+        f"{EXPLAINED}; {'; '.join(found)}. Say which it is, with --orders as-shown or --orders mapped, or "
+        f'"{ORDER}": "{AS_SHOWN}" or "{MAPPED}" in STEM.{ABOUT}.'
+    )
+
+
+def _exact(read: RecordedVerdicts, labels: LabelSet) -> str:
+    """How many of all judges' verdicts are the experts'."""
+    experts = experts_of(labels)
+    right = of = 0
+    for name in read.judges:
+        rated = pair(
+            experts, read.judgments(name, [item.item_id for item in labels.items]), labels.scale, accept_only=False
+        )
+        both = rated.labelled & (rated.judge != UNSCORED)
+        right, of = right + int((rated.expert == rated.judge)[both].sum()), of + int(both.sum())
+    return f", exact agreement with the labels {right / of:.2f}" if of else ""
+
+
+def _with_sides(columns: VerdictColumns, verdict: str, said: Mapping[str, str]) -> VerdictColumns:
+    """The columns with a, b and tie for the words of the winner; a word for nobody is no verdict.
+
+    Raises:
+        InputError: Words that mean nothing, all together.
+    """
+    column = columns.coded[verdict]
+    words = [as_grade(value) for value in column.values]
+    sides = [None if word is None else winner_of(word, said) for word in words]
+    strange = np.array([word is not None and side is None for word, side in zip(words, sides, strict=True)] + [False])
+    if strange.any():
+        rows = np.flatnonzero(strange[column.codes])
+        unknown = unknown_words(words[code] for code in column.codes[rows].tolist())
+        raise InputError([f"{columns.where(int(rows[0]))}{_below(len(rows))}: {unknown}"])
+    codes = np.array([NO_CELL if side in {None, UNDECIDED} else at for at, side in enumerate(sides)] + [NO_CELL])
+    read = CodedColumn(codes[column.codes].astype(np.int32), list(sides))
+    return replace(columns, coded={**columns.coded, verdict: read})
 
 
 def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, order: IntArray, *, pairs: bool) -> None:

@@ -51,6 +51,7 @@ class Games:
         b: Code of the other agent, same shape, never equal to ``a``.
         query: Code of the query, same shape.
         score: Points of ``a``: 1 win, 0.5 tie, 0 loss, NaN unscored; same shape.
+        alone: Nobody said which games are of one query: each counts as one of its own.
     """
 
     agents: tuple[str, ...]
@@ -59,6 +60,7 @@ class Games:
     b: IntArray
     query: IntArray
     score: FloatArray
+    alone: bool = False
 
     @classmethod
     def of(cls, games: Iterable[Game], agents: Iterable[str] = ()) -> Self:
@@ -84,4 +86,6 @@ class Games:
 
     def only(self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Self:
         """The games where ``mask`` is True; agents and queries keep their codes."""
-        return type(self)(self.agents, self.queries, self.a[mask], self.b[mask], self.query[mask], self.score[mask])
+        return type(self)(
+            self.agents, self.queries, self.a[mask], self.b[mask], self.query[mask], self.score[mask], self.alone
+        )

@@ -16,8 +16,10 @@ from judgec.store.arrow import HUB_PREFIX
 from judgec.store.regular import regular
 from judgec.store.workbooks import split_sheet
 from judgec.tasks.registry import TASKS
+from judgec.tasks.winners import winner_words
 
 NAME = "datasheet.toml"
+READ = "task, [scale], [aspects.NAME], [judge], [winner_words] and [source]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Datasheet:
         notes: What was left unread.
         instructions: What the user would tell a judge of these labels, or empty.
         aspects: What is asked and what the grades mean, by aspect.
+        winner_words: What words for the winner mean, as ``tasks.winners.winner_words`` makes it.
     """
 
     path: str = ""
@@ -41,6 +44,7 @@ class Datasheet:
     notes: tuple[str, ...] = ()
     instructions: str = ""
     aspects: Mapping[str, Aspect] = field(default_factory=dict)
+    winner_words: Mapping[str, str] = field(default_factory=dict)
 
     def told(self, scale: Scale) -> Scale:
         """The scale with what the sheet says of single aspects, where the scale itself says nothing of any.
@@ -142,21 +146,24 @@ def _interpreted(sheet: Path, text: str, content: Mapping[str, object]) -> Datas
     instructions = judge.get("instructions", "") if isinstance(judge, dict) else None
     if not isinstance(judge, dict) or set(judge) - {"instructions"} or not isinstance(instructions, str):
         faults.append(f"{where('judge')}: judge is {judge!r}; a table [judge] with instructions is needed. Correct it.")
+    words: dict[str, str] = {}
+    said = content.get("winner_words", {})
+    try:
+        words = winner_words(said if isinstance(said, dict) else {str(said): ""}, "winner_words")
+    except UserError as error:
+        faults.append(f"{where('winner_words')}: {error}")
     if faults:
         raise InputError(faults)
-    unread = sorted(set(content) - {"task", "scale", "source", "judge", "aspects"})
+    unread = sorted(set(content) - {"task", "scale", "source", "judge", "aspects", "winner_words"})
     return Datasheet(
         path=str(sheet),
         task=task,
         scale=scale,
         source=texts,
-        notes=(
-            f"{sheet} also has {', '.join(unread)}; only task, [scale], [aspects.NAME], [judge] and [source] are read.",
-        )
-        if unread
-        else (),
+        notes=(f"{sheet} also has {', '.join(unread)}; only {READ} are read.",) if unread else (),
         instructions=str(instructions).strip(),
         aspects=aspects,
+        winner_words=words,
     )
 
 

@@ -1,39 +1,53 @@
 """A file of played games: ours, or RAGElo's as it is."""
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from judgec.errors import InputError
 from judgec.records.game import SCORE_OF_A, Games
 from judgec.records.label import IntArray
+from judgec.records.scale import Grade
 from judgec.store.coded import NO_CELL, CodedTable, read_coded
+from judgec.store.rows.cells import as_grade, as_id
 from judgec.store.rows.columns import listed, renamed
 from judgec.store.table import Table
 from judgec.store.tables import TableSource
+from judgec.tasks.winners import OPTION, UNSCORED, unknown_words, winner_of
 
-IDS = ("query_id", "agent_a", "agent_b")
-COLUMNS = (*IDS, "winner")
-THEIR_COLUMNS = {"qid": "query_id", "preference": "winner", "answer": "winner"}  # RAGElo's, and expert labels'
+QUERY = "query_id"
+SIDES = ("agent_a", "agent_b")
+NEEDED = (*SIDES, "winner")
+COLUMNS = (QUERY, *NEEDED)
+PAIRS = (("model_a", "model_b"), ("left", "right"), ("item1", "item2"))  # Arena's sides, and other tools'
+THEIR_WINNERS = ("preference", "label", "answer")  # expert labels', pairs of items', RAGElo's; the first that is there
+SCORES = np.array([*(SCORE_OF_A[side] for side in ("a", "b", "tie")), math.nan])
+CODES = {"a": 0, "b": 1, "tie": 2, UNSCORED: 3}
+_WHOLE = re.compile(r"(-?\d+)(?:\.0+)?")
+_NUMBER = re.compile(r"-?\d+(\.0+|\.\d*[1-9])?")  # 1.10 is none: nobody writes a number so
 
-WORDS = {"a": SCORE_OF_A["a"], "b": SCORE_OF_A["b"], "tie": SCORE_OF_A["tie"]}
-RAGELO_WORDS = {"A": SCORE_OF_A["a"], "B": SCORE_OF_A["b"], "C": SCORE_OF_A["tie"]}
 
-
-def read_games(path: str, rename: Mapping[str, str] | None = None) -> Games:
+def read_games(
+    path: str, rename: Mapping[str, str] | None = None, said: Mapping[str, str] = MappingProxyType({})
+) -> Games:
     """Read games with the columns ``query_id, agent_a, agent_b, winner``; every row is one game.
 
-    ``winner`` is a, b, tie or empty (unscored). RAGElo's ``qid`` and ``answer`` (A, B, C = tie), and ``preference``
-    as experts label it, are read where ours are missing.
+    ``winner`` is a, b, tie or empty (unscored), or another word of ``tasks.winners``. ``model_a``, ``left`` and
+    ``item1`` are ``agent_a``, RAGElo's ``qid`` and ``answer``, ``preference`` as experts label it and ``label`` are
+    read where ours are missing. Without ``query_id`` each game is a query of its own.
 
     Args:
         path: Any file that ``read_table`` reads.
         rename: New names by the file's own column names.
+        said: What words for the winner mean, as ``tasks.winners.winner_words`` makes it.
 
     Raises:
-        InputError: Missing columns, an empty id, an agent against itself, an unknown word; with the line.
+        InputError: Missing columns, an empty id, an agent against itself, with the line; unknown words, all together.
     """
-    return games_of(game_columns(path, rename), rename)
+    return games_of(game_columns(path, rename), rename, said)
 
 
 def game_columns(source: TableSource, rename: Mapping[str, str] | None = None) -> CodedTable:
@@ -46,58 +60,108 @@ def game_columns(source: TableSource, rename: Mapping[str, str] | None = None) -
     Raises:
         InputError: As ``read_table``.
     """
-    return read_coded(source, dict.fromkeys((*COLUMNS, *THEIR_COLUMNS, *(rename or {}))))
+    theirs = ("qid", *THEIR_WINNERS, *(name for pair in PAIRS for name in pair))
+    return read_coded(source, dict.fromkeys((*COLUMNS, *theirs, *(rename or {}))))
 
 
-def games_of(table: CodedTable, rename: Mapping[str, str] | None = None) -> Games:
+def is_games(columns: Sequence[str]) -> bool:
+    """Whether a table names two agents a row."""
+    return any(set(pair) <= set(columns) for pair in (SIDES, *PAIRS))
+
+
+def games_of(
+    table: CodedTable, rename: Mapping[str, str] | None = None, said: Mapping[str, str] = MappingProxyType({})
+) -> Games:
     """The games of a table; as ``read_games``."""
     rename, path = dict(rename or {}), table.path
     named = renamed(Table(path, table.columns, (), ()), rename).columns
-    theirs: dict[str, str] = {}
-    for old, new in THEIR_COLUMNS.items():
-        if old in named and new not in named and new not in theirs.values():
-            theirs[old] = new
+    theirs = _theirs(named)
     ours = [theirs.get(name, name) for name in named]
-    missing = [name for name in COLUMNS if name not in ours]
+    missing = [name for name in NEEDED if name not in ours]
     if missing:
         fault = (
-            f"{path}:1: no column {listed(missing)}; games need {listed(COLUMNS)}, and the file has "
+            f"{path}:1: no column {listed(missing)}; games need {listed(NEEDED)}, and the file has "
             f"{listed(ours)}. Rename with --map, for example --map THEIR_COLUMN={missing[0]}."
         )
         raise InputError([fault])
-    is_answer = "answer" in theirs or rename.get("answer") == "winner"
-    their_name = dict(zip(ours, table.columns, strict=True))
-    return _games(table, their_name, WORDS | RAGELO_WORDS if is_answer else WORDS)
+    return _games(table, dict(zip(ours, table.columns, strict=True)), said)
 
 
-def _games(table: CodedTable, their_name: Mapping[str, str], words: Mapping[str, float]) -> Games:
-    query, queries = _ids(table, their_name["query_id"])
-    first, names_of_a = _ids(table, their_name["agent_a"])
-    second, names_of_b = _ids(table, their_name["agent_b"])
-    agents = sorted({*names_of_a, *names_of_b})
-    code = {name: position for position, name in enumerate(agents)}
-    a, b = _recoded(first, [code[name] for name in names_of_a]), _recoded(second, [code[name] for name in names_of_b])
-    winner, said = _winners(table, their_name["winner"])
-    known = np.array([words.get(word, SCORE_OF_A[None]) for word in said] + [SCORE_OF_A[None]])
-    strange = np.array([word not in words for word in said] + [False])
-    faulty = (query == NO_CELL) | (a == NO_CELL) | (b == NO_CELL) | (a == b) | strange[winner]
+def _theirs(named: Sequence[str]) -> dict[str, str]:
+    """Our names by theirs, of columns that stand for one of ours that is not there."""
+    theirs = {"qid": QUERY} if QUERY not in named and "qid" in named else {}
+    if "winner" not in named:
+        theirs |= dict.fromkeys([one for one in THEIR_WINNERS if one in named][:1], "winner")
+    if not set(SIDES) & set(named):
+        pair = next((pair for pair in PAIRS if set(pair) <= set(named)), ())
+        theirs |= dict(zip(pair, SIDES, strict=False))
+    return theirs
+
+
+def _games(table: CodedTable, their_name: Mapping[str, str], said: Mapping[str, str]) -> Games:
+    alone = QUERY not in their_name
+    query, queries = _each_row(table) if alone else _ids(table, their_name[QUERY])
+    first, second, agents = _agents(table, *(their_name[side] for side in SIDES))
+    winner, words = _winners(table, their_name["winner"])
+    sides = [winner_of(word, said) for word in words]
+    meant = np.array([CODES.get(side or "", NO_CELL) for side in sides] + [CODES[UNSCORED]], dtype=np.int64)[winner]
+    strange = (meant == NO_CELL) & (winner != NO_CELL)
     faults = []
-    for row in np.flatnonzero(faulty).tolist():
-        where = table.where(row)
-        empty = [name for name, codes in zip(IDS, (query, a, b), strict=True) if codes[row] == NO_CELL]
+    for row in np.flatnonzero((query == NO_CELL) | (first == NO_CELL) | (second == NO_CELL) | (first == second)):
+        where = table.where(int(row))
+        empty = [name for name, codes in zip(COLUMNS, (query, first, second), strict=False) if codes[row] == NO_CELL]
         if empty:
-            faults.append(f"{where}: {listed(empty)} is empty; a game names its query and both agents. Fill it in.")
-        elif a[row] == b[row]:
+            named = "both agents" if alone else "its query and both agents"
+            faults.append(f"{where}: {listed(empty)} is empty; a game names {named}. Fill it in.")
+        else:
             faults.append(
-                f"{where}: agent {agents[a[row]]!r} plays against itself; a game needs two agents. "
+                f"{where}: agent {agents[first[row]]!r} plays against itself; a game needs two agents. "
                 "Correct agent_a or agent_b."
             )
-        else:
-            word = said[winner[row]]
-            faults.append(f"{where}: winner {word!r}; valid are {listed(words)} or empty. Correct the word.")
+    if strange.any():
+        rows = np.flatnonzero(strange)
+        below = " and below" if len(rows) > 1 else ""
+        unknown = unknown_words(words[code] for code in winner[rows].tolist())
+        faults.append(f"{table.where(int(rows[0]))}{below}: {unknown}")
+    if not said and not faults:
+        faults += _namesakes(table, agents, first, second, winner, words, sides)
     if faults:
         raise InputError(faults)
-    return Games(agents=tuple(agents), queries=tuple(queries), a=a, b=b, query=query, score=known[winner])
+    return Games(
+        agents=tuple(agents), queries=tuple(queries), a=first, b=second, query=query, score=SCORES[meant], alone=alone
+    )
+
+
+def _namesakes(
+    table: CodedTable,
+    agents: Sequence[str],
+    first: IntArray,
+    second: IntArray,
+    winner: IntArray,
+    words: Sequence[Grade],
+    sides: Sequence[str | None],
+) -> list[str]:
+    """Words that are a side and the name of the agent on the other side: nobody can tell which of them was meant."""
+    code = {name: position for position, name in enumerate(agents)}
+    other = {"a": second, "b": first}
+    for at, (word, side) in enumerate(zip(words, sides, strict=True)):
+        named = code.get(str(word).strip(), NO_CELL)
+        if side not in other or named == NO_CELL:
+            continue
+        rows = np.flatnonzero((winner == at) & (other[side] == named))
+        if len(rows):
+            fault = (
+                f"{table.where(int(rows[0]))}: winner {str(word)!r} is agent_{side}, and it is the name of the agent "
+                f"on the other side, too; one of these is meant. If sides are, say so with {OPTION} {word}={side}; "
+                "else name the agents otherwise."
+            )
+            return [fault]
+    return []
+
+
+def _each_row(table: CodedTable) -> tuple[IntArray, list[str]]:
+    """A query of its own for each row."""
+    return np.arange(table.n_rows), [str(row + 1) for row in range(table.n_rows)]
 
 
 def _ids(table: CodedTable, column: str) -> tuple[IntArray, list[str]]:
@@ -106,15 +170,36 @@ def _ids(table: CodedTable, column: str) -> tuple[IntArray, list[str]]:
     return (np.full(table.n_rows, NO_CELL), []) if found is None else found.as_ids()
 
 
-def _winners(table: CodedTable, column: str) -> tuple[IntArray, list[str]]:
-    """The same of the words for who won."""
+def _agents(table: CodedTable, first: str, second: str) -> tuple[IntArray, IntArray, list[str]]:
+    """Codes of both agents of each row, and the agents, sorted.
+
+    Where every cell of both columns is a number, N and N.0 are one agent. A name is else what is written: 1.10 and 1.0
+    are versions.
+    """
+    columns = [table.coded.get(name) for name in (first, second)]
+    cells = {as_id(value) for column in columns if column is not None for value in column.values}
+    coded = [
+        (np.full(table.n_rows, NO_CELL, dtype=np.int64), list[str]()) if column is None else column.as_ids()
+        for column in columns
+    ]
+    whole = all(map(_WHOLE.fullmatch, cells))
+    numbers = {name: _WHOLE.sub(r"\1", name) for name in cells if all(map(_NUMBER.fullmatch, cells))}
+    same = {name: one for name, one in numbers.items() if whole or one in cells}
+    names = [[same.get(name, name) for name in own] for _, own in coded]
+    agents = sorted({*names[0], *names[1]})
+    code = {name: position for position, name in enumerate(agents)}
+    a, b = (
+        np.array([*(code[name] for name in own), NO_CELL], dtype=np.int64)[codes]
+        for (codes, _), own in zip(coded, names, strict=True)
+    )
+    return a, b, agents
+
+
+def _winners(table: CodedTable, column: str) -> tuple[IntArray, list[Grade]]:
+    """The same of the words for who won; a missing one is no word."""
     found = table.coded.get(column)
     if found is None:
         return np.full(table.n_rows, NO_CELL), []
-    codes, texts = found.texts()
-    words = [text.strip() for text in texts]
-    return np.array([NO_CELL if not word else code for code, word in enumerate(words)] + [NO_CELL])[codes], words
-
-
-def _recoded(codes: IntArray, places: list[int]) -> IntArray:
-    return np.array([*places, NO_CELL], dtype=np.int64)[codes]
+    words = [as_grade(value) for value in found.values]
+    places = np.array([NO_CELL if word is None else code for code, word in enumerate(words)] + [NO_CELL])
+    return places[found.codes], ["" if word is None else word for word in words]

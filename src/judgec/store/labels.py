@@ -34,6 +34,7 @@ from judgec.store.rows.raters import (
 )
 from judgec.store.table import Table
 from judgec.store.tables import TableSource, read_table
+from judgec.tasks import winners
 from judgec.tasks.registry import TASKS, as_task
 
 DEFAULT_ANNOTATOR = "expert"
@@ -100,9 +101,18 @@ def read_labels(
     annotators: Sequence[str] = (),
     accept_at: str | None = None,
     turn: TurnChoice | None = None,
+    winner_words: Mapping[str, str] | None = None,
 ) -> LabelSet:
     """Read a label file; the parameters are those of ``read_label_file``."""
-    return read_label_file(path, task=task, rename=rename, annotators=annotators, accept_at=accept_at, turn=turn).labels
+    return read_label_file(
+        path,
+        task=task,
+        rename=rename,
+        annotators=annotators,
+        accept_at=accept_at,
+        turn=turn,
+        winner_words=winner_words,
+    ).labels
 
 
 def read_label_file(
@@ -116,6 +126,7 @@ def read_label_file(
     turn: TurnChoice | None = None,
     rounding: Rounding = None,
     missing: Sequence[str] = (),
+    winner_words: Mapping[str, str] | None = None,
 ) -> LabelFile:
     """Read a label file of any format, with its datasheet.
 
@@ -129,6 +140,7 @@ def read_label_file(
         turn: What of a conversation is judged; as ``with_turns``.
         rounding: ``nearest``: numbers between two grades, such as means of raters, become the nearest.
         missing: Words that say nothing; as ``read_table``.
+        winner_words: Sides by words for the winner, beside those of ``tasks.winners``; go before the datasheet's.
 
     Raises:
         InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
@@ -145,6 +157,7 @@ def read_label_file(
         accept_at=accept_at,
         turn=turn,
         rounding=rounding,
+        winner_words=winner_words,
     )
 
 
@@ -160,6 +173,7 @@ def label_file(
     usual: TurnChoice | None = None,
     rounding: Rounding = None,
     judges: Collection[str] = (),
+    winner_words: Mapping[str, str] | None = None,
 ) -> LabelFile:
     """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``.
 
@@ -168,7 +182,8 @@ def label_file(
     table, known = _shaped(file, sheet, task, rename or {}, annotators, (turn, usual), judges)
     require_columns(table, known, labelled=True)
     collected = collect_items(table, known)
-    raw = raw_labels(table, known, sheet.scale, rounding)
+    said = {**sheet.winner_words, **winners.winner_words(winner_words or {})}
+    raw = raw_labels(table, known, sheet.scale, rounding, said)
     _require_labels(table, raw)
     earlier = [*collected.faults, *raw.faults]
     try:

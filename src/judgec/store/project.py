@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from judgec.errors import InputError
+from judgec.errors import InputError, UserError
 from judgec.records.scale import Scale
 from judgec.store.arrow import HUB_PREFIX
 from judgec.store.datasheet import Datasheet, aspects_of, line_of, read_toml, scale_of
@@ -23,11 +23,12 @@ from judgec.store.tables import as_read, inside, read_table
 from judgec.store.wide import as_wide
 from judgec.store.workbooks import is_workbook, split_sheet
 from judgec.tasks.registry import TASKS
+from judgec.tasks.winners import winner_words
 
 NAME = "judgec.toml"
 KEYS = (
     *("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges"),
-    *("missing", "round", "wide", "columns", "scale", "aspects"),
+    *("missing", "round", "wide", "columns", "winner_words", "scale", "aspects"),
 )
 REDIRECTS = {  # keys that would say where requests, keys and runs go, or what code runs; with the way that is left
     **dict.fromkeys(("api_base", "base_url", "endpoint", "url", "host", "proxy", "ray_address"), "--api-base URL"),
@@ -59,6 +60,7 @@ class Project:
         judges: Columns of a judge's grades or scores, and judges in the column of annotators: no annotators.
         missing: Words that say nothing, in any cell.
         wide: How several answers a row become rows; False: they never do.
+        winner_words: What words for the winner mean.
     """
 
     path: Path
@@ -75,6 +77,7 @@ class Project:
     judges: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     wide: Wide | bool | None = None
+    winner_words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label_path(self) -> str | None:
@@ -272,6 +275,14 @@ def _table(value: object) -> str | None:
     return None if fits else 'a table [columns] of lines "Your column" = "query" is valid. Correct it.'
 
 
+def _words(value: object) -> str | None:
+    try:
+        winner_words(value if isinstance(value, dict) else {"": ""})
+    except UserError:
+        return 'a table [winner_words] of lines "1" = "a" is valid: a, b, tie or unscored. Correct it.'
+    return None
+
+
 _CHECKS: Mapping[str, Callable[[object], str | None]] = {
     "labels": _labels,
     "task": _task,
@@ -285,6 +296,7 @@ _CHECKS: Mapping[str, Callable[[object], str | None]] = {
     "missing": _list,
     "wide": _wide,
     "columns": _table,
+    "winner_words": _words,
 }
 
 
@@ -314,6 +326,9 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
     if project.columns:
         lines += ["", "[columns]  # yours = judgec's"]
         lines += [f"{_toml(theirs)} = {_toml(ours)}" for theirs, ours in project.columns.items()]
+    if project.winner_words:
+        lines += ["", "[winner_words]  # of the file = a, b, tie or unscored"]
+        lines += [f"{_toml(word)} = {_toml(side)}" for word, side in project.winner_words.items()]
     if project.scale is not None:
         scale = project.scale
         lines += ["", "[scale]", f"name = {_toml(scale.name)}"]

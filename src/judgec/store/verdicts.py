@@ -17,7 +17,7 @@ from judgec.store.rows.label_cells import label_cells
 from judgec.store.rows.ranges import Range
 from judgec.store.table import Row, Table
 from judgec.store.tables import TableSource, name_of
-from judgec.tasks.registry import TASKS
+from judgec.tasks.registry import TASKS, plain
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
 VERDICT = frozenset({GRADE, PREFERENCE, ACCEPT})
@@ -30,6 +30,8 @@ NUMBERS = (COST, SECONDS)
 CHANCE = "p_"  # before a grade: the recorded probability of it
 ABOUT = "judges.json"  # STEM.judges.json beside STEM.verdicts.* or STEM.*
 VERDICTS = ".verdicts"
+AS_SHOWN, MAPPED = ORDERS = ("as_shown", "mapped")  # what a verdict on a pair in the other order says
+EXPLAINED = "as shown, A is the answer that stood first; mapped back, A is answer_a in both orders"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class AboutJudge:
         note: Whatever else somebody wrote.
         messages: The prompt as it was sent: role and text of each turn, by aspect, ``""`` for all; empty when unknown.
         range: From the worst to the best of its numbers, where these are not grades of the scale.
+        order: What a verdict on a pair in the other order means, a key of ``ORDERS``; None where nobody says.
     """
 
     model: str | None = None
@@ -49,6 +52,7 @@ class AboutJudge:
     note: str = ""
     messages: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     range: Range | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,12 @@ class VerdictColumns(CodedTable):
     Args:
         notes: What reading assumed.
         about: What ``judges.json`` says, by judge.
+        order: What it says of the order of all judges whose entry says nothing.
     """
 
     notes: tuple[str, ...] = ()
     about: Mapping[str, AboutJudge] = field(default_factory=dict)
+    order: str | None = None
 
     def require(self, *columns: str) -> None:
         """Refuse a file without one of these columns.
@@ -105,12 +111,13 @@ def read_verdicts(source: TableSource, grades: Sequence[object]) -> VerdictColum
         InputError: As ``store.tables.read_table``, and for a ``judges.json`` that is not one.
     """
     path = name_of(source)
-    about, wanted = read_about(Path(path)), (*NUMBERS, *(f"{CHANCE}{grade}" for grade in grades))
+    about, order = read_about(Path(path))
+    wanted = (*NUMBERS, *(f"{CHANCE}{grade}" for grade in grades))
     read = read_coded(source, CODED, wanted)
     strange = [name for name in read.columns if name.startswith(CHANCE) and name not in wanted]
     notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
     coded = {name: _said(column) if name in VERDICT else column for name, column in read.coded.items()}
-    return VerdictColumns(**(vars(read) | {"coded": coded}), notes=tuple(notes), about=about)
+    return VerdictColumns(**(vars(read) | {"coded": coded}), notes=tuple(notes), about=about, order=order)
 
 
 def _said(column: CodedColumn) -> CodedColumn:
@@ -182,35 +189,43 @@ def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequen
     return Table(table.path, names_of_columns, tuple(rows), tuple(lines), table.by_line)
 
 
-def read_about(path: Path) -> dict[str, AboutJudge]:
-    """What ``STEM.judges.json`` beside the file says of each judge; nothing where there is none.
+def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:
+    """What ``STEM.judges.json`` beside the file says of each judge, and of the order of all; nothing without one.
 
     Raises:
-        InputError: When it is not an object of objects, or a range is none.
+        InputError: When it is not an object of objects, beside ``"order"``, or that is another one; or a range is none.
     """
     stems = dict.fromkeys((path.name.partition(VERDICTS)[0], path.stem))
     file = next((one for name in stems if (one := path.parent / f"{name}.{ABOUT}").is_file()), None)
     if file is None:
-        return {}
+        return {}, None
     try:
         content = json.loads(file.read_text(encoding="utf-8-sig"))
     except (ValueError, UnicodeDecodeError) as error:
         line = getattr(error, "lineno", 1)
         raise InputError([f"{file}:{line}: not JSON in UTF-8; an object of judges is needed. Fix the file."]) from error
+    order = content.pop(ORDER) if isinstance(content, dict) and isinstance(content.get(ORDER), str) else None
     if not isinstance(content, dict) or not all(isinstance(one, dict) for one in content.values()):
         raise InputError(
             [f"{file}:1: not an object of objects; {{JUDGE: {{model, prompt}}}} is valid. Fix the file, or remove it."]
         )
-    return {
+    said = [order, *(one.get(ORDER) for one in content.values())]
+    if strange := [one for one in said if one is not None and plain(str(one)) not in ORDERS]:
+        raise InputError(
+            [f"{file}:1: order {strange[0]!r}; {' or '.join(map(repr, ORDERS))} is valid. Correct it: {EXPLAINED}."]
+        )
+    about = {
         str(name): AboutJudge(
             _text(one.get("model")),
             _prompt(one.get("prompt")),
             _text(one.get("note")) or "",
             messages_of(one.get("prompt")),
             _range(one["range"], f"{file}:1: {name}") if "range" in one else None,
+            None if one.get(ORDER) is None else plain(str(one[ORDER])),
         )
         for name, one in content.items()
     }
+    return about, None if order is None else plain(order)
 
 
 def _range(value: object, where: str) -> Range:

@@ -36,6 +36,7 @@ class Leaderboard:
         games: Scored games.
         unscored: Games without a verdict: counted, never a loss or a tie.
         notes: What the reader has to know, one sentence each.
+        alone: Nobody said which games are of one query, so that intervals are over games.
     """
 
     agents: tuple[str, ...]
@@ -46,6 +47,7 @@ class Leaderboard:
     games: int
     unscored: int
     notes: tuple[str, ...]
+    alone: bool = False
 
     def to_json(self) -> dict[str, object]:
         """The report as JSON-ready data, agents best first; unknown numbers are null."""
@@ -61,9 +63,19 @@ class Leaderboard:
 
     @property
     def ranked(self) -> str:
-        """The agents, best first: ``>`` between two neighbours that are told apart, ``~`` between two that are not."""
+        """The agents, best first: ``>`` between two neighbours that are told apart, ``~`` between two that are not.
+
+        ``|`` stands between those that no path of games joins.
+        """
         spans, order = self.standings.spans(), self.standings.order
-        signs = ["", *(" ~ " if {*spans[one]} & {*spans[other]} else " > " for one, other in pairwise(order))]
+        part = self.ratings.component
+        signs = [
+            "",
+            *(
+                " | " if part[one] != part[other] else " ~ " if {*spans[one]} & {*spans[other]} else " > "
+                for one, other in pairwise(order)
+            ),
+        ]
         named = [f"{sign}{self.agents[code]}" for sign, code in zip(signs, order, strict=True)]
         more = f" and {len(named) - NAMED} more" if len(named) > MOST_PAIRED else ""
         return "".join(named[:NAMED] if more else named) + more
@@ -97,6 +109,7 @@ class Leaderboard:
                 games=int(self.wins.games[code].sum()),
                 wins=tuple(map(known, self.wins.win_percent[code, order].tolist())),
                 cost=spent.get(self.agents[code]),
+                component=int(self.ratings.component[code]) or None if self.ratings.parts else None,
             )
             for code in order
         ]
@@ -170,6 +183,7 @@ def make_leaderboard(
         games=int(games.scored.sum()),
         unscored=int((~games.scored).sum()),
         notes=_notes(games, ratings, ragelo_compat=ragelo_compat),
+        alone=games.alone,
     )
 
 
@@ -186,6 +200,12 @@ def _require_games(games: Games, source: str) -> None:
 
 def _notes(games: Games, ratings: Ratings, *, ragelo_compat: bool) -> tuple[str, ...]:
     notes = list(ratings.notes)
+    if games.alone:
+        notes.insert(
+            0,
+            "No query_id: each game stands alone, and intervals are over games. Where several games are of one query "
+            "they are too narrow; add the column.",
+        )
     unscored = int((~games.scored).sum())
     if unscored:
         notes.insert(0, f"{unscored} of {len(games.a)} games are unscored and count for nobody.")

@@ -32,6 +32,7 @@ class LeaderboardRow:
         games: How many it played.
         wins: Percent won against each agent, in the order of the table.
         cost: What its answers took, or None.
+        component: Number of the agents that paths of games join it with; None where they join all.
     """
 
     agent: str
@@ -47,9 +48,10 @@ class LeaderboardRow:
     wins: tuple[float | None, ...]
     cost: AgentCost | None = None
     groups: range = range(0)
+    component: int | None = None
 
     def beside(self, other: "LeaderboardRow") -> bool:
-        """Whether the two are not told apart."""
+        """Whether the two are not told apart; of two components nobody knows."""
         return max(self.groups.start, other.groups.start) < min(self.groups.stop, other.groups.stop)
 
 
@@ -58,11 +60,20 @@ def leaderboard_columns(rows: Sequence[LeaderboardRow]) -> TableColumns[Leaderbo
     known = [x for row in rows for x in (row.rated.value, row.rated.low, row.rated.high) if x is not None]
     margin = 0.05 * (max(known) - min(known)) + 5.0 if known else 5.0
     least, most = min(known, default=MEAN) - margin, max(known, default=MEAN) + margin
+    apart = any(row.component is not None for row in rows)
+    component: Column[LeaderboardRow] = Column(
+        "component",
+        lambda row: UNKNOWN if row.component is None else str(row.component),
+        value=lambda row: row.component,
+        csv="component",
+        json=("ranks", None, "component"),
+    )
     priced = any(row.cost is not None for row in rows)
     costs: list[Column[LeaderboardRow]] = [column.of(lambda row: row.cost) for column in COSTS.columns]
     return TableColumns(
         (
             Column("agent", lambda row: row.agent, value=lambda row: row.agent, csv="agent"),
+            *([component] if apart else []),
             Column(
                 "rating",
                 lambda row: rating(row.rated.value),

@@ -74,13 +74,23 @@ def test_standings_two_lost_games_on_one_query_count_as_one() -> None:
     assert result.p[0, 2] == pytest.approx(2 * math.exp((equal - 16 * math.log(1 / 2)) / 2), rel=0.01)
 
 
-def test_standings_agents_that_never_met_are_not_separable() -> None:
+def test_standings_agents_that_no_path_of_games_joins_are_ranked_apart() -> None:
     rows = [Game(str(q), "a", "b", "a" if q % 6 else "b") for q in range(40)]
     rows += [Game(str(q), "c", "d", "a" if q % 2 else "b") for q in range(40)]
     result = _standings(Games.of(rows))
-    assert result.p[0, 2] == 1.0
-    assert result.p[1, 3] == 1.0
+    assert np.isnan(result.p[:2, 2:]).all()
     assert result.p_holm[0, 1] < 0.05
+    assert result.rank.tolist() == [1, 2, 1, 1]
+    assert (result.rank_low.tolist(), result.rank_high.tolist()) == ([1, 2, 1, 1], [1, 2, 2, 2])
+    assert result.letters() == ("a", "b", "c", "c")
+    ratings = bradley_terry(Games.of(rows))
+    assert ratings.component.tolist() == [1, 1, 2, 2]
+    alone = bradley_terry(Games.of(rows[:40]))
+    assert ratings.rating[:2].tolist() == alone.rating.tolist()
+    assert ratings.difference("a", "b") == alone.difference("a", "b")
+    across = ratings.difference("a", "c")
+    assert (across.value, across.low, across.high) == (None, None, None)
+    assert "no path of games" in across.note
 
 
 def test_standings_agents_that_always_tie_have_p_one_and_share_rank_one() -> None:

@@ -12,10 +12,12 @@ from judgec.api.options.shared import (
     Epsilon,
     Home,
     LabelScale,
+    Orders,
     Rounding,
     Shared,
     Turn,
     UnusedTracking,
+    WinnerWords,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ class AgreementOptions:
     all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False
     annotators: Annotators = ()
     turn: Turn = None
+    orders: Orders = None
+    winner_words: WinnerWords = field(default_factory=dict)
     epsilon: Epsilon = 0.2
     home: Home = Path()
     allow_modified: AllowModified = False

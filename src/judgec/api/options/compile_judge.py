@@ -10,6 +10,7 @@ from judgec.api.options.shared import (
     HasCitations,
     LabelColumns,
     LmOrRecorded,
+    Orders,
     Places,
     ReflectionLm,
     Seed,
@@ -78,6 +79,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     judges: Annotated[
         str | None, Option("Only the recorded judges whose names match.", metavar="GLOB", panel="What")
     ] = None
+    orders: Orders = None
     baseline: Annotated[
         str | None, Option("The recorded judge or juror to compare with; default: the median one.", metavar="JUDGE")
     ] = None

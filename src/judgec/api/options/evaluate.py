@@ -16,6 +16,7 @@ from judgec.api.options.shared import (
     QueriesTable,
     Seed,
     Unproven,
+    WinnerWords,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     runs: Annotated[tuple[str, ...], Option("TREC run file; its tag is the agent.", flag="--run", panel="What")] = ()
     qrels: Annotated["Source | None", Option("Relevance grades, instead of a relevance judge.", panel="What")] = None
     columns: Columns = field(default_factory=dict)
+    winner_words: WinnerWords = field(default_factory=dict)
     cutoff: Annotated[int, Option("k of MRR@k, nDCG@k, P@k.", least=1)] = 5
     games: Annotated[int | None, Option("Play a balanced subset.", least=1, panel="Cost")] = None
     adaptive: Annotated[bool, Option("Play where the order is unsure.", panel="Cost")] = False

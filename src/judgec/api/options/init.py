@@ -14,6 +14,7 @@ from judgec.api.options.shared import (
     Rounding,
     Task,
     UnusedPlaces,
+    WinnerWords,
 )
 
 
@@ -33,6 +34,7 @@ class InitOptions(UnusedPlaces):
     ]
     task: Task = None
     columns: Columns = field(default_factory=dict)
+    winner_words: WinnerWords = field(default_factory=dict)
     annotators: Annotators = ()
     missing: Missing = ()
     grades: Annotated[

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import Columns, Seed, UnusedPlaces
+from judgec.api.options.shared import Columns, Seed, UnusedPlaces, WinnerWords
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -17,7 +17,7 @@ class RankOptions(UnusedPlaces):
     games: Annotated[
         "Source",
         Option(
-            "CSV, TSV, JSONL or Parquet: query_id, agent_a, agent_b, winner (a, b, tie, empty).",
+            "CSV, TSV, JSONL or Parquet: query_id?, agent_a, agent_b, winner (a, b, tie, empty).",
             metavar="GAMES",
             positional=True,
             panel="What",
@@ -41,3 +41,4 @@ class RankOptions(UnusedPlaces):
     ragelo_compat: Annotated[bool, Option("Elo: start at 1000 and truncate after every game, as RAGElo does.")] = False
     seed: Seed = 0
     columns: Columns = field(default_factory=dict)
+    winner_words: WinnerWords = field(default_factory=dict)

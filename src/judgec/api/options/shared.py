@@ -30,6 +30,15 @@ Columns = Annotated[
         "Rename a column; repeat for several.", flag="--map", metavar="THEIRS=OURS", panel="What", project="columns"
     ),
 ]
+WinnerWords = Annotated[
+    Mapping[str, str],
+    Option(
+        "What words for the winner mean: a, b, tie or unscored.",
+        metavar="1=a,2=b,0=tie",
+        commas=True,
+        project="winner_words",
+    ),
+]
 Annotators = Annotated[
     tuple[str, ...],
     Option(
@@ -51,6 +60,10 @@ LabelScale = Annotated[
 Epsilon = Annotated[
     float,
     Option("How much further off than an annotator: .2 of experts, .15 skilled, .1 crowd.", least=0, most=1),
+]
+Orders = Annotated[
+    Literal["as-shown", "mapped"] | None,
+    Option("Recorded verdicts on pairs: A is what stood first, or was mapped back to answer_a; else judges.json's."),
 ]
 Turn = Annotated[
     Literal["last", "each", "whole"] | None,
@@ -149,6 +162,7 @@ class LabelColumns:
     scale: LabelScale = None
     turn: Turn = None
     round: Rounding = None
+    winner_words: WinnerWords = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,10 @@ MOST_COLUMNS = 12  # agents in a win table that still fits a screen
 
 def board_table(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None) -> TextTable:
     """The leaderboard; arguments as ``show_board``."""
-    title = (
-        f"{board.games} games on {board.ratings.n_queries} queries: Bradley-Terry ratings, 95 % intervals over queries"
-    )
+    played, over = f"{board.games} games on {board.ratings.n_queries} queries", "queries"
+    if board.alone:
+        played, over = f"{board.games} games, each by itself", "games"
+    title = f"{played}: Bradley-Terry ratings, 95 % intervals over {over}"
     heads, rows = leaderboard_rows(board, costs)
     return TextTable(title, heads, rows, words.leaderboard(heads))
 

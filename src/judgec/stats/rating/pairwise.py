@@ -6,7 +6,7 @@ Source: Mogstad, Romano, Shaikh & Wilhelm (2024), Review of Economic Studies 91 
 pairwise tests).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special, stats
@@ -35,6 +35,7 @@ class Standings:
         rank_high: Worst rank, likewise.
         p: Two-sided p-value of each pair, shape (n_agents, n_agents); NaN on the diagonal and where unknown.
         p_holm: The same after Holm's correction over all pairs.
+            Across agents that no path of games joins all are unknown, and ranks are among those of one component.
         groups: Runs of neighbours in ``order`` among which no pair differs, best run first; an agent may be
             in several, and every rated agent is in at least one.
         alpha: Significance level, for any false difference at all.
@@ -78,16 +79,22 @@ def standings(games: Games, ratings: Ratings, alpha: float = 0.05) -> Standings:
     """
     n = len(games.agents)
     rated = ~np.isnan(ratings.rating)
-    p = _p_values(games, ratings, rated)
+    part = ratings.component
+    p = np.full((n, n), np.nan)
+    for one in ratings.parts or (ratings,):
+        own = np.array([games.agents.index(name) for name in one.agents])
+        p[np.ix_(own, own)] = _p_values(_only(games, one.agents), one, ~np.isnan(one.rating))
     upper = np.triu_indices(n, 1)
     p_holm = np.full((n, n), np.nan)
     p_holm[upper] = holm(p[upper])
     p_holm = np.fmin(p_holm, p_holm.T)
     differs = p_holm < alpha  # NaN is not a difference
-    better = ratings.rating[:, None] > ratings.rating[None, :]
-    count = int(rated.sum())
+    together = part[:, None] == part[None, :]
+    better = together & (ratings.rating[:, None] > ratings.rating[None, :])
+    count = (together & rated[None, :]).sum(axis=1)
     rank = np.where(rated, 1 + (better & rated[:, None]).sum(axis=0), 0)
-    order = np.lexsort((np.arange(n), -np.where(rated, ratings.rating, -np.inf)))
+    order = np.lexsort((np.arange(n), -np.where(rated, ratings.rating, -np.inf), np.where(rated, part, n + 1)))
+    runs = [order[part[order] == number] for number in range(1, int(part.max(initial=0)) + 1)]
     return Standings(
         agents=games.agents,
         order=order,
@@ -96,9 +103,19 @@ def standings(games: Games, ratings: Ratings, alpha: float = 0.05) -> Standings:
         rank_high=np.where(rated, count - (differs & better).sum(axis=1), 0),
         p=p,
         p_holm=p_holm,
-        groups=_groups(order[:count], differs),
+        groups=tuple(group for run in runs for group in _groups(run, differs)),
         alpha=alpha,
     )
+
+
+def _only(games: Games, agents: tuple[str, ...]) -> Games:
+    """The games of these agents, whose codes are their places here."""
+    if agents == games.agents:
+        return games
+    code = np.array([agents.index(name) if name in agents else -1 for name in games.agents])
+    own = games.only(code[games.a] >= 0)
+    own = own.only(code[own.b] >= 0)
+    return replace(own, agents=agents, a=code[own.a], b=code[own.b])
 
 
 def _p_values(games: Games, ratings: Ratings, rated: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> FloatArray:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse, special, stats
@@ -25,10 +25,12 @@ from judgec.stats.rating.sparse_fit import Meetings
 
 MEAN_RATING = 1000.0
 FEW_QUERIES = 10
+MOST_NAMED = 8  # agents of a component in a sentence
 LANE_FLOATS = 2**24  # floats held at once while resampling
 MOST_DENSE = 200  # agents whose resamples are fitted as matrices; of more agents, by the pairs that met
 
 
+APART = "no path of games joins the two: their ratings cannot be compared"
 METHOD = "Bradley-Terry, ties as half wins; expanded percentile bootstrap over queries, few decisive ones with a prior"
 
 
@@ -38,6 +40,9 @@ class Ratings:
 
     The mean is 1000 over all agents that results connect both ways (normally all); only differences matter.
     Where results do not connect all, bounds hold relative to the agents of the same component.
+
+    Where no path of games joins all agents, each part is rated by itself, around a mean of its own, and nothing is said
+    across parts.
 
     Args:
         agents: Agent names, sorted.
@@ -56,6 +61,7 @@ class Ratings:
         level: Coverage of the intervals.
         seed: Seed of the resampling.
         notes: What the reader has to know, one sentence each.
+        parts: Of agents that no path of games joins, the ratings of each part, largest first; else empty.
     """
 
     agents: tuple[str, ...]
@@ -72,6 +78,15 @@ class Ratings:
     level: float
     seed: int
     notes: tuple[str, ...]
+    parts: tuple["Ratings", ...] = ()
+
+    @property
+    def component(self) -> IntArray:
+        """The part of each agent, from 1; 0 for an agent without a scored game; shape (n_agents,)."""
+        known = np.where(np.isnan(self.rating), 0, 1)
+        for number, part in enumerate(self.parts, 1):
+            known[[self.agents.index(name) for name in part.agents]] = number
+        return known
 
     def difference(self, agent: str, other: str) -> Estimate:
         """Rating of ``agent`` minus that of ``other``, with the paired interval over queries.
@@ -81,6 +96,13 @@ class Ratings:
         (1 - level) / 2, a query counting once.
         """
         i, j = self.agents.index(agent), self.agents.index(other)
+        if self.parts and (both := self.component[[i, j]]).all():
+            if both[0] == both[1]:
+                own: Ratings = self.parts[int(both[0]) - 1]
+                return own.difference(agent, other)
+            return Estimate(
+                value=None, note=APART, n=self.n_games, n_clusters=self.n_queries, level=self.level, seed=self.seed
+            )
         value = float(self.rating[i] - self.rating[j])
         known = ~np.isnan(self.rating)
         position = np.cumsum(known) - 1
@@ -123,8 +145,8 @@ class Ratings:
             others: The other of each pair.
         """
         i, j = ([self.agents.index(name) for name in side] for side in (agents, others))
-        value = float(np.mean(self.rating[i] - self.rating[j]))
         pairs = [self.difference(one, other) for one, other in zip(agents, others, strict=True)]
+        value = float(np.mean([math.nan if pair.value is None else pair.value for pair in pairs]))
         estimate = pairs[0].model_copy(
             update={"value": None if math.isnan(value) else value, "low": None, "high": None}
         )
@@ -157,6 +179,9 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
     played = games.only(games.scored)
     n = len(games.agents)
     wins = win_matrix(played)
+    if len(parts := _parts(wins)) > 1:
+        each = [bradley_terry(_among(played, part), resamples=resamples, seed=seed, level=level) for part in parts]
+        return _side_by_side(played, wins, parts, each)
     active = (wins + wins.T).sum(axis=1) > 0
     strengths = fit_strengths(wins[np.ix_(active, active)])
     codes = np.unique(played.query, return_inverse=True)[1]
@@ -193,6 +218,72 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
         seed=seed,
         notes=_notes(games.agents, wins, active, strengths, n_queries),
     )
+
+
+def _parts(wins: FloatArray) -> list[IntArray]:
+    """Agents that paths of games join, the largest part first; agents without a game are in none."""
+    met = wins + wins.T > 0
+    code = sparse.csgraph.connected_components(sparse.csr_array(met.astype(np.int8)), directed=False)[1]
+    code = np.where(met.any(axis=1), code, -1)
+    parts = [np.flatnonzero(code == number) for number in range(int(code.max(initial=-1)) + 1)]
+    return sorted((part for part in parts if len(part)), key=lambda part: (-len(part), int(part[0])))
+
+
+def _among(played: Games, part: IntArray) -> Games:
+    """The games of these agents alone."""
+    place = np.full(len(played.agents), -1)
+    place[part] = np.arange(len(part))
+    own = played.only(place[played.a] >= 0)
+    agents = tuple(played.agents[code] for code in part)
+    return replace(own, agents=agents, a=place[own.a], b=place[own.b])
+
+
+def _side_by_side(played: Games, wins: FloatArray, parts: list[IntArray], each: list[Ratings]) -> Ratings:
+    """The ratings of parts in one record; numbers across them are NaN."""
+    n, count = len(played.agents), max(len(one.resampled) for one in each)
+    rating, low, high = np.full(n, np.nan), np.full(n, np.nan), np.full(n, np.nan)
+    resampled, unseen = np.full((count, n), np.nan), np.full((n, n), np.nan)
+    theta, component, core = np.full(n, np.nan), np.full(n, -1), np.zeros(n, dtype=bool)
+    for part, one in zip(parts, each, strict=True):
+        rating[part], low[part], high[part] = one.rating, one.low, one.high
+        resampled[: len(one.resampled), part] = one.resampled
+        unseen[np.ix_(part, part)] = one.unseen
+        theta[part], core[part] = one.strengths.theta, one.strengths.core
+        component[part] = component.max() + 1 + one.strengths.component
+    codes = np.unique(played.query, return_inverse=True)[1]
+    active = component >= 0
+    prior = max(one.strengths.prior for one in each)
+    shown = "; ".join(f"{number}: {_some(one.agents)}" for number, one in enumerate(each, 1))
+    idle = [name for name, plays in zip(played.agents, active, strict=True) if not plays]
+    notes = [f"No scored game, so no rating: {', '.join(idle)}."] if idle else []
+    notes.append(
+        f"No path of games joins all agents: {len(each)} components ({shown}). Ratings, ranks, groups and Elo are "
+        "within a component, ratings with a mean of 1000 in each; nothing compares agents of two. Games between them "
+        "would."
+    )
+    notes += [f"Component {number}: {note}" for number, one in enumerate(each, 1) for note in one.notes]
+    return Ratings(
+        agents=played.agents,
+        rating=rating,
+        low=low,
+        high=high,
+        resampled=resampled,
+        unseen=unseen,
+        strengths=Strengths(theta[active], prior, component[active], core[active]),
+        wins=wins,
+        met=_met(played, codes),
+        n_games=len(played.a),
+        n_queries=int(codes.max(initial=-1)) + 1,
+        level=each[0].level,
+        seed=each[0].seed,
+        notes=tuple(notes),
+        parts=tuple(each),
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _resample(

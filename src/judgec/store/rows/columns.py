@@ -13,8 +13,8 @@ from judgec.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 MODES_LIST = "modes"  # the column that lists failure modes
 
 
-def as_rename(pairs: Sequence[str]) -> dict[str, str]:
-    """Our column names by theirs, from ``THEIRS=OURS`` each.
+def as_rename(pairs: Sequence[str], option: str = "--map", form: str = "THEIRS=OURS") -> dict[str, str]:
+    """Our column names by theirs, from ``THEIRS=OURS`` each; or what else an option maps so.
 
     Raises:
         UserError: When a pair is not of that form, or one column is renamed twice.
@@ -23,9 +23,11 @@ def as_rename(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         theirs, _, ours = pair.rpartition("=")  # our names have no "=", theirs may
         if not theirs.strip() or not ours.strip():
-            raise UserError(f"--map {pair}: not of the form THEIRS=OURS; for example --map question=query.")
+            example = "; for example --map question=query" if option == "--map" else ""
+            raise UserError(f"{option} {pair}: not of the form {form}{example}.")
         if theirs.strip() in rename:
-            raise UserError(f"--map {pair}: column {theirs.strip()!r} is renamed twice; once is valid. Drop one.")
+            what = f"column {theirs.strip()!r} is renamed" if option == "--map" else f"{theirs.strip()!r} is there"
+            raise UserError(f"{option} {pair}: {what} twice; once is valid. Drop one.")
         rename[theirs.strip()] = ours.strip()
     return rename
 

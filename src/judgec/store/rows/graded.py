@@ -23,6 +23,8 @@ from judgec.store.rows.ranges import MARK, Range, other_range, usual_range, with
 from judgec.store.rows.raters import is_measured, people_of
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import also_called, plain
+from judgec.tasks.winners import UNSCORED as UNDECIDED
+from judgec.tasks.winners import unknown_words, winner_of
 
 VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is known
 VRAG_ACCEPT_AT = 4.0
@@ -104,6 +106,7 @@ class Reading:
         scale: The experts', where somebody has said it.
         low_is_good: A low number of the judge is a good one.
         round_to_nearest: Experts' means of raters become the nearest grade.
+        winner_words: What words for the winner of a pair mean, as ``tasks.winners.winner_words`` makes it.
     """
 
     experts: Sequence[str]
@@ -117,6 +120,7 @@ class Reading:
     scale: Scale | None = None
     low_is_good: bool = False
     round_to_nearest: bool = False
+    winner_words: Mapping[str, str] = field(default_factory=dict)
 
 
 def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Graded:
@@ -149,6 +153,7 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     notes = [*table.notes]
     table, learned, out_of_fold = not_learned(table, how.judge, notes, every=how.every, in_place=in_place)
     how = _clustered(table, how, notes)
+    table = _with_winners(table, how, notes)
     found = _graded(table, how, said, notes)
     first = how.experts[0]
     several = len(how.experts) > 1
@@ -250,6 +255,40 @@ def _clustered(table: Table, how: Reading, notes: list[str]) -> Reading:
             "names another one"
         )
     return replace(how, cluster=column)
+
+
+def _with_winners(table: Table, how: Reading, notes: list[str]) -> Table:
+    """The table with a, b and tie for the winners of pairs, where the two columns spell these differently.
+
+    Where nobody says what words mean, only if all words of both columns are sides and no spelling of a side is in both:
+    else they may be classes of another kind, which stay as they are.
+
+    Raises:
+        InputError: Somebody said what words mean, and some that mean no side.
+    """
+    said, named = how.winner_words, (*how.experts, how.judge, *how.annotators)
+    columns = [name for name in dict.fromkeys(named) if name in table.columns]
+    cells = {name: [as_grade(row.get(name)) for row in table.rows] for name in columns}
+    sides = {word: winner_of(word, said) for own in cells.values() for word in own if word is not None}
+    if not said:
+        one, other = (
+            {(word, sides[word]) for word in cells[name] if word is not None} for name in (how.experts[0], how.judge)
+        )
+        both = {side for _, side in one} & {side for _, side in other} & {"a", "b"}
+        if None in sides.values() or not both or {each for each in one & other if each[1] in both}:
+            return table
+        notes.append("the columns spell the winner differently: read as a, b and tie")
+    known = {word: side for word, side in sides.items() if side is not None}
+    strange = [(i, word) for own in cells.values() for i, word in enumerate(own) if word not in {None, *known}]
+    if strange:
+        first = min(i for i, _ in strange)
+        raise InputError([f"{table.where(first)}: {unknown_words(word for _, word in strange)}"])
+    rows = [dict(row) for row in table.rows]
+    for name, own in cells.items():
+        for row, word in zip(rows, own, strict=True):
+            side = None if word is None else known[word]
+            row[name] = None if side == UNDECIDED else side
+    return replace(table, rows=tuple(rows))
 
 
 def not_learned(

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from judgec.store.rows.columns import aspect_columns, label_columns, listed
 from judgec.store.rows.means import Rounding, looks_like_means, nearest_grades
 from judgec.store.table import Row, Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
-from judgec.tasks.registry import TASKS, plain
+from judgec.tasks.registry import TASKS, compares, plain
+from judgec.tasks.winners import UNSCORED, unknown_words, winner_of
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
@@ -55,10 +57,21 @@ class RawLabels:
     means: str = ""
 
 
-def raw_labels(table: Table, task: Task, declared: Scale | None, rounding: Rounding = None) -> RawLabels:
+def raw_labels(
+    table: Table,
+    task: Task,
+    declared: Scale | None,
+    rounding: Rounding = None,
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> RawLabels:
     """Read grades, accepts and rationales; missing cells are no label, never a grade.
 
-    Decimal commas are points; with ``rounding`` a number between two grades is the nearest, of two as near the even.
+    Args:
+        table: With judgec's names of columns.
+        task: Of the labels.
+        declared: The scale, where somebody declared one.
+        rounding: A number between two grades is the nearest, of two as near the even.
+        said: What words for the winner of a pair mean, as ``tasks.winners.winner_words`` makes it.
     """
     notes: list[str] = []
     spec = TASKS[task]
@@ -77,12 +90,17 @@ def raw_labels(table: Table, task: Task, declared: Scale | None, rounding: Round
     means = _means_in(list(columns.values()), [grade for column in given.values() for grade in column], notes)
     rows: list[RawLabel | None] = []
     faults: list[tuple[int, str]] = []
+    unknown: list[tuple[int, Grade]] = []
     for index, row in enumerate(table.rows):
         grades = {
             aspect: respelled(grade, spec.spellings)
             for aspect, column in given.items()
             if (grade := column[index]) is not None
         }
+        if compares(task) and grades and (declared is None or position_of(grades["grade"], declared) is None):
+            side = winner_of(grades["grade"], said)
+            unknown += [(index, grades["grade"])] if side is None else []
+            grades = {} if side in {None, UNSCORED} else {"grade": side}
         word = as_grade(row.get(accepts)) if accepts else None
         accept = None if word is None else as_accept(word)
         if word is not None and accept is None:
@@ -98,6 +116,10 @@ def raw_labels(table: Table, task: Task, declared: Scale | None, rounding: Round
             )
         labelled = grades or accept is not None
         rows.append(RawLabel(grades, accept, _rationale(row)) if labelled else None)
+    if unknown:
+        below = " and below" if len(unknown) > 1 else ""
+        what = unknown_words(word for _, word in unknown)
+        faults.append((unknown[0][0], f"{table.where(unknown[0][0])}{below}: {what}"))
     return RawLabels(tuple(columns) or ("grade",), columns, tuple(rows), tuple(faults), tuple(notes), means)
 
 

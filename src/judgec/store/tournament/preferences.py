@@ -1,6 +1,7 @@
 """Expert preferences between agents' answers: a file of games that experts decided."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from judgec.errors import InputError
 from judgec.records.game import Games
@@ -15,12 +16,15 @@ from judgec.store.tables import TableSource, opened
 RANDOM = "random"  # the stratum of ``judgec labels --next`` that is a random sample
 
 
-def read_preferences(source: TableSource, rename: Mapping[str, str] | None = None) -> Games:
+def read_preferences(
+    source: TableSource, rename: Mapping[str, str] | None = None, said: Mapping[str, str] = MappingProxyType({})
+) -> Games:
     """Games with ``query_id, agent_a, agent_b, preference`` (a, b, tie, or empty), a row an expert.
 
     Args:
         source: Any file that ``read_table`` reads, or its rows.
         rename: Our column names by theirs, for all files of a tournament: those that are not here are of another.
+        said: As ``read_games``.
 
     Raises:
         InputError: As ``read_games``; and rows of a stratum that was chosen, not drawn.
@@ -28,7 +32,10 @@ def read_preferences(source: TableSource, rename: Mapping[str, str] | None = Non
     table = opened(source)
     refuse_chosen(table)
     own = named_here(table.columns, rename or {})
-    return games_of(game_columns(table, own), own)
+    games = games_of(game_columns(table, own), own, said)
+    if games.alone:
+        raise InputError([f"{table.path}:1: no column query_id; whose query a preference is about is needed. Add it."])
+    return games
 
 
 def refuse_chosen(table: Table) -> None:

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
+from types import MappingProxyType
 
 import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.records.game import Game, Games, Winner
 from judgec.records.label import FloatArray
-from judgec.store.games import game_columns, games_of
+from judgec.store.games import game_columns, games_of, is_games
 from judgec.store.rows.cells import as_grade, as_id, is_missing
 from judgec.store.rows.columns import listed, renamed
 from judgec.store.table import Table
@@ -34,7 +35,12 @@ class Votes:
     others: int
 
 
-def read_votes(table: Table, judged: Games, rename: Mapping[str, str] | None = None) -> Votes:
+def read_votes(
+    table: Table,
+    judged: Games,
+    rename: Mapping[str, str] | None = None,
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> Votes:
     """People's verdicts, put beside the judge's games.
 
     Args:
@@ -42,16 +48,17 @@ def read_votes(table: Table, judged: Games, rename: Mapping[str, str] | None = N
             better one has won.
         judged: What the judge decided.
         rename: Our column names by theirs.
+        said: As ``read_games``.
 
     Raises:
-        InputError: Faulty rows.
+        InputError: Faulty rows, or games of which nobody says whose query they are.
         UserError: No vote is on a game of the judge's, or the rows were not drawn at random.
     """
     own = {theirs: ours for theirs, ours in (rename or {}).items() if theirs in table.columns}
     named = renamed(table, own)
     refuse_chosen(named)
-    if "agent_a" in named.columns:
-        votes = games_of(game_columns(named))
+    if is_games(named.columns):
+        votes = games_of(game_columns(named), said=said)
     elif set(GRADED) <= set(named.columns):
         votes = _graded(named)
     else:
@@ -59,6 +66,10 @@ def read_votes(table: Table, judged: Games, rename: Mapping[str, str] | None = N
             f"{table.path}:1: neither games nor grades; query_id, agent_a, agent_b, winner (or preference), or "
             f"{listed(GRADED)}, are needed. Rename with --map, for example --map THEIR_COLUMN=grade."
         )
+        raise InputError([fault])
+    if judged.alone or votes.alone:
+        whose = "this file has" if votes.alone else "the games have"
+        fault = f"{table.path}:1: votes are put beside games by their query, and {whose} no query_id. Add it to both."
         raise InputError([fault])
     games = _once(judged)
     place = {(games.queries[q], games.agents[a], games.agents[b]): n for n, (q, a, b) in enumerate(_codes(games))}

@@ -1,6 +1,8 @@
 """Says what people's votes change in a judge's league: corrected ratings, and whom the judge flatters."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -156,7 +158,9 @@ class VotedLeague:
         return f"{best}; it is not told apart from {', '.join(unsure)}."
 
 
-def corrected_by(table: Table, judged: Games, rename: dict[str, str], seed: int) -> VotedLeague:
+def corrected_by(
+    table: Table, judged: Games, rename: dict[str, str], seed: int, said: Mapping[str, str] = MappingProxyType({})
+) -> VotedLeague:
     """The league as people would decide it.
 
     Args:
@@ -164,12 +168,13 @@ def corrected_by(table: Table, judged: Games, rename: dict[str, str], seed: int)
         judged: The judge's games.
         rename: Our column names by theirs.
         seed: Of the test whether the votes look drawn at random.
+        said: As ``read_games``.
 
     Raises:
         InputError: Faulty votes.
         UserError: None is on a game of the judge's, or they differ from the other games too much to be a random sample.
     """
-    votes: Votes = read_votes(table, judged, rename)
+    votes: Votes = read_votes(table, judged, rename, said)
     sample = require_random(votes.games, votes.points, table.path, claimed=True, seed=seed)
     both = ~np.isnan(votes.points) & votes.games.scored
     miss = np.abs(votes.points - votes.games.score)[both]
