@@ -65,10 +65,7 @@ from judgec.tasks.winners import UNSCORED as UNDECIDED
 from judgec.tasks.winners import unknown_words, winner_of, winner_words
 
 NO_VERDICT = "no verdict in the recorded row"
-MAPPED, UNSAID = (
-    "mapped",
-    "unsaid",
-)  # how a card says that orders are read; one that says nothing is of an earlier version
+UNSAID = "unsaid"  # in a card: nobody said how orders are read; one without a word of them mapped them back
 STRAIGHT = frozenset({"ab", "a_b", "original", "normal", "straight", "forward", "a_first"})  # answer_a stood first
 SWAPPED = frozenset({"ba", "b_a", "swapped", "swap", "reversed", "reverse", "flipped", "backward", "b_first"})
 MIN_COMMON = 30  # labelled items: a judge with fewer is compared with nobody
