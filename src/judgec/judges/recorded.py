@@ -31,7 +31,7 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.coded import NO_CELL, CodedColumn
 from judgec.store.experts import experts_of
 from judgec.store.programs import Program
-from judgec.store.rows.cells import as_accept, as_grade, as_number, with_points
+from judgec.store.rows.cells import as_accept, as_grade, as_number
 from judgec.store.rows.columns import listed
 from judgec.store.rows.ranges import MARK, Range, other_range, with_range
 from judgec.store.stream.pieces import Piece
@@ -387,7 +387,6 @@ def read_recorded(
         if (own := said or about.ranges.get(name) or columns.about.get(name, AboutJudge()).range) is not None
     }
     column = columns.coded[verdict]
-    column = replace(column, values=with_points(column.values))
     others: dict[str, Range] = {}
     if about.shares and about.scale.level != "nominal":
         others = _other_ranges(column, judge, sorted(names), about, ranges)

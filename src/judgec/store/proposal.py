@@ -10,7 +10,7 @@ from judgec.errors import InputError, UserError
 from judgec.records.scale import Grade, Scale
 from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.ladders import LADDER, accepted_from, in_order
-from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_text, is_accept_word, is_missing, with_points
+from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, renamed
 from judgec.store.rows.conversations import holding, with_turns
 from judgec.store.rows.heads import (
@@ -284,7 +284,7 @@ class _Look:
 
     def grades(self, column: str) -> Counter[Grade]:
         """Its values as grades; dashes are blanks where there is no plus."""
-        values = with_points(label_cells(self.values(column)).cells)
+        values = label_cells(self.values(column)).cells
         found = Counter(grade for value in values if (grade := _number(value)) is not None)
         if self.rounded:
             found = Counter(round(grade) if isinstance(grade, float) else grade for grade in found.elements())

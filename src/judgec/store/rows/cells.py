@@ -5,7 +5,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, written
 from judgec.records.scale import Grade
@@ -19,8 +19,6 @@ LARGEST = 1e15  # of a grade; above it, floats do not tell whole numbers apart
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 _ANY_NUMBER = re.compile(r"[-+]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][-+]?\d{1,3})?")
-_WITH_COMMA = re.compile(r"[-+]?\d+,\d+")
-_WHOLE = re.compile(r"[-+]?\d+")
 _STRING = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
 _PIECE = re.compile(rf"{_STRING}|\bNone\b|\bnan\b", re.DOTALL)
 _SPACED = re.compile(rf"\[\s*(?:{_PIECE.pattern})(?:\s+(?:{_PIECE.pattern}))*\s*\]", re.DOTALL)
@@ -239,19 +237,6 @@ def as_number(value: object) -> float | None:
     text = str(value).strip()
     number = float(text) if _ANY_NUMBER.fullmatch(text) else math.nan
     return number if math.isfinite(number) else None
-
-
-def with_points(values: Iterable[object]) -> list[object]:
-    """A column's cells with a point where a decimal comma was, as long as its texts are nothing but such numbers.
-
-    ``0,75`` beside ``1,00`` and ``2`` is a number; beside any other text, as in a list of grades, it stays as it is.
-    """
-    cells = list(values)
-    texts = {text for cell in cells if isinstance(cell, str) and (text := cell.strip()).lower() not in MISSING_WORDS}
-    commas = {text for text in texts if _WITH_COMMA.fullmatch(text)}
-    if not commas or not all(_WHOLE.fullmatch(text) for text in texts - commas):
-        return cells
-    return [cell.strip().replace(",", ".") if isinstance(cell, str) else cell for cell in cells]
 
 
 def is_accept_word(grade: Grade) -> bool:

@@ -13,7 +13,7 @@ from judgec.records.ratings import GradePairs, people_mean
 from judgec.records.scale import Grade, Scale
 from judgec.store.experts import consensus_of
 from judgec.store.ladders import ACCEPTED, in_order, number_of, rank_of
-from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_missing, with_points
+from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_missing
 from judgec.store.rows.columns import listed, renamed
 from judgec.store.rows.grades import position_of
 from judgec.store.rows.label_cells import with_label_cells
@@ -811,7 +811,7 @@ def _floats(cells: Sequence[Cell]) -> FloatArray:
 
 def _column(table: Table, name: str) -> list[Cell]:
     """A column's cells, decimal commas as points."""
-    return [_cell(value) for value in with_points(row.get(name) for row in table.rows)]
+    return [_cell(row.get(name)) for row in table.rows]
 
 
 def _cell(value: object) -> Cell:

@@ -11,7 +11,7 @@ import numpy as np
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
-from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing, with_points
+from judgec.store.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import aspect_columns, label_columns, listed
 from judgec.store.rows.means import Rounding, looks_like_means, nearest_grades
 from judgec.store.table import Row, Table
@@ -127,7 +127,7 @@ def _grades_in(
     table: Table, column: str, declared: Scale | None, rounding: Rounding, notes: list[str]
 ) -> list[Grade | None]:
     """The cells of a column of grades."""
-    given = [as_grade(value) for value in with_points(row.get(column) for row in table.rows)]
+    given = [as_grade(row.get(column)) for row in table.rows]
     if rounding is None:
         return given
     numbers = [] if declared is None else [grade for grade in declared.grades if not isinstance(grade, str)]
