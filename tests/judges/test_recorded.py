@@ -85,6 +85,16 @@ def test_judgments_read_numbers_halves_replies_and_probabilities_as_from_a_model
     assert judged.rationale == ("because", "", "")
 
 
+def test_replies_without_grades_are_read_as_of_a_model_that_was_asked() -> None:
+    written = ["<think>Score: 0 at first.</think>It names both.\nScore: 2", "I cannot tell.", "Score: 3\nScore: 1"]
+    rows = [{"item_id": str(n), "judge": "j", "reply": text} for n, text in enumerate(written)]
+    found = recorded(rows)
+    assert found.judgments("j", ["0", "1", "2"]).grade.ravel().tolist() == [2, -1, -1]
+    assert any("no grades; each verdict is what its reply states" in note for note in found.notes)
+    pairs = [{"item_id": str(n), "judge": "j", "reply": text} for n, text in enumerate(["Verdict: [[A]]", "[[B>A]]"])]
+    assert recorded(pairs, PAIRS).judgments("j", ["0", "1"]).grade.ravel().tolist() == [0, 2]
+
+
 def test_judgments_of_a_number_and_its_text_are_of_one_item() -> None:
     found = recorded([said(7, 1), said("8", 2)])
     assert found.judgments("j", ["7", "8"]).grade.ravel().tolist() == [1, 2]

@@ -338,6 +338,8 @@ def read_recorded(
     that its mean is kept, and its grade is the nearest. A judge whose numbers have another range says which one:
     ``FILE#range=0..1``, ``"range": [0, 1]`` in ``judges.json``, or in ``about``; they are mapped linearly.
 
+    Where there are replies and no grades, the verdict of each is read, as of a model that was asked.
+
     A pair's verdict in the other order says which answer *stood* first, or it was mapped back to answer_a and
     answer_b. Nobody can see which from the verdicts: a judge that follows the order looks alike either way.
 
@@ -357,17 +359,13 @@ def read_recorded(
     said: Range | None = None
     if isinstance(source, str):
         source, said = with_range(source)
-    verdict = PREFERENCE if compares(about.task) else GRADE
     columns = read_verdicts(source, about.scale.grades)
-    if about.accept_only and ACCEPT in columns.coded and verdict not in columns.coded:
-        verdict = ACCEPT
-    columns.require(ITEM, JUDGE, verdict)
-    faults = [*columns.missing_cells(ITEM), *columns.missing_cells(JUDGE)]
-    if faults:
-        raise InputError(faults)
+    verdict = _verdict_column(columns, about)
     if judges is not None:
         columns = _of_judges(columns, judges)
     notes = list(columns.notes)
+    if verdict == REPLY:
+        notes.append(f"{columns.path}: no grades; each verdict is what its {REPLY} states last")
     aspect, kept = _aspects(columns, about, notes)
     item, item_ids = columns.coded[ITEM].as_ids()
     judge, names = columns.coded[JUDGE].as_ids()
@@ -379,7 +377,7 @@ def read_recorded(
     turned = _turned(columns, about)
     if turned is None:
         raise InputError([_unexplained(source, columns, about, judges, labels)])
-    if compares(about.task):
+    if compares(about.task) and verdict != REPLY:
         columns = _with_sides(columns, verdict, about.winner_words)
     ranges = {
         name: own
@@ -402,7 +400,7 @@ def read_recorded(
     _say_costs(columns, cost, notes)
     found = _by_item(merged, about, notes)
     row_of = kept[found.row]
-    reply, replies = _replies(columns)
+    reply, texts = _replies(columns)
     place = np.searchsorted(found.key, cell[kept] // len(about.aspects))
     total = np.bincount(place, cost[kept], len(found.key))
     result = RecordedVerdicts(
@@ -418,7 +416,7 @@ def read_recorded(
         flipped=found.flipped,
         paired=found.paired,
         reply=reply[row_of],
-        replies=replies,
+        replies=texts,
         cost=np.asarray(total, dtype=np.float64),
         calls=np.bincount(place, minlength=len(found.key)) / len(about.aspects),
         notes=tuple(notes),
@@ -426,6 +424,23 @@ def read_recorded(
         scores=others,
     )
     return result if not found.partial.any() else _whole(result, ~found.partial)
+
+
+def _verdict_column(columns: VerdictColumns, about: OnWhat) -> str:
+    """The column of the verdicts: grades, else what judges wrote of which nobody made grades.
+
+    Raises:
+        InputError: There is none, or no column of items or judges, or cells of these are missing.
+    """
+    wanted = PREFERENCE if compares(about.task) else GRADE
+    if wanted not in columns.coded:
+        wanted = next(
+            (one for one in (*([ACCEPT] if about.accept_only else []), REPLY) if one in columns.coded), wanted
+        )
+    columns.require(ITEM, JUDGE, wanted)
+    if faults := [*columns.missing_cells(ITEM), *columns.missing_cells(JUDGE)]:
+        raise InputError(faults)
+    return wanted
 
 
 def _swap(spread: FloatArray, stated: IntArray, turned: np.ndarray, scale: Scale) -> None:

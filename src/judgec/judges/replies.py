@@ -220,7 +220,7 @@ class _Grades:
 
     def __init__(self, scale: Scale) -> None:
         self.scale = scale
-        self.pairs = scale.grades == PAIR_GRADES
+        self.pairs = set(scale.grades) == set(PAIR_GRADES)  # in whatever order a datasheet has them
         self.numeric = not any(isinstance(grade, str) for grade in scale.grades)
         self.most = Decimal(repr(scale.values[-1]))
 
