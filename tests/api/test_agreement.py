@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 
 import judgec
 from judgec.errors import InputError, UserError
@@ -157,3 +158,27 @@ def test_winners_that_two_columns_spell_differently_are_one_class_each() -> None
     assert said.estimates["exact"].value == 1.0
     with pytest.raises(InputError, match=r"unknown words for the winner: '0'.*--winner-words '0=b'"):
         judgec.agreement(numbers, expert="human", judge="gpt", winner_words={"1": "a", "2": "b"})
+
+
+def test_where_two_people_differ_agreement_draws_the_grade_that_labels_draw() -> None:
+    from judgec.store.experts import experts_of
+
+    rows = [
+        {
+            "Question": f"q {i // 2}",
+            "Reply": f"a {i}",
+            "Gold": f"g {i}",
+            "Mia": i % 5 + 1,
+            "Noah": i * 3 % 5 + 1,
+            "gpt": i * 7 % 5 + 1,
+        }
+        for i in range(40)
+    ]
+    columns = {"Question": "query", "Reply": "answer", "Gold": "reference"}
+    found = judgec.agreement(rows[::-1], judge="gpt", annotators=("Mia", "Noah"), columns=columns)
+    labels = judgec.read_labels(rows, annotators=("Mia", "Noah"), columns=columns).label_set
+    drawn = {
+        item.inputs["answer"]: grade for item, grade in zip(labels.items, experts_of(labels).grade.ravel(), strict=True)
+    }
+    kappa = cohen_kappa_score([drawn[str(row["Reply"])] + 1 for row in rows], [row["gpt"] for row in rows])
+    assert found.estimates["kappa"].value == pytest.approx(kappa)

@@ -420,6 +420,14 @@ def test_what_people_settled_on_is_the_label_or_where_they_differed_one_more_of_
         ({"Mia": MIA, "Noah": NOAH, "Ben": ["ja", "nein"], "Lea": ["nein", "ja"]}, "--annotators Ben,Lea"),
         ({"Mia": MIA, "Final": THIRD}, "--map Final=grade"),
         ({"Note": [1, 6, 2, 3]}, "--grades 6,5,4,3,2,1"),
+        (
+            {"mia_relevance": MIA, "mia_fluency": NOAH, "noah_relevance": NOAH, "noah_fluency": MIA},
+            "--map mia_relevance=mia.relevance --map mia_fluency=mia.fluency --map noah_relevance=noah.relevance",
+        ),
+        (
+            {"Relevance (Mia)": MIA, "Fluency (Mia)": NOAH, "Relevance (Noah)": NOAH, "Fluency (Noah)": MIA},
+            "--map 'Relevance (Mia)=Mia.relevance'",
+        ),
     ],
 )
 def test_what_could_be_read_otherwise_is_said_with_what_to_type(
@@ -435,3 +443,15 @@ def test_grades_of_a_machine_alone_are_no_labels_unless_somebody_says_so() -> No
         seen(file)
     found, _ = seen(file, Said(columns={"AI grade": "grade"}))
     assert found.labels == ("AI grade",)
+
+
+def test_capital_letters_drop_nobody() -> None:
+    found, labels = seen(graded(Luc=["ja", "nein", "ja"], Zoé=["Ja", "Nein", "Nein"]))
+    assert found.annotators == ("Luc", "Zoé")
+    assert {label.annotator for label in labels.labels} == {"Luc", "Zoé"}
+
+
+def test_mean_of_the_others_is_nobody_whatever_it_is_called() -> None:
+    means = [(one + other) / 2 for one, other in zip(MIA * 12, NOAH * 12, strict=False)][:12]
+    found, _ = seen(graded(Mia=MIA, Noah=NOAH, Endnote=means))
+    assert found.annotators == ("Mia", "Noah")

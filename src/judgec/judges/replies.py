@@ -166,7 +166,7 @@ VALUE = re.compile(
 )
 MORE_NUMBER = re.compile(
     r"[.,]\d|[ \t]{0,2}[-–—~][ \t]{0,2}\d|[ \t]{1,3}(?:to|or|bis|oder|and|und|à|ou|o|y|et|a)[ \t]{1,3}\d|/\d"
-    r"|[ \t]{0,2}[/&][ \t]{0,2}\d",
+    r"|[ \t]{0,2}[/&;][ \t]{0,2}\d",
     re.IGNORECASE,
 )
 # "4 (good)", "4: good", "4 - good".
@@ -309,7 +309,7 @@ class _Grades:
 
     def contradicts(self, grade: str, comment: str) -> bool:
         """Whether a comment names another grade."""
-        word = self.words.get(_folded(comment.strip(WRAPPING + "().,")))
+        word = self.words.get(_folded(re.sub(r"\A(?:but|and|or|also)\s", "", comment.strip(WRAPPING + "().,"))))
         return (word is not None and word != grade) or bool(_numbers(comment) - {grade})
 
     def foreign(self, text: str) -> bool:
@@ -603,11 +603,13 @@ ORDERS = re.compile(
     re.IGNORECASE,
 )
 AFTERTHOUGHT = re.compile(
-    r"[\s*_`\"'.,;!)\]}-]{0,6}(?:\?|(?:no\b[,.!]|wait\b|actually\b|hmm|scratch\b|strike that|on second thoughts?"
-    r"|correction\b|sorry\b|or (?:rather|maybe|perhaps|even|possibly)\b"
-    r"|let me re|never ?mind|i take (?:that|it) back|just kidding))",
+    r"[\s*_`\"'.,;!()\]}-]{0,6}(?:\?|(?:no\b(?:[,.!]|\s{1,3}wait\b)|wait\b|actually\b|hmm|scratch\b|strike that"
+    r"|on second thoughts?|correction\b|sorry\b|or (?:rather|maybe|perhaps|even|possibly)\b"
+    r"|let me (?:re|lower|raise|change|correct|adjust)|i (?:lower|raise|reduce|deduct|subtract)\b|minus\s{1,3}\w"
+    r"|(?:had|were) (?:it|this|they|the)\b|never ?mind|i take (?:that|it) back|just kidding))",
     re.IGNORECASE,
 )
+OF_WORD = re.compile(rf"{_WRAP}(?:/|\bout\s{{1,3}}of\b)\s{{0,3}}({'|'.join(WORDS)})\b", re.IGNORECASE)
 SENTENCE_START = re.compile(r"[.!?。！？;；]\s|[\n]|。|！|？")
 I_GIVE = re.compile(
     r"\b(?:i|we)(?:['’](?:d|ll)|\s{1,2}(?:would|will|must|have\s{1,2}to))?(?:\s{1,2}(?:therefore|thus|still|only"
@@ -750,6 +752,9 @@ class _Reply:
         comment = sentence.lstrip(WRAPPING + ",;:()[]}-–—")
         if AFTERTHOUGHT.match(self.open, end) or takes_back(comment):
             return _Read(None, f"malformed reply: {read.grade} is taken back: {_short(self.open[start:end] + rest)}")
+        above = OF_WORD.match(self.open, end) if self.grades.numeric else None
+        if above is not None and WORDS.index(above[1].casefold()) != self.grades.most:
+            return _Read(None, f"off-scale grade: {_short(self.open[start:end] + rest)}")
         if self.grades.foreign(self.lead(start)[-AROUND:] + " " + sentence):
             return _Read(None, f"off-scale grade: {_short(self.open[start:end] + rest)}")
         if _numbers(comment.partition("|")[0]) - {read.grade} and not LABELLED_ON.search(comment):
@@ -792,7 +797,9 @@ def _bracketed(reply: _Reply) -> Iterator[_Statement]:
         )
         words = set(re.findall(r"\w+", line.casefold()))
         labelled = bool(words & (reply.labels | FINAL)) and (line.endswith((":", "is", "=")) or len(words) < 5)
-        if _reported(reply, found.start()):
+        lead = set(re.findall(r"[\w'’]+", reply.lead(found.start()).casefold()))
+        another = found[2] and any(one.endswith(("'s", "’s")) for one in lead - LEAD)  # the student's \\boxed{3}
+        if another or _reported(reply, found.start()):
             continue
         yield _said(
             reply, found.start(), found.end(), read, DECLARED if labelled or not (line or rest) else STATED, closed=True
@@ -839,7 +846,7 @@ def _stated_in(body: str, reply: _Reply) -> list[_Read]:
         found = [
             one
             for value in given
-            if not isinstance(value, bool) and (one := reply.grades.alone(str(value))) is not None
+            if value is not None and not isinstance(value, bool) and (one := reply.grades.alone(str(value))) is not None
         ]
         if found:
             return [_Read(None, f"off-scale grade: {found[0].grade} of {most}")] if foreign else found
@@ -867,6 +874,8 @@ def _after_label(reply: _Reply, label: re.Match[str]) -> Iterator[_Statement]:
         return
     read, end = reply.value(joined.end())
     strict = name in reply.strict
+    if read is not None and "<" in joined[0] and reply.open[end : end + 1] != ">":
+        read = _Read(None, f"malformed reply: {_short(label[0] + reply.rest(label.end()))}")
     if read is None:
         if "\n" not in joined[0] and re.match(
             r"(?:not|neither|n[o']t)\b", reply.open[joined.end() : joined.end() + 8], re.IGNORECASE
@@ -994,17 +1003,21 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
     for which, (start, line) in enumerate([lines[0]] if reply.cut else [lines[0], lines[-1]]):
         if (
             len(line) > LONGEST_VALUE
-            or line.strip()[0] in "\"'`“„«「"
+            or line.strip()[0] in "\"'`“„«「{"
             or (which == 0 and re.match(r"\s*\d+[.)]\s*$", line))
         ):
             continue
         read = reply.grades.alone(re.sub(r"\A[\s#]*(?:[-*•–]\s+(?=\S))?", "", line))
+        if read is not None and which == 1 and len(lines) > 2 and read.grade and read.grade.isdigit():
+            above = reply.grades.alone(lines[-2][1])
+            if above is not None and above.grade not in {None, read.grade}:  # a column of numbers
+                continue
         if read is not None and not (
             which == 0 and len(lines) > 1 and ":" in line and not read.marked and read.grade is None
         ):
             stars = not read.marked or not re.search(r"\d\D*\d.*\w{4}", line)
             yield _Statement(start, start + len(line), reply.checked(read, start, start + len(line)) if stars else read)
-    first = re.match(r"\s*[*_]{0,3}[^.\n:]{1,30}?(?=[.:]\s)", reply.open)
+    first = re.match(r"\s*[*_]{0,3}[^.\n:]{1,30}?(?=[.:]\s(?!\s*\d))", reply.open)
     if first is not None and len(lines[0][1]) > first.end():
         read = reply.grades.alone(first[0])
         if read is not None and (read.marked or not reply.grades.numeric):

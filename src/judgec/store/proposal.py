@@ -10,7 +10,7 @@ from judgec.errors import InputError, UserError
 from judgec.records.scale import Grade, Scale
 from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.ladders import LADDER, accepted_from, in_order
-from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_text, is_accept_word, is_missing
+from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_number, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, renamed
 from judgec.store.rows.conversations import holding, with_turns
 from judgec.store.rows.heads import (
@@ -545,6 +545,11 @@ class _Look:
         self.labels = self.annotators = tuple(people)
         if self._aspects_by_person(people):
             self.annotators = tuple(dict.fromkeys(name.rpartition(".")[0] for name in people))
+        elif renamings := _by_aspect(people):
+            self.unsure.append(
+                f"{self.table.path}:1: {listed(people)} name people and what they graded; one person a column, or "
+                f"PERSON.ASPECT, is valid. Say it, with {' '.join(f'--map {shlex.quote(one)}' for one in renamings)}."
+            )
         self.why["annotators"] = f"columns of grades on one scale: {listed(self.annotators)}"
 
     def _label_of(self, column: str) -> str:
@@ -600,9 +605,10 @@ class _Look:
         if not first or not second or (any(words) and not all(words)):
             return False
         if all(words):
-            both = first | second
-            ordered = len(both) <= MOST_WORDS and in_order(both) is not None
-            return ordered or (len(both) <= MOST_WORDS and 2 * len(first & second) >= min(len(first), len(second)))
+            mine, theirs = ({str(word).casefold() for word in each} for each in (first, second))  # Ja and ja
+            few = len(mine | theirs) <= MOST_WORDS
+            shared = 2 * len(mine & theirs) >= min(len(mine), len(theirs))
+            return few and (in_order(mine | theirs) is not None or shared)
         if self.is_measured(one) != self.is_measured(other):
             return False
         spans = [[grade for grade in each if not isinstance(grade, str)] for each in (first, second)]
@@ -629,7 +635,7 @@ class _Look:
         machines = self.machines()
         family = self._family([name for name in graded if name not in machines], pairs=pairs)
         people = [name for name in graded if name in family or (name not in machines and plain(name) not in known)]
-        made = [name for name in people if is_computed(name) and name not in family]
+        made = [name for name in people if name not in family and (is_computed(name) or self._is_mean(name, people))]
         settled = [name for name in people if is_adjudicated(name)]
         people = [name for name in people if name not in made and name not in settled]
         groups = [[name for name in people if self.shares(each, name)] for each in people]
@@ -658,6 +664,16 @@ class _Look:
                 f"who graded: {listed(one)}, or {listed(other)}? Both are columns of grades on one scale. Add "
                 f"--annotators {shlex.quote(','.join(one))} or --annotators {shlex.quote(','.join(other))}."
             )
+
+    def _is_mean(self, column: str, people: Sequence[str]) -> bool:
+        """True for halves and the like that are the mean of all others' whole grades in every row: ``Endnote``."""
+        others = [name for name in people if name != column and all(isinstance(g, int) for g in self.grades(name))]
+        if len(others) < 2 or all(isinstance(grade, int) for grade in self.grades(column)):
+            return False
+        cells = [label_cells([row.get(name) for row in self.table.rows]).cells for name in (column, *others)]
+        rows = [[as_number(cell) for cell in row] for row in zip(*cells, strict=True)]
+        full = [[number for number in row if number is not None] for row in rows if None not in row]
+        return len(full) > 2 and all(abs(row[0] - sum(row[1:]) / len(others)) < 0.01 for row in full)
 
     def _is_whole(self, column: str, people: Sequence[str]) -> bool:
         """True where it is filled nearly wherever the people graded; else who settled only what was disputed."""
@@ -708,6 +724,22 @@ class _Look:
         return [f"{asked} Add --grades {down} where it is {numbers[0]}, else --grades {up}."]
 
 
+def _by_aspect(people: Sequence[str]) -> list[str]:
+    """``THEIRS=PERSON.ASPECT`` for heads that each name one of several aspects beside a person; nothing for others."""
+    found: list[tuple[str, str, str]] = []
+    for name in people:
+        pieces = [piece for piece in re.split(r"[\W_]+", name) if piece]
+        own = [piece for piece in pieces if plain(piece) in ASPECTS]
+        who = "_".join(piece for piece in pieces if piece not in own)
+        if len(own) != 1 or not who:
+            return []
+        found.append((name, who, plain(own[0])))
+    several = len({aspect for _, _, aspect in found}) > 1 and len({(who, aspect) for _, who, aspect in found}) == len(
+        found
+    )
+    return [f"{name}={who}.{aspect}" for name, who, aspect in found] if several else []
+
+
 def _number(value: object) -> Grade | None:
     """A grade; a number with a decimal comma, too."""
     if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()):
@@ -756,7 +788,7 @@ def _ordered(look: _Look, used: Counter[Grade]) -> tuple[tuple[Grade, ...], int]
             first = min(whole[0], 1) if whole[-1] in {5, 10, 7, 3, 4} and whole[0] > 0 else whole[0]
             numbers = list(range(first, whole[-1] + 1))
         return tuple(numbers), accepted_from(len(numbers))
-    found = in_order(used)
+    found = in_order(used) or in_order({str(word).casefold() for word in used})  # Ja and ja are one grade
     if found is None:
         raise UserError(
             f"{look.table.path}: the grades in {listed(look.labels)} are {listed(sorted(map(str, used)))}, whose order "

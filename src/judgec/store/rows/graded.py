@@ -14,15 +14,16 @@ from judgec.records.scale import Grade, Scale
 from judgec.store.experts import consensus_of
 from judgec.store.ladders import ACCEPTED, in_order, number_of, rank_of
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_missing
-from judgec.store.rows.columns import listed, renamed
+from judgec.store.rows.columns import listed, missing_columns, renamed
 from judgec.store.rows.grades import position_of
+from judgec.store.rows.items import collect_items
 from judgec.store.rows.label_cells import with_label_cells
 from judgec.store.rows.means import looks_like_means, nearest_grades
 from judgec.store.rows.panel import ITEM, QUERIES, AnnotatorPanel, one_row_each, panel_of
 from judgec.store.rows.ranges import MARK, Range, other_range, usual_range, with_range
 from judgec.store.rows.raters import is_measured, people_of
 from judgec.store.table import Row, Table
-from judgec.tasks.registry import also_called, plain
+from judgec.tasks.registry import TASKS, also_called, plain
 from judgec.tasks.winners import UNSCORED as UNDECIDED
 from judgec.tasks.winners import unknown_words, winner_of
 
@@ -346,8 +347,7 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     if len(kept) < len(judge):
         notes.append(f"{len(judge) - len(kept)} rows have no expert grade: left out")
     cluster = _codes(table, kept, how.cluster, notes)
-    named = [table.rows[i].get(ITEM) for i in kept]
-    keys = [f"row {table.lines[i]}" if is_missing(own) else as_id(own) for i, own in zip(kept, named, strict=True)]
+    keys = _items_of(table, kept)
     people, judge = [[column[i] for i in kept] for column in people], [judge[i] for i in kept]
     ladder = _ladder(path, people, judge, how, notes)
     if ladder is None:
@@ -357,6 +357,21 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     scores = numbers.copy() if how.score is None else _floats(_scores(table, kept, how.score))
     given = _judged(numbers, scores, ladder, None if foreign else by, said, how, notes)
     return replace(_ordered(by, given, ladder, keys, cluster, notes), rows=tuple(kept))
+
+
+def _items_of(table: Table, kept: Sequence[int]) -> list[str]:
+    """The item of each row, as a file of labels has it: where people differ, which of them is drawn follows from it."""
+    fits = [one for one in TASKS if not missing_columns(table.columns, one, labelled=False)]
+    task = max(fits, key=lambda one: len({*TASKS[one].inputs} & {*table.columns}), default=None)
+    found = None if task is None else collect_items(table, task)
+    keys = []
+    for i in kept:
+        own, at = table.rows[i].get(ITEM), -1 if found is None else found.item_of[i]
+        if not is_missing(own):
+            keys.append(as_id(own))
+        else:
+            keys.append(f"row {table.lines[i]}" if found is None or at < 0 else found.items[at].item_id)
+    return keys
 
 
 @dataclass(frozen=True, slots=True)
