@@ -198,7 +198,10 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     """
     task = said.task or sheet.task
     table = joined(file) if is_ragelo(renamed(file, said.columns)) else with_modes(file, task, sheet.aspects)
-    looked = _Look(with_turns(table) if holding(table.columns) else table, dict(said.columns), rounded=said.rounded)
+    people = {theirs: ours for theirs, ours in said.columns.items() if "." in ours and not ours.startswith(PREFIXES)}
+    table = renamed(with_turns(table) if holding(table.columns) else table, people)  # PERSON.ASPECT, as typed
+    others = {theirs: ours for theirs, ours in said.columns.items() if theirs not in people}
+    looked = _Look(table, others, rounded=said.rounded)
     looked.find_inputs(None if task is None else as_task(task))
     looked.task = as_task(task) if task else looked.told_task()
     looked.find_sides()
@@ -209,7 +212,8 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     raters = {c for name in looked.annotators for c in columns_of(name, looked.table.columns)}
     looked.find_judges(used | raters)
     unused = [name for name in looked.table.columns if name not in used | raters | set(looked.judges)]
-    columns = {theirs: ours for theirs, ours in looked.columns.items() if theirs != ours and theirs in file.columns}
+    known = {**looked.columns, **people}
+    columns = {theirs: ours for theirs, ours in known.items() if theirs != ours and theirs in file.columns}
     return LabelProposal(
         looked.task,
         columns,
