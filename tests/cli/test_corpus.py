@@ -19,7 +19,7 @@ from judgec.cli.corpus.compile_agent import compile_agent
 from judgec.cli.corpus.index import index
 from judgec.cli.tournament.evaluate import evaluate
 from judgec.errors import UserError
-from judgec.lm.usage import Budget
+from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.retrieval.build import build_index
 from tests.cli.process import judgec as run
@@ -318,8 +318,8 @@ def test_evaluate_has_the_options_of_answer_and_passes_them_on(here: Path, monke
     }
     seen: list[AnswerOptions] = []
 
-    def answers_of(options: AnswerOptions, watch: Watch, caps: Budget) -> Answers:
-        assert (caps.calls, caps.usd) == (9, 0.5)
+    def answers_of(options: AnswerOptions, watch: Watch, account: Account) -> Answers:
+        assert (account.caps.calls, account.caps.usd) == (9, 0.5)
         seen.append(options)
         raise UserError("none")
 

@@ -197,7 +197,7 @@ def test_compare_after_the_label_file_changed_says_so(home: Home, run: Run, tmp_
     try:
         test_row = next(line for line in text.splitlines() if split[json.loads(line)["query_id"]] == "test")
         home.labels.write_text(text.replace(test_row + "\n", ""))
-        _, stderr = run("compare", "world@1", "world@2", code=2)
+        _, stderr = run("compare", "world@1", "world@2", "--api-base", home.server.base_url, code=2)
     finally:
         home.labels.write_text(text)
     assert "the file has changed" in stderr
@@ -269,7 +269,9 @@ def test_labels_next_keeps_a_sheet_that_an_expert_has_filled_in(home: Home, run:
 
 
 def test_labels_next_of_a_file_without_unlabelled_items_says_so(home: Home, run: Run) -> None:
-    _, stderr = run("labels", str(home.labels), "--next", "3", "--judge", "world@1", code=2)
+    _, stderr = run(
+        "labels", str(home.labels), "--next", "3", "--judge", "world@1", "--api-base", home.server.base_url, code=2
+    )
     assert "all 160 items have a label" in stderr
 
 

@@ -65,7 +65,10 @@ def test_judge_that_never_answers_scores_nothing_and_is_not_promoted(tmp_path: P
         assert (judged.grade == -1).all()
         assert np.isnan(judged.score).all()
     assert not report["promoted"]
-    assert f"{len(outcome.compiled.dataset.test)} unscored counting against it" in str(report["reason"])
+    count = len(outcome.compiled.dataset.test)
+    unread = f"{count} of {count} verdicts of the uncompiled judge on the test items could not be read"
+    why = f"{count} unscored counting against it" if policy is policies.refusing else unread
+    assert why in str(report["reason"])
 
 
 def between(call: Call) -> Reply:

@@ -127,7 +127,10 @@ def test_panel_of_jurors_asks_each_and_judges_as_it_was_measured(home: Path) -> 
         with pytest.raises(UserError, match=r"--lm openai/x: the judge is a jury"):
             load_judge("together@latest", home=home, lm="openai/x")
         with pytest.raises(UserError, match=r"--samples: together@1 is a jury"):
-            judgec.judge_file(home / "labels.jsonl", judge="together@latest", home=home, out=home / "o.csv", samples=3)
+            judgec.judge_file(
+                home / "labels.jsonl", judge="together@latest", home=home, out=home / "o.csv", samples=3,
+                api_base=server.base_url,
+            )  # fmt: skip
 
 
 @pytest.mark.full

@@ -284,11 +284,9 @@ class _Asking:
     def said(self, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
         """What a judge says of items; of labelled ones that it has learned from since, what it said before."""
         judge = load_judge(program)
-        card = program.card
-        asks = not card.evidence_alone
-        spec = LMSpec.from_card(card.lm, model=self.gate.lm, api_base=self.gate.api_base, asks=asks)
 
         def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+            spec = LMSpec.from_card(program.card.lm, model=self.gate.lm, api_base=self.gate.api_base)
             return self.session.other(spec)(requests, total=total)
 
         return judged_unlearned(items, program, judge, ask) if labelled else judge.judge(items, ask)

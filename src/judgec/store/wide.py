@@ -61,6 +61,7 @@ RATERS = frozenset(
 WINNER_WORDS = frozenset({"winner", "preferred", "preference", "better", "besser", "gewinner", "favourite", "favorite"})
 WINS = frozenset({"a", "b", "tie", "both", "neither", "equal", "draw", "gleich", "unentschieden"})
 MOST_GRADES = 12  # different values of a column of grades
+WRITTEN = 4  # ways to write one: A, a, [A]
 _MARK = re.compile(r"[\s_.\-:/|,;#–—]+")
 _BEHIND = re.compile(r"(.+?)[\s_.\-]*[(\[{](.+?)[)\]}]")
 _BEFORE = re.compile(r"[(\[{](.+?)[)\]}][\s_.\-:]*(.+)")
@@ -348,8 +349,11 @@ def _winners(table: Table, parts: Mapping[str, str], taken: Collection[str]) -> 
     """The columns that say which answer is better: by the name, or by what stands there."""
     found = []
     for name in table.columns:
-        values = {_key(as_id(value)) for value in _values(table, name)} if name not in taken else set()
-        if not values or len(values) > MOST_GRADES:
+        written = set() if name in taken else {as_id(value) for value in _values(table, name)}
+        if not written or len(written) > WRITTEN * MOST_GRADES:  # texts, which are many, are not looked into
+            continue
+        values = set(map(_key, written))
+        if len(values) > MOST_GRADES:
             continue
         said = values & parts.keys() and values <= parts.keys() | WINS and not all(map(str.isdigit, parts))
         if said or set(plain(name).split("_")) & WINNER_WORDS:
