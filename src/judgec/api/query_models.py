@@ -44,7 +44,8 @@ def open_reliability(name: str, home: Path, session: Session) -> Reliability | N
     program = programs.load(home, name)
     if program.card.task != "reliability":
         raise UserError(f"--reliability {name}: a judge of {program.card.task}; one of reliability is needed.")
-    return ReliabilityJudge(_shown(program.card), load_judge(program), ask_of(_spec_of(program.card, session), session))
+    card = program.card
+    return ReliabilityJudge(_shown(card), load_judge(program), ask_of(session.spec.of_judge(card.lm), session))
 
 
 def open_panel(
@@ -129,12 +130,7 @@ def _proven(program: Program, where: str, session: Session, unproven: bool) -> S
     card = program.card
     if not card.promoted and not unproven:
         raise UserError(f"{where}: not shown to be better ({card.reason}). Compile another, or --unproven.")
-    return Seat(_shown(card), load_judge(program), ask_of(_spec_of(card, session), session), card)
-
-
-def _spec_of(card: ProgramCard, session: Session) -> LMSpec:
-    """A judge's own model; where ``--lm`` names none, ``--api-base`` is where the judge's answers."""
-    return LMSpec.from_card(card.lm, api_base=session.spec.typed_base if session.spec.embedded else None)
+    return Seat(_shown(card), load_judge(program), ask_of(session.spec.of_judge(card.lm), session), card)
 
 
 def _shown(card: ProgramCard) -> str:

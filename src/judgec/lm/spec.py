@@ -235,6 +235,18 @@ class LMSpec(BaseModel):
             found.require_host(card, environ=environ)
         return found
 
+    def of_judge(self, card: Mapping[str, Scalar | None]) -> "LMSpec":
+        """The own model of a judge that works in a run which asks this one.
+
+        An endpoint is never taken from the card: what was typed for the run holds for every model of its provider, and
+        for all where the run itself asks none.
+
+        Raises:
+            UserError: As ``from_card``.
+        """
+        same = self.embedded or str(card.get("model")).partition("/")[0] == self.provider
+        return LMSpec.from_card(card, api_base=self.typed_base if same else None)
+
     def require_host(self, card: Mapping[str, Scalar | None], *, environ: Mapping[str, str] | None = None) -> None:
         """Refuse to ask at another endpoint than the one that a judge was compiled at, where nobody typed it.
 

@@ -32,11 +32,7 @@ class WorkingJudge:
 
     def ask(self, session: Session) -> Ask:
         """The way to the judge's own model: its endpoint is never taken from the card."""
-        spec = self.spec
-        if spec is None:
-            model = str(self.card.lm.get("model"))
-            same = model.partition("/")[0] == session.spec.provider
-            spec = LMSpec.from_card(self.card.lm, api_base=session.spec.typed_base if same else None)
+        spec = self.spec or session.spec.of_judge(self.card.lm)
         return session.ask if spec.describe() == session.settled(session.spec).describe() else session.other(spec)
 
 
