@@ -20,9 +20,10 @@ from dspy._vendor.lm15.transports import (
 )
 
 from judgec.lm.endpoint import untrusted
-from judgec.lm.endpoint.http_reply import ERRORS, REDIRECTS
 from judgec.lm.endpoint.unpack import Unpacker
 from judgec.lm.redaction import clean
+
+REDIRECTS, ERRORS = 300, 400  # the first status of each kind
 
 
 class TooLongError(Exception):

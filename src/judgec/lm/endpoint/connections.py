@@ -1,282 +1,179 @@
-"""Kept connections to one server, for one event loop: a request out, its reply in, within its deadlines.
-
-A general client (aiohttp) has sessions, cookies, redirects, streams and a timer for each limit of each request, at five
-times the processor time; bulk judging needs none of them. A connection has one timer, which is set anew only when it
-goes off, and a reply that comes in one piece is read in one step.
-"""
+"""Posts over kept connections: one aiohttp session an event loop, within bounds on time and bytes, to nobody else."""
 
 import asyncio
-import re
-import socket
 import ssl
-from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from io import BytesIO
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import aiohappyeyeballs
+import aiohttp
+from aiohttp.tracing import Trace
 
-from judgec.lm.endpoint.http_reply import HttpReply, ReplyReader
+from judgec import __version__
+from judgec.lm.endpoint.bounded import ERRORS, REDIRECTS
+from judgec.lm.endpoint.unpack import ENCODINGS, Unpacker
 
 KEEP_SECONDS = 4.0  # an idle connection; common servers (uvicorn) close theirs after 5
-FRESH_SECONDS = 10.0  # an address that was looked up
-NEXT_ADDRESS_SECONDS = 0.25  # RFC 8305: when the next of several addresses is tried
-# What is sent as it stands; any other URL (credentials, other alphabets) is for a general client.
-_URL = re.compile(
-    r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?((?:/[A-Za-z0-9._~%/+:@!$&'()*,;=-]*)?)"
-)
-_TEXT = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")  # of a header
-_PORTS = {"http": 80, "https": 443}
-
-Address = tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]]
+LONGEST_LINE = 65_536  # bytes of a line of a reply's head
+PACE_SECONDS = 0.005  # between new connections: a server that accepts slowly drops what comes at once
 
 
-@dataclass(frozen=True, slots=True)
-class HttpTarget:
-    """Where requests go.
+class HttpReply(NamedTuple):
+    """What an endpoint sent.
 
     Args:
-        secure: Whether over TLS.
-        host: A name or an address, without brackets.
-        port: Its port.
-        head: What every request begins with, up to the length of its body.
+        status: 200 and above.
+        headers: By their names in lower case.
+        body: Unpacked; None when it has more bytes than it may have. That of a redirect is not read.
     """
 
-    secure: bool
-    host: str
-    port: int
-    head: bytes
+    status: int
+    headers: Mapping[str, str]
+    body: bytes | None
 
 
-def target_of(url: str, headers: list[tuple[str, str]]) -> HttpTarget | None:
-    """Where ``url`` is, with these headers of every request; None when it takes a general client to say."""
-    found = _URL.fullmatch(url)
-    if found is None or not all(_TEXT.fullmatch(name + value) and ":" not in name for name, value in headers):
-        return None
-    scheme, host, port, path = found.groups()
-    number = int(port or _PORTS[scheme])
-    at = host if number == _PORTS[scheme] else f"{host}:{number}"
-    lines = [f"POST {path or '/'} HTTP/1.1", f"Host: {at}", *(f"{name}: {value}" for name, value in headers)]
-    head = "\r\n".join([*lines, "Content-Length: "]).encode("latin-1")
-    return HttpTarget(scheme == "https", host.strip("[]"), number, head)
+@dataclass(slots=True)
+class _Place:
+    """Of one post: whether it holds a connection."""
+
+    held: bool = False
+
+
+class _Pace:
+    """When a new connection may be opened: one every ``PACE_SECONDS``, but at once where one was closed."""
+
+    def __init__(self) -> None:
+        self._held = 0  # connections that posts hold
+        self._widest = 0  # most of them at once since nobody asked
+        self._next = 0.0  # when the next may be opened, by the loop's clock
+        self.config = aiohttp.TraceConfig()
+        self.config.on_connection_create_start.append(self._opening)
+        self.config.on_connection_reuseconn.append(self._reused)
+
+    async def _opening(self, _session: object, context: object, _about: object) -> None:
+        if self._held >= self._widest:
+            loop = asyncio.get_running_loop()
+            now = loop.time()
+            wait, self._next = max(0.0, self._next - now), max(now, self._next) + PACE_SECONDS
+            if wait:
+                await asyncio.sleep(wait)
+        self._hold(context)
+
+    async def _reused(self, _session: object, context: object, _about: object) -> None:
+        self._hold(context)
+
+    def _hold(self, context: object) -> None:
+        place = getattr(context, "trace_request_ctx", None)
+        if isinstance(place, _Place) and not place.held:
+            place.held = True
+            self._held += 1
+            self._widest = max(self._widest, self._held)
+
+    def leave(self, place: _Place) -> None:
+        """A post is over."""
+        self._held -= place.held
+        if not self._held:
+            self._widest = 0
+
+
+class _Connector(aiohttp.TCPConnector):
+    """One that hands out no connection on which bytes wait that nobody asked for: they would be read as the reply."""
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - as the class has it
+    ) -> aiohttp.connector.Connection:
+        """As the class's."""
+        while True:
+            found = await super().connect(req, traces, timeout)
+            if found.protocol is None or not found.protocol.should_close:
+                return found
+            found.close()
 
 
 class Connections:
-    """Connections that are kept between requests, as many as there are requests at once.
+    """Connections of one event loop, as many as there are requests at once.
 
     Args:
-        target: Where all of them go.
         trusted: Whom to trust over TLS.
         connect: Seconds that making a connection may take.
         silent: Seconds that may pass without a byte of the reply.
         whole: Seconds that a request may take in all.
     """
 
-    def __init__(
-        self, target: HttpTarget, trusted: ssl.SSLContext, *, connect: float, silent: float, whole: float
-    ) -> None:
-        self._target = target
-        self._tls = trusted if target.secure else None
-        self._connect = min(connect, whole)
-        self._silent = silent
-        self._whole = whole
-        self._loop = asyncio.get_running_loop()
-        self._open: set[_Connection] = set()
-        self._idle: deque[_Connection] = deque()  # the one that was used last comes last
-        self._addresses: asyncio.Future[list[Address]] | None = None
-        self._looked_up = float("-inf")
+    def __init__(self, trusted: ssl.SSLContext, *, connect: float, silent: float, whole: float) -> None:
+        self._pace = _Pace()
+        self._proxies: dict[str, str | None] = {}
+        self._session = aiohttp.ClientSession(
+            # As many connections as calls: the executor bounds those.
+            connector=_Connector(limit=0, keepalive_timeout=KEEP_SECONDS, ssl=trusted),
+            timeout=aiohttp.ClientTimeout(total=whole, sock_connect=connect, sock_read=silent, ceil_threshold=whole),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept-Encoding": ENCODINGS, "User-Agent": f"judgec/{__version__}"},
+            auto_decompress=False,  # the library's own writes out what it unpacks before anybody can look at its size
+            max_line_size=LONGEST_LINE,
+            max_field_size=LONGEST_LINE,
+            trace_configs=[self._pace.config],
+        )
 
-    async def post(self, body: bytes, most: int) -> HttpReply:
+    async def post(self, url: str, headers: Iterable[tuple[str, str]], body: bytes, most: int) -> HttpReply:
         """Send one request.
 
         Args:
+            url: Where to.
+            headers: Beside the usual ones.
             body: Of the request.
-            most: Bytes that the body of its reply may have.
+            most: Bytes that the body of its reply may have, however few they were on the way.
 
         Raises:
             TimeoutError: When a deadline has passed.
-            OSError: When no connection can be made, or it breaks.
-            BrokenReplyError: When the reply is none.
+            aiohttp.ClientError: When no connection can be made, it breaks, or what comes is no reply.
             zlib.error: When it is not compressed as it says.
         """
-        begun = self._loop.time()
-        connection = self._kept(begun) or await self._connected()
-        reply = connection.ask(b"%b%d\r\n\r\n%b" % (self._target.head, len(body), body), most, begun)
+        place = _Place()
         try:
-            return await reply
+            async with self._session.post(
+                url,
+                data=BytesIO(body),  # which the library sends in pieces
+                headers=headers,
+                proxy=self._proxy(url),
+                allow_redirects=False,
+                trace_request_ctx=place,
+            ) as reply:
+                return HttpReply(
+                    reply.status, {name.lower(): said for name, said in reply.headers.items()}, await _body(reply, most)
+                )
         finally:
-            if connection.usable:
-                self._idle.append(connection)
-            else:
-                connection.close()
+            self._pace.leave(place)
 
     async def aclose(self) -> None:
-        """Close them all."""
-        for connection in list(self._open):
-            connection.close()
-        self._idle.clear()
-        await asyncio.sleep(0)  # transports close at the loop's next turn
+        """Close them all; posts that wait for a reply fail."""
+        await self._session.close()
 
-    def _kept(self, now: float) -> "_Connection | None":
-        idle = self._idle
-        while idle and idle[0].since < now - KEEP_SECONDS:
-            idle.popleft().close()
-        while idle:
-            if (last := idle.pop()).usable:
-                return last
-        return None
-
-    async def _connected(self) -> "_Connection":
-        async with asyncio.timeout(self._connect):
-            target = self._target
-            found = await aiohappyeyeballs.start_connection(
-                await self._found(), happy_eyeballs_delay=NEXT_ADDRESS_SECONDS, interleave=1, loop=self._loop
-            )
-            try:
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-                _, connection = await self._loop.create_connection(
-                    lambda: _Connection(self._open, self._silent, self._whole),
-                    sock=found,
-                    ssl=self._tls,
-                    server_hostname=target.host if target.secure else None,
-                )
-            except BaseException:
-                found.close()
-                raise
-        return connection
-
-    async def _found(self) -> list[Address]:
-        """The addresses of the server, looked up once for all who ask at the same time."""
-        now = self._loop.time()
-        if self._addresses is None or now > self._looked_up + FRESH_SECONDS:
-            self._looked_up = now
-            self._addresses = self._loop.create_task(self._look_up())
-        addresses = self._addresses
-        try:
-            return await asyncio.shield(addresses)  # who is cancelled takes nobody along
-        except OSError:
-            if self._addresses is addresses:
-                self._addresses = None
-            raise
-
-    async def _look_up(self) -> list[Address]:
-        return [*await self._loop.getaddrinfo(self._target.host, self._target.port, type=socket.SOCK_STREAM)]
+    def _proxy(self, url: str) -> str | None:
+        """As the environment says, looked up once: aiohttp would at every call."""
+        if url not in self._proxies:
+            parts = urlsplit(url)
+            bypassed = proxy_bypass(parts.hostname or "")
+            self._proxies[url] = None if bypassed else getproxies().get(parts.scheme)
+        return self._proxies[url]
 
 
-class _Connection(asyncio.Protocol):
-    """One connection; one request at a time."""
-
-    def __init__(self, opened: "set[_Connection]", silent: float, whole: float) -> None:
-        self.since = 0.0  # when the last byte came
-        self._opened = opened
-        self._silent = silent
-        self._whole = whole
-        self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.Transport | None = None
-        self._reader = ReplyReader()
-        self._reply: asyncio.Future[HttpReply] | None = None  # while one is waited for
-        self._begun = 0.0
-        self._timer: asyncio.TimerHandle | None = None
-
-    @property
-    def usable(self) -> bool:
-        """Whether another request may be sent."""
-        return self._reply is None and self._transport is not None and not self._transport.is_closing()
-
-    def ask(self, request: bytes, most: int, begun: float) -> "asyncio.Future[HttpReply]":
-        """Send a request; the reply is the future's result.
-
-        Args:
-            request: Head and body.
-            most: Bytes that the reply's body may have.
-            begun: When its deadline began, by the loop's clock.
-        """
-        self._reply = reply = self._loop.create_future()
-        self._reader.begin(most)
-        self._begun, self.since = begun, self._loop.time()
-        if self._timer is None:
-            self._timer = self._loop.call_at(self._deadline(), self._look)
-        if self._transport is None:
-            reply.set_exception(ConnectionResetError("the server has closed the connection"))
-        else:
-            self._transport.write(request)
-        return reply
-
-    def close(self) -> None:
-        """Close the connection, whatever is on its way."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._transport is not None:
-            self._transport.abort()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Asyncio's."""
-        self._transport = transport  # type: ignore[assignment]  # that of a stream
-        self._opened.add(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Asyncio's."""
-        self._transport = None
-        self._opened.discard(self)
-        self._ended(exc)
-        self.close()
-
-    def eof_received(self) -> None:
-        """Asyncio's; it closes the connection then."""
-        self._ended(None)
-
-    def data_received(self, data: bytes) -> None:
-        """Asyncio's."""
-        if self._reply is None:  # nothing was asked
-            self.close()
-            return
-        self.since = self._loop.time()
-        try:
-            said = self._reader.feed(data)
-        except Exception as error:  # noqa: BLE001 - raised where the reply is waited for
-            self._fail(error)
-            return
-        if said is not None:
-            self._answer(said)
-            if not self._reader.kept or self._transport is None or self._transport.get_write_buffer_size():
-                self.close()
-
-    def _ended(self, error: Exception | None) -> None:
-        """No more bytes come."""
-        if self._reply is None:
-            return
-        if error is not None:
-            self._fail(error)
-            return
-        try:
-            said = self._reader.end()
-        except Exception as broken:  # noqa: BLE001 - as above
-            self._fail(broken)
-        else:
-            self._answer(said)
-
-    def _answer(self, said: HttpReply) -> None:
-        reply, self._reply = self._reply, None
-        if reply is not None and not reply.done():
-            reply.set_result(said)
-
-    def _fail(self, error: Exception) -> None:
-        reply, self._reply = self._reply, None
-        if reply is not None and not reply.done():
-            reply.set_exception(error)
-        self.close()
-
-    def _deadline(self) -> float:
-        return min(self._begun + self._whole, self.since + self._silent)
-
-    def _look(self) -> None:
-        """Give the reply up if its time is over, or look again when it will be."""
-        self._timer = None
-        if self._reply is None or self._transport is None:
-            return
-        now = self._loop.time()
-        if self._transport.get_write_buffer_size():  # the server may not speak before it has read the request
-            self.since = now
-        if now >= self._deadline():
-            self._fail(TimeoutError())
-        else:
-            self._timer = self._loop.call_at(self._deadline(), self._look)
+async def _body(reply: aiohttp.ClientResponse, most: int) -> bytes | None:
+    if REDIRECTS <= reply.status < ERRORS:
+        return b""
+    unpacker = Unpacker(reply.headers.get("Content-Encoding"))
+    parts: list[bytes] = []
+    async for chunk in reply.content.iter_any():
+        part = unpacker.add(chunk, most)
+        most -= len(part)
+        if most < 0:
+            return None
+        parts.append(part)
+    unpacker.end()
+    return b"".join(parts)
