@@ -12,7 +12,6 @@ from judgec.api.spending import account_for, session_for
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.live import LiveInterview
-from judgec.judges.pairwise import is_pairwise
 from judgec.judges.recorded import RecordedInterview, judge_of
 from judgec.judges.stream.ahead import Processes, count_of
 from judgec.judges.stream.interview import AHEAD, FAR_AHEAD
@@ -191,7 +190,7 @@ class _Door:
             return Juror(name, judge, self._jurors(judge, spec), self._features(name))
         if spec.recorded is not None:
             return Juror(name, judge, self._recorded(program.card, judge, spec), self._features(name))
-        self.count.total += self.items * self.asking.samples * (1 + is_pairwise(judge.module))
+        self.count.total += self.items * self.asking.samples * (1 + judge.pairs)
         executor = self.reach(spec)
         recall = Recall(self.session.journal, door_of(executor.lm), name)
         asked = judge.interview(
@@ -211,11 +210,11 @@ class _Door:
     def _live(self, card: ProgramCard, judge: CompiledJudge) -> LiveInterview:
         asking = self.asking
         specs = live_specs(card, judge, asking.lm, asking.api_base, asking.temperature)
-        self.count.total += self.items * len(specs) * (1 + is_pairwise(judge.module))
+        self.count.total += self.items * len(specs) * (1 + judge.pairs)
         return live_interview(judge, specs, lambda spec: self.ask(self.reach(spec).run), self.count.add)
 
     def _jurors(self, judge: CompiledJudge, spec: LMSpec) -> JuryInterview:
-        self.count.total += self.items * len(judge.jurors) * (1 + is_pairwise(judge.module))
+        self.count.total += self.items * len(judge.jurors) * (1 + judge.pairs)
         board = Switchboard({name: self.reach(spec.members[name]) for name in judge.jurors})
         return judge.jury(
             self.ask(board.run),
@@ -228,7 +227,7 @@ class _Door:
     def _recorded(self, card: ProgramCard, judge: CompiledJudge, spec: LMSpec) -> RecordedInterview:
         self.count.total += self.items
         recorded = recorded_for(card, spec, self.file, self.columns, judge.joint)
-        pairs = is_pairwise(judge.module)
+        pairs = judge.pairs
         return RecordedInterview(recorded, judge_of(card), pairs=pairs, on_verdict=self.count.add)
 
 

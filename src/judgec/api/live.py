@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.live import LiveInterview, LivePrompt, check_prompt
-from judgec.judges.pairwise import is_pairwise
 from judgec.judges.recorded import RECORDED_KIND, judge_of
 from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
@@ -100,6 +99,6 @@ def live_interview(
         judge.panel,
         scale=judge.scale,
         aspects=judge.aspects,
-        pairs=is_pairwise(judge.module),
+        pairs=judge.pairs,
         on_verdict=on_verdict,
     )

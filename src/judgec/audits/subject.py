@@ -10,7 +10,7 @@ import numpy as np
 
 from judgec.audits.effect import codes_of
 from judgec.judges.judge import CompiledJudge
-from judgec.judges.pairwise import TIE, is_pairwise, verdicts
+from judgec.judges.pairwise import TIE, verdicts
 from judgec.judges.signatures import CONFIDENCE, REASONS
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.records.judgment import UNSCORED, Judgments
@@ -206,7 +206,7 @@ def subject_of(
         experts=experts,
         grade_fields=tuple(name for name in outputs if name not in {*REASONS, CONFIDENCE}),
         seed=seed,
-        pairwise=is_pairwise(judge.module),
+        pairwise=judge.pairs,
         graded=graded,
     )
 

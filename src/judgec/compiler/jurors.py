@@ -17,7 +17,7 @@ from judgec.compiler.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.held_out import memory_of
 from judgec.judges.judge import CompiledJudge, load_judge
-from judgec.judges.pairwise import is_pairwise, verdicts
+from judgec.judges.pairwise import verdicts
 from judgec.judges.recorded import FAILED, OnWhat, RecordedVerdicts
 from judgec.judges.signatures import fenced_inputs
 from judgec.lm.executor import Ask
@@ -151,7 +151,7 @@ def _recorded(
 ) -> RecordedVerdicts:
     about = {juror_name(program): program for program in settings.jury}
     names = sorted(said)
-    pairs = is_pairwise(load_judge(settings.jury[0]).module)
+    pairs = load_judge(settings.jury[0]).pairs
     code = {item.item_id: i for i, item in enumerate(labels.items)}
     rows = {name: np.array([code[item_id] for item_id in said[name][0].item_ids], dtype=np.int64) for name in names}
     order = {name: np.argsort(rows[name], kind="stable") for name in names}

@@ -80,6 +80,11 @@ class CompiledJudge:
     out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
     half_way: int = field(default=0, repr=False, compare=False)
 
+    @cached_property
+    def pairs(self) -> bool:
+        """Whether it compares two answers."""
+        return is_pairwise(self.module)
+
     @property
     def asks_lm(self) -> bool:
         """False when every aspect's calibrator reads the evidence alone."""
@@ -210,7 +215,7 @@ class CompiledJudge:
             )
             for name, module in self.jurors.items()
         }
-        return JuryInterview(interviews, self.panel, self.scale, pairs=is_pairwise(self.module))
+        return JuryInterview(interviews, self.panel, self.scale, pairs=self.pairs)
 
     def stream(
         self, pieces: Iterable[Piece], interview: AnyInterview | None, recall: Recall
@@ -225,7 +230,7 @@ class CompiledJudge:
         if self.cascade is not None and isinstance(interview, Interview | JuryInterview | LiveInterview):
             yield from self._stream_cascade(pieces, interview, recall)
             return
-        pairwise, evidence = is_pairwise(self.module), self.evidence
+        pairwise, evidence = self.pairs, self.evidence
         asked: Iterable[Piece] = map(both_orders, pieces) if pairwise else pieces
         if interview is None and evidence is not None:
             asked = recall.ahead(evidence, asked)
@@ -266,7 +271,7 @@ class CompiledJudge:
                 (first,) = next(self.cheap.stream([piece], before, recall))
                 rows = np.flatnonzero(cascade.escalates(first, self.scale))
                 waiting.append((first, rows))
-                orders = 1 + is_pairwise(self.module)
+                orders = 1 + self.pairs
                 after.on_verdict(orders * (len(piece.item_ids) - len(rows)), 0)
                 if len(rows):
                     yield piece.only(rows.tolist())
@@ -303,7 +308,7 @@ class CompiledJudge:
     @cached_property
     def _reasons(self) -> Reasons:
         languages = (ENGLISH,) if self.evidence is None else self.evidence.languages
-        return Reasons(self.calibrators, self.scale, pairs=is_pairwise(self.module), languages=languages)
+        return Reasons(self.calibrators, self.scale, pairs=self.pairs, languages=languages)
 
     @cached_property
     def _check(self) -> str:
@@ -355,7 +360,7 @@ class CompiledJudge:
         told = None if features is None else self._told(raw, rows, features, read)
         traces = {aspect: Trace() for aspect in self.calibrators}
         judged, seen = self._calibrated(item_ids, raw, (features, told), traces), SeenScores(parts, traces)
-        if is_pairwise(self.module):
+        if self.pairs:
             mirrors = None if raw is None else mirror(raw, self.scale)
             turned = {aspect: Trace() for aspect in self.calibrators}
             mirrored_features = observe(rows, True)[0] if reads else None

@@ -11,7 +11,7 @@ from typing import Self
 from judgec.errors import UserError
 from judgec.judges.ballots import Ballots
 from judgec.judges.judge import CompiledJudge
-from judgec.judges.pairwise import is_pairwise, verdicts
+from judgec.judges.pairwise import verdicts
 from judgec.judges.stream.jury import pool, require_alike
 from judgec.judges.tasks.preference import without_contexts
 from judgec.lm.executor import Ask
@@ -49,7 +49,7 @@ class Seat:
             items: Any number.
             one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
         """
-        if not is_pairwise(self.judge.module) or not self.reads_contexts:
+        if not self.judge.pairs or not self.reads_contexts:
             return self._judged(self.judge, items, one_order=one_order)
         shown = [i for i, item in enumerate(items) if "contexts" in item.inputs]
         bare = [i for i, item in enumerate(items) if "contexts" not in item.inputs]
@@ -63,7 +63,7 @@ class Seat:
 
     def _judged(self, one: CompiledJudge, items: Sequence[Item], *, one_order: bool) -> Judgments:
         own_prompt = one.asks_lm and not one.jurors
-        if not one_order or not own_prompt or not is_pairwise(one.module):
+        if not one_order or not own_prompt or not one.pairs:
             return one.judge(items, self.ask)
         raw = verdicts(one.module, items, ask=self.ask, scale=one.scale, aspects=one.aspects, one_order=True)
         return one.calibrate(items, raw)

@@ -9,7 +9,6 @@ import numpy as np
 
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.jury import SeatedJury
-from judgec.judges.pairwise import is_pairwise
 from judgec.records.game import Game, Games, Pairing, Winner
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item, Text
@@ -194,7 +193,7 @@ def _flipped(judged: Judgments, said: Mapping[str, Judgments], row: int) -> bool
 
 def compares(judge: CompiledJudge) -> bool:
     """True for a judge that compares two answers."""
-    return is_pairwise(judge.module)
+    return judge.pairs
 
 
 def _settled(pairing: Pairing) -> Pairing:

@@ -12,7 +12,6 @@ from judgec.errors import UserError
 from judgec.evidence.overlap import f1
 from judgec.evidence.text import read
 from judgec.judges.judge import CompiledJudge
-from judgec.judges.pairwise import is_pairwise
 from judgec.lm.executor import Ask
 from judgec.records.label import LabelSet
 from judgec.store.experts import experts_of
@@ -84,7 +83,7 @@ class JudgeMetric:
     """
 
     def __init__(self, name: str, judge: CompiledJudge, ask: Ask, queries: Mapping[str, Query]) -> None:
-        if is_pairwise(judge.module) or judge.scale.level == "nominal":
+        if judge.pairs or judge.scale.level == "nominal":
             raise UserError(
                 f"--judge {name}: it gives no score to a single answer; a judge of answer or grade is needed. "
                 "Name another; this one can be the --report-judge."

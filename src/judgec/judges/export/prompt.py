@@ -9,7 +9,6 @@ import dspy
 from judgec.errors import UserError
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.live import PLACEHOLDER
-from judgec.judges.pairwise import is_pairwise
 from judgec.lm.frozen import Message, freeze
 
 FORMS = ("{%s}", "{{%s}}", "{{{%s}}}", "<<%s>>")  # of a placeholder; the first that the prompt does not hold
@@ -121,7 +120,7 @@ def lost_outside(judge: CompiledJudge, *, abstains: bool) -> tuple[str, ...]:
         lost.append(f"decision rule{name}: {one.rule.name}{cuts}")
         if one.accept_threshold is not None:
             lost.append(f"accept threshold{name}: {one.accept_threshold:g}")
-    if is_pairwise(judge.module):
+    if judge.pairs:
         lost.append("both orders: every pair is asked twice with the answers exchanged; a verdict that flips is a tie")
     if abstains:
         lost.append("abstention: items that it is not sure about are left to people")

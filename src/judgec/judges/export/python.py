@@ -9,7 +9,6 @@ from judgec.errors import UserError
 from judgec.judges.export.prompt import BarePrompt, bare_prompts, placed
 from judgec.judges.export.sources import standalone_sources, stemmer_sources
 from judgec.judges.judge import CompiledJudge
-from judgec.judges.pairwise import is_pairwise
 from judgec.judges.signatures import check_kind, grade_fields, json_schema
 from judgec.lm.spec import EMBEDDED
 from judgec.store.programs import Json, Program
@@ -96,7 +95,7 @@ def _data(program: Program, judge: CompiledJudge, name: str, *, embedded: bool) 
             "joined": list(spec.joined),
         },
         "prompt": {
-            "pairs": is_pairwise(judge.module),
+            "pairs": judge.pairs,
             "checks": check_kind(judge.module),
             "embedded": embedded,
             "inputs": list(predict.signature.input_fields),

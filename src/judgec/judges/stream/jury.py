@@ -21,7 +21,7 @@ from judgec.errors import InputError, UserError
 from judgec.judges.ballots import Ballots
 from judgec.judges.decision import nearest_grade
 from judgec.judges.judge import EVEN_ODDS, AnyInterview, CompiledJudge, acceptability
-from judgec.judges.pairwise import is_pairwise, most_probable
+from judgec.judges.pairwise import most_probable
 from judgec.judges.stream.recall import Recall
 from judgec.judges.stream.side_by_side import SideBySide
 from judgec.records.judgment import UNSCORED, Judgments
@@ -182,7 +182,7 @@ def _joint_grade(
 ) -> IntArray:
     """One grade a scored item, as the module says; ``spread`` is their mean distribution."""
     judge = judges[0]
-    if is_pairwise(judge.module):
+    if judge.pairs:
         return most_probable(spread, judge.scale)
     calibrators = [one.calibrators.get(judge.aspects[j]) for one in judges]
     if judge.scale.level == "nominal" or all(one is not None and one.rule.legacy for one in calibrators):
