@@ -22,6 +22,7 @@ from judgec.api.options.answer import AnswerOptions
 from judgec.api.spending import account_for, session_for
 from judgec.api.verb import verb
 from judgec.errors import UserError
+from judgec.lm.executor import IN_FLIGHT
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
@@ -96,7 +97,7 @@ def answers_within(options: AnswerOptions, watch: Watch, account: Account | None
     unfinished = Unfinished(options.out)
     for system in systems:
         watch.stage("ask", system.name)
-        given += _asked(system, pairs, unfinished, options.in_flight)
+        given += _asked(system, pairs, unfinished, options.in_flight or IN_FLIGHT)
     settings = {agent.name: agent.settings for agent in grid}
     found = Answers(tuple(given), queries, explain=options.explain, settings=settings, spent=account.spent)
     if options.out is not None:
@@ -157,7 +158,7 @@ def _answers_of(
     account: Account,
 ) -> Iterator[Answer]:
     spec = LMSpec.parse(lm, api_base=options.api_base)
-    with session_for(options, spec, options.home, watch, account=account, in_flight=options.in_flight) as session:
+    with session_for(options, spec, options.home, watch, account=account) as session:
         session.preflight()
         stopwatch = timed(session.lm)
         for agent in agents:

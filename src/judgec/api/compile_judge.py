@@ -123,6 +123,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         budget=options.budget,
         max_cost=options.max_cost,
         max_wait=options.max_wait,
+        in_flight=options.in_flight,
         batch=options.batch,
         evidence=options.evidence,
         reflection=reflection,

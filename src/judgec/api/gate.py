@@ -58,6 +58,7 @@ class AgreementGate:
         budget: Most LM calls of the whole check.
         max_cost: Most US dollars, likewise.
         max_wait: Longest that a call waits for a busy endpoint, in all.
+        in_flight: Most calls at once, 32 by default.
     """
 
     judge: str
@@ -75,6 +76,7 @@ class AgreementGate:
     budget: int | None = None
     max_cost: float | None = None
     max_wait: float = MAX_WAIT
+    in_flight: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

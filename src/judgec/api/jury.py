@@ -99,7 +99,6 @@ def open_session(
         # What is free does not count against the caps: the same command goes on where the last one stopped.
         account=account or account_for(asking, count_journaled=False),
         journal=journal,
-        in_flight=asking.in_flight,
         ray=asking.engine == RAY,
         ray_address=asking.ray_address,
         environ=workspace.environ,

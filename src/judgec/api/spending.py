@@ -31,6 +31,10 @@ class Spends(Capped, Protocol):
     def max_wait(self) -> float:
         """Seconds that a call waits for a busy endpoint, in all."""
 
+    @property
+    def in_flight(self) -> int | None:
+        """Most calls at once; None means as many as suit this process, or the cluster."""
+
 
 def account_for(options: Spends, *judges: Capped | str | None, count_journaled: bool = True) -> Account:
     """What a verb may spend, to be shared by all its sessions: the options' caps.
@@ -61,7 +65,6 @@ def session_for(
     reflection: LMSpec | None = None,
     batched: Batched = "everything",
     journal: Journal | None = None,
-    in_flight: int | None = None,
     ray: bool = False,
     ray_address: str | None = None,
     environ: Mapping[str, str] | None = None,
@@ -77,7 +80,6 @@ def session_for(
         reflection: The model that rewrites prompts.
         batched: What goes in batches where the options ask for them.
         journal: Another than the home's; it is closed with the session.
-        in_flight: Most calls at once; None means as many as suit this process, or the cluster.
         ray: Workers on a Ray cluster make the calls.
         ray_address: Of that cluster.
         environ: Where keys are looked up.
@@ -94,7 +96,7 @@ def session_for(
         caps=account.caps,
         usage=account.usage,
         journal=journal,
-        in_flight=in_flight,
+        in_flight=options.in_flight,
         spread=ray,
         ray_address=ray_address,
         environ=environ,

@@ -64,6 +64,7 @@ class CompileSettings:
         budget: Most LM calls, or None for no cap.
         max_cost: Most US dollars, or None for no cap.
         max_wait: Seconds that a call waits for a busy endpoint, in all.
+        in_flight: Most calls at once, or None for the usual number.
         batch: Hand the passes that no search waits for in as batches.
         evidence: Whether the calibrator may use evidence features.
         resamples: Bootstrap resamples of each interval.
@@ -98,6 +99,7 @@ class CompileSettings:
     budget: int | None = None
     max_cost: float | None = None
     max_wait: float = MAX_WAIT
+    in_flight: int | None = None
     batch: bool = False
     evidence: bool = True
     resamples: int = 2000

@@ -50,9 +50,6 @@ class Asking(BatchSpending):
     structured: Annotated[
         bool, Option("Ask for JSON under a schema at once, not only where a reply could not be read.", panel="Model")
     ] = False
-    in_flight: Annotated[
-        int | None, Option("Most calls at once; default: 32, with --engine ray 256.", least=1, panel="Cost")
-    ] = None
     engine: Annotated[
         str,
         Option(

@@ -110,6 +110,10 @@ MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0
 MaxWait = Annotated[
     float, Option("Longest that a call waits for a busy endpoint, in all.", metavar="SECONDS", least=0, panel="Cost")
 ]
+InFlight = Annotated[
+    int | None,
+    Option("Most calls at once; fewer while an endpoint asks for it; default: 32, Ray 256.", least=1, panel="Cost"),
+]
 Batch = Annotated[
     bool,
     Option("Half the price: ask OpenAI's or Anthropic's batch endpoint, which answers within 24 hours.", panel="Cost"),
@@ -173,6 +177,7 @@ class Spending:
     budget: CallCap = None
     max_cost: MaxCost = None
     max_wait: MaxWait = MAX_WAIT
+    in_flight: InFlight = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,4 +241,3 @@ class AgentRun(AgentShape):
         ),
     ] = ()
     explain: Annotated[bool, Option("Write why: searches, their rankings, the fused one.", panel="Output")] = False
-    in_flight: Annotated[int, Option("Most calls of agents at once.", least=1, panel="Cost")] = 32
