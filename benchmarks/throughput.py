@@ -298,7 +298,7 @@ def latency(options: argparse.Namespace) -> Iterator[str]:
         rows.append((f"{1000 * seconds:.0f} ms", f"{BUSY / seconds:,.0f}" if seconds else "-", *shown, *cpu))
     yield f"{BUSY} in flight, {options.items} judgments, journaled; medians of {options.repeats} repeats, in turn."
     yield "CPU is processor time a call, in microseconds; judgec's includes prompts, journal and verdicts. The aiohttp"
-    yield "loop is what one would write by hand; the client loop is the client of judgec (`lm/endpoint`) with nothing around it."
+    yield "loop is what one would write by hand; the client loop is `lm/endpoint` with nothing around it."
     if options.brakes:
         share = f"1/{options.brakes + 1} of its speed"
         yield f"The client's process shares one core with {options.brakes} that never rest: {share}."

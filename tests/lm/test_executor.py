@@ -27,6 +27,7 @@ from judgec.lm.executor import (
     _loop,
     _Window,
 )
+from judgec.lm.patience import Patience
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal
 from tests.lm.backends import Scripted, fails
@@ -375,6 +376,27 @@ def test_run_slow_call_does_not_hold_up_the_replies_of_others() -> None:
     keys = [reply.key for reply in Executor(make(Slow()), in_flight=3).run(requests(30))]
     assert sorted(keys, key=int) == list(range(30))
     assert keys.index(0) >= 15
+
+
+def test_somebody_is_told_when_no_reply_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judgec.lm.executor.QUIET_SECONDS", 0.02)
+    told: list[str] = []
+
+    class Mute(Scripted):
+        twice = asyncio.Event()
+
+        async def acomplete(self, request: dspy.lm15.Request) -> dspy.lm15.Response:
+            await self.twice.wait()
+            return self.complete(request)
+
+    def say(text: str) -> None:
+        told.append(text)
+        if len(told) > 1:
+            Mute.twice.set()
+
+    lm = make(Mute(), patience=Patience(say=say))
+    assert len(list(Executor(lm, in_flight=4).run(requests(4)))) == 4
+    assert told[:2] == ["no reply for 0 s, 4 calls wait (embedded)"] * 2
 
 
 def test_window_halves_once_per_storm_and_recovers() -> None:

@@ -208,6 +208,12 @@ class Calls:
             self.ended(digest)
         return taken - known.keys(), known
 
+    def quiet(self, seconds: float, waiting: int) -> None:
+        """Nothing has come back for a while; told whoever looks on."""
+        if waiting:
+            calls = "a call waits" if waiting == 1 else f"{waiting} calls wait"
+            self._patience.say(f"no reply for {seconds:.0f} s, {calls} ({self._spec.asked_at})")
+
     def give_back(self, digests: list[bytes]) -> None:
         """Calls that were taken and will not be made."""
         if self.leases is not None:

@@ -32,6 +32,7 @@ CHUNK = 64  # requests rendered and looked up in the journal at once; replies wa
 CALM_SECONDS = 1.0  # after the endpoint asked for fewer calls, further requests of that kind are the same one
 HAND_OVER = 64  # finished replies that are worth leaving the event loop for
 LINGER_SECONDS = 0.02  # the first of them waits no longer than this
+QUIET_SECONDS = 20.0  # without a reply after which somebody is told, and told again
 LANDING_SECONDS = 0.1  # how often an interrupted run looks for calls that wait to be tried again
 COLLECT_EVERY = 50_000  # new objects while calls are in flight; Python's own 700 is a search for cycles every few calls
 GRACE_SECONDS = 30.0  # how long an interrupted run waits for the calls that are in flight
@@ -296,6 +297,7 @@ class _Flight:
         self._landing = False
         self._landed: asyncio.Event = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._silence: asyncio.TimerHandle | None = None  # until somebody is told that no reply comes
         self._hurried = False
         self.interrupted = False
 
@@ -313,6 +315,7 @@ class _Flight:
         self._start(waiting)
         loop = self._loop = asyncio.get_running_loop()
         linger: asyncio.TimerHandle | None = None
+        self._silence = loop.call_later(QUIET_SECONDS, self._quiet, loop.time())
         while self._tasks and not (self._due or self.interrupted) and len(self._finished) < HAND_OVER:
             if linger is None and self._finished:
                 linger = loop.call_later(LINGER_SECONDS, self._hand_over)
@@ -323,11 +326,19 @@ class _Flight:
             self._start(waiting)
         if linger is not None:
             linger.cancel()
+        if self._silence is not None:
+            self._silence.cancel()
         self._due = False
         if self._fatal is not None and not self._finished:  # nothing is in flight any more
             raise self._fatal
         finished, self._finished = self._finished, []
         return finished
+
+    def _quiet(self, since: float) -> None:
+        """Say that nothing comes, again and again."""
+        loop = asyncio.get_running_loop()
+        self._door.calls.quiet(loop.time() - since, len(self._tasks - self._door.calls.pausing))
+        self._silence = loop.call_later(QUIET_SECONDS, self._quiet, since)
 
     def _hand_over(self) -> None:
         self._due = True
