@@ -99,7 +99,7 @@ def test_doctor_commands_of_the_how_to_reach_the_server(url: str, tmp_path: Path
     for line in asked:
         _, *arguments = shlex.split(line.partition(" --api-base")[0])
         done = judgec(tmp_path, *arguments, "--api-base", url)
-        assert f"{arguments[-1]} answered" in done.stdout
+        assert f"{arguments[-1]} at {url.split('/')[2]} answered" in done.stdout
 
 
 def test_second_run_asks_the_model_nothing(url: str, tmp_path: Path) -> None:
