@@ -26,14 +26,11 @@ def judged(
     engine: ScriptedEngine,
     *answers: str,
     scale: Scale = SCALE,
-    samples: int = 1,
     again: Counter[str] | None = None,
 ) -> Judgments:
     module = judge_module("grade", scale, ASPECTS, ("query", "answer"))
     ask = asking(engine).run
-    return judge_items(
-        module, items(*answers), ask=ask, scale=scale, aspects=ASPECTS, samples=samples, asked_again=again
-    )
+    return judge_items(module, items(*answers), ask=ask, scale=scale, aspects=ASPECTS, asked_again=again)
 
 
 def test_judge_items_of_readable_replies_gives_stated_grades_in_item_order() -> None:
@@ -120,21 +117,6 @@ def test_judge_items_when_the_service_fails_for_one_item_says_so_and_does_not_as
     assert result.unscored[0].startswith("service error: InvalidRequestError")
     assert result.unscored[1] is None
     assert set(engine.asked.values()) == {1}
-
-
-def test_judge_items_with_samples_averages_the_readable_ones() -> None:
-    said: list[Answer] = [reply(2, confidence=10), "?", reply(4, confidence=50), reply(4, confidence=90)]
-
-    def script(prompt: str, times: int) -> Answer:
-        return "?" if "JSON object" in prompt else said[times]
-
-    result = judged(ScriptedEngine(script), "x", samples=4)
-
-    assert result.probabilities[0, 0] == pytest.approx([0, 1 / 3, 0, 2 / 3, 0])
-    assert result.grade[0, 0] == 3
-    assert result.score[0, 0] == pytest.approx(10 / 3)
-    assert result.confidence[0, 0] == pytest.approx(0.5)
-    assert result.unscored == (None,)
 
 
 def test_judge_items_of_several_aspects_reads_each_and_unscores_the_item_when_one_is_missing() -> None:

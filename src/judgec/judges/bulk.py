@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import dspy
 
 from judgec.judges.stream.asking import SERVICE_ERROR
-from judgec.judges.stream.columns import mean_of
 from judgec.judges.stream.interview import FAR_AHEAD, Interview
 from judgec.lm.executor import Ask
 from judgec.records.judgment import Judgments, concatenate
@@ -24,15 +23,13 @@ def judge_items(
     ask: Ask,
     scale: Scale,
     aspects: tuple[str, ...],
-    samples: int = 1,
     asked_again: Counter[str] | None = None,
 ) -> Judgments:
     """Raw verdicts: what the LM said, before any calibration.
 
-    The probabilities of an item are the mean over its readable replies: of the label log-probabilities where
-    the backend gives them, of the stated grade alone where not. The grade is the stated one; of several
-    replies, the most probable (of equals, the worst). An item without a readable reply is unscored, with the
-    last reason.
+    The probabilities of an item are those of the label log-probabilities where the backend gives them, of the stated
+    grade alone where not. The grade is the stated one. An item without a readable reply is unscored, with the last
+    reason.
 
     Args:
         module: From ``registry.judge_module``, compiled or not; never called: its prompt is rendered.
@@ -40,7 +37,6 @@ def judge_items(
         ask: Sends the requests.
         scale: The judge's scale.
         aspects: The judge's aspects.
-        samples: Replies an item.
         asked_again: Counts the replies that were asked for again, by kind: malformed reply, refusal, ...
 
     Raises:
@@ -52,9 +48,8 @@ def judge_items(
         ask=ask,
         scale=scale,
         aspects=aspects,
-        samples=samples,
         asked_again=asked_again,
-        total=len(items) * samples,
+        total=len(items),
         ahead=max(FAR_AHEAD, len(items)),  # they are all here already
     )
-    return concatenate([mean_of(said, scale) for _, said in interview.hold(pieces_of(items, digested=False))])
+    return concatenate([said for _, (said,) in interview.hold(pieces_of(items, digested=False))])

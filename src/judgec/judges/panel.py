@@ -74,7 +74,7 @@ class Panel(FiniteRecord):
         if scored.any():
             spread[scored] = self._spread(given[:, scored], has[:, scored], first.aspects)
         grade = np.full(first.grade.shape, UNSCORED, dtype=np.int64)
-        grade[scored] = _stated(spread[scored], scale)
+        grade[scored] = joint_grade(spread[scored], scale)
         asked = np.logical_or.reduce([one.asked for one in said])
         known = (grade != UNSCORED) & (scale.accept_index is not None)
         return Judgments(
@@ -141,7 +141,13 @@ def speakers(said: Mapping[str, Judgments]) -> IntArray:
     return np.asarray(np.sum([one.scored for one in said.values()], axis=0), dtype=np.int64)
 
 
-def _stated(spread: FloatArray, scale: Scale) -> IntArray:
+def joint_grade(spread: FloatArray, scale: Scale) -> IntArray:
+    """The grade that a joint distribution states: its median, of classes the likeliest.
+
+    Args:
+        spread: Shape (..., n_grades).
+        scale: The grades.
+    """
     if {"a", "b", TIE} <= set(scale.grades):
         return most_probable(spread, scale)
     rule = DecisionRule(name="likeliest" if scale.level == "nominal" else "median")

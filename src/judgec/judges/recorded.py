@@ -21,7 +21,7 @@ from judgec.errors import InputError, UserError
 from judgec.judges.cascade import Cascade
 from judgec.judges.decision import half_way, stated_grades
 from judgec.judges.pairwise import TIE
-from judgec.judges.panel import Panel
+from judgec.judges.panel import Panel, joint_grade
 from judgec.judges.replies import OFF_SCALE, read_grade, value_in
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
@@ -794,7 +794,7 @@ def _merge(
 ) -> _Merged:
     """Runs of one order as one verdict, then the orders of one pair."""
     n_orders = int(order.max(initial=0)) + 1
-    once = _runs(cell * n_orders + order, spread, stated, fault)
+    once = _runs(cell * n_orders + order, spread, stated, fault, about.scale)
     whole, first, count = np.unique(once.cell // n_orders, return_index=True, return_counts=True)
     second = np.minimum(first + 1, len(once.cell) - 1)
     two = count == 2
@@ -814,8 +814,8 @@ def _merge(
     return merged
 
 
-def _runs(key: IntArray, spread: FloatArray, stated: IntArray, fault: IntArray) -> _Merged:
-    """Rows of one key as one verdict: the mean over those that have one; the stated grade where there is only one."""
+def _runs(key: IntArray, spread: FloatArray, stated: IntArray, fault: IntArray, scale: Scale) -> _Merged:
+    """Rows of one key as one verdict, pooled as a jury is; the stated grade where there is only one."""
     by_key = np.argsort(key, kind="stable")
     keys, begin, count = np.unique(key[by_key], return_index=True, return_counts=True)
     first = by_key[begin]
@@ -826,7 +826,7 @@ def _runs(key: IntArray, spread: FloatArray, stated: IntArray, fault: IntArray) 
     total = np.add.reduceat(np.where(good[:, None], spread, 0.0)[by_key], begin, axis=0)
     mean = np.where(votes[:, None] > 0, total / np.maximum(votes, 1)[:, None], np.nan)
     only = np.maximum.reduceat(np.where(good, stated, UNSCORED)[by_key], begin)
-    grade = np.where(votes > 1, np.nan_to_num(mean).argmax(axis=1), only)
+    grade = np.where(votes > 1, joint_grade(np.nan_to_num(mean), scale), only)
     kind = np.where(votes > 0, 0, np.maximum.reduceat(fault[by_key], begin))
     return _Merged(keys, first, mean, np.where(votes > 0, grade, UNSCORED), kind, np.zeros(len(keys), dtype=bool))
 

@@ -70,8 +70,8 @@ def test_pool_is_the_mean_of_the_distributions() -> None:
     joint = pool([one, two], [judge_with(), judge_with()])
     assert joint.probabilities[:, 0] == pytest.approx(np.array([[0.5, 0.1, 0.4], [0.0, 0.4, 0.6]]))
     assert joint.score[:, 0] == pytest.approx([1.9, 2.6])
-    assert joint.grade[:, 0].tolist() == [1, 2]
-    assert joint.confidence[:, 0] == pytest.approx([0.1, 0.6])
+    assert joint.grade[:, 0].tolist() == [0, 2]  # their medians
+    assert joint.confidence[:, 0] == pytest.approx([0.5, 0.6])
     assert joint.accept[:, 0].tolist() == [0, 1]  # .4 and .6 against one half
 
 
@@ -95,10 +95,18 @@ def test_pool_leaves_out_who_said_nothing_and_is_unscored_only_when_nobody_did()
     assert joint.rationale[0] == "b"
 
 
-def test_pool_gives_the_reason_of_the_first_who_gave_the_joint_grade() -> None:
+def test_pool_gives_the_reason_of_who_is_nearest_to_the_joint_score() -> None:
     low, high = ballot((1.0, 0.0, 0.0), reason="low"), ballot((0.0, 0.0, 1.0), reason="high")
-    assert pool([low, high, high], [judge_with()] * 3).rationale == ("low",)  # grade 2 is nobody's: the first counts
-    assert pool([low, high, high, high, high], [judge_with()] * 5).rationale == ("high",)
+    assert pool([low, high], [judge_with()] * 2).rationale == ("low",)  # as near as the other
+    assert pool([low, high, high], [judge_with()] * 3).rationale == ("high",)
+    assert pool([ballot(None), high], [judge_with()] * 2).rationale == ("high",)
+
+
+def test_pool_of_classes_gives_the_reason_of_the_first_who_gave_the_joint_grade() -> None:
+    classes = Scale(grades=("x", "y", "z"), level="nominal")
+    one = replace(ballot((0.9, 0.1, 0.0), reason="x"), grade=np.array([[0]]))
+    other = replace(ballot((0.4, 0.6, 0.0), reason="y"), grade=np.array([[1]]))
+    assert pool([other, one], [judge_with(scale=classes)] * 2).rationale == ("x",)
 
 
 def test_pool_without_any_accept_rule_leaves_accept_open() -> None:

@@ -1,6 +1,5 @@
 """Raw verdicts on some items, filled in as the replies come."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -66,24 +65,3 @@ class Columns:
             rationale=tuple(self.reasons),
             unscored=tuple(self.faults),
         )
-
-
-def mean_of(samples: Sequence[Judgments], scale: Scale) -> Judgments:
-    """Several raw judgments of the same items as one: the mean of the distributions of those that are scored."""
-    if len(samples) == 1:
-        return samples[0]
-    scored = np.array([one.scored for one in samples])
-    items, aspects, grades = samples[0].probabilities.shape
-    result = Columns.empty(items, aspects, grades)
-    for row in range(items):
-        said = [one for one, has in zip(samples, scored[:, row], strict=True) if has]
-        if not said:
-            result.faults[row] = samples[-1].unscored[row]
-            continue
-        result.probabilities[row] = sum(one.probabilities[row] for one in said) / len(said)
-        only = said[0].grade[row]
-        result.grade[row] = only if len(said) == 1 else result.probabilities[row].argmax(axis=1)
-        stated = [one.confidence[row, 0] for one in said if not np.isnan(one.confidence[row, 0])]
-        result.confidence[row] = sum(stated) / len(stated) if stated else np.nan
-        result.reasons[row], result.faults[row] = said[0].rationale[row], None
-    return result.judgments(scale, samples[0].aspects, samples[0].item_ids)

@@ -3,10 +3,10 @@
 Every reply is calibrated by itself, because a calibrator knows single replies. A juror's distribution is the mean
 over its replies, the jury's the mean over its jurors (a linear opinion pool), so that a juror counts the same
 however many replies it needed; replies and jurors that left an item unscored do not vote on it. The grade is the
-middle one of the grades that were given (by each ballot's own decision rule), of two middle ones the likelier; where
-every ballot's judge was compiled before there were decision rules, the one nearest to the expected score; of classes
-the likeliest. Accepts follow from it. Where jurors have accept thresholds of their own, an item is accepted when its
-margins over them are at least 0 on average.
+median of the joint distribution, of classes the likeliest (the middle one of the jurors' own grades is no better:
+``python -m benchmarks.pooling``). Accepts follow from it; where every juror has an accept threshold of its own, an item
+is accepted when its margins over them are at least 0 on average. The reason is that of the juror whose score is nearest
+to the joint one; of classes, pairs and several aspects that of the first who gave the joint grade.
 
 Source: Stone (1961), The opinion pool, Annals of Mathematical Statistics 32(4).
 """
@@ -19,9 +19,8 @@ import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.judges.ballots import Ballots
-from judgec.judges.decision import nearest_grade
 from judgec.judges.judge import EVEN_ODDS, AnyInterview, CompiledJudge, acceptability
-from judgec.judges.pairwise import most_probable
+from judgec.judges.panel import joint_grade
 from judgec.judges.stream.recall import Recall
 from judgec.judges.stream.side_by_side import SideBySide
 from judgec.records.judgment import UNSCORED, Judgments
@@ -157,14 +156,15 @@ def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgm
     )
     for j, aspect in enumerate(first.aspects):
         spread = probabilities[scored, j]
-        result.grade[scored, j] = grade = _joint_grade(spread, ballots, judges, j, scored)
+        result.grade[scored, j] = grade = joint_grade(spread, scale)
         result.confidence[scored, j] = spread[np.arange(len(spread)), grade]
-        if any(_has_threshold(judge, aspect) for judge in judges):
+        if scale.accept_index is not None and not all(_has_threshold(judge, aspect) for judge in judges):
+            result.accept[scored, j] = grade >= scale.accept_index
+        else:
             margins = [_margins(ballot, judge, j, aspect) for ballot, judge in zip(ballots, judges, strict=True)]
             result.accept[:, j] = _accepted(margins, votes)
-        elif scale.accept_index is not None:
-            result.accept[scored, j] = grade >= scale.accept_index
-    return replace(result, rationale=_reasons(ballots, result))
+    near = scale.level != "nominal" and len(first.aspects) == 1
+    return replace(result, rationale=_reasons(ballots, result, near=near))
 
 
 def _mean_stated(ballots: Sequence[Judgments]) -> FloatArray | None:
@@ -175,23 +175,6 @@ def _mean_stated(ballots: Sequence[Judgments]) -> FloatArray | None:
     has = ~np.isnan(given)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(has, given, 0.0).sum(axis=0) / has.sum(axis=0))
-
-
-def _joint_grade(
-    spread: FloatArray, ballots: Sequence[Judgments], judges: Sequence[CompiledJudge], j: int, scored: np.ndarray
-) -> IntArray:
-    """One grade a scored item, as the module says; ``spread`` is their mean distribution."""
-    judge = judges[0]
-    if judge.pairs:
-        return most_probable(spread, judge.scale)
-    calibrators = [one.calibrators.get(judge.aspects[j]) for one in judges]
-    if judge.scale.level == "nominal" or all(one is not None and one.rule.legacy for one in calibrators):
-        return nearest_grade(spread, judge.scale)
-    given = np.sort([ballot.grade[scored, j] for ballot in ballots], axis=0)  # unscored ones (-1) come first
-    n_votes = (given != UNSCORED).sum(axis=0)
-    missing, rows = len(ballots) - n_votes, np.arange(given.shape[1])
-    low, high = given[missing + (n_votes - 1) // 2, rows], given[missing + n_votes // 2, rows]
-    return np.asarray(np.where(spread[rows, high] > spread[rows, low], high, low))
 
 
 def _has_threshold(judge: CompiledJudge, aspect: str) -> bool:
@@ -217,12 +200,12 @@ def _accepted(margins: Sequence[FloatArray | None], votes: FloatArray) -> IntArr
     return np.where(cast.any(axis=0), (total >= 0).astype(np.int64), UNSCORED)
 
 
-def _reasons(ballots: Sequence[Judgments], joint: Judgments) -> tuple[str, ...]:
-    chosen = list(ballots[0].rationale)
-    settled = np.zeros(len(chosen), dtype=bool)
-    for ballot in ballots:
-        agrees = (ballot.grade == joint.grade).all(axis=1) & ballot.scored & ~settled
-        for row in np.flatnonzero(agrees):
-            chosen[row] = ballot.rationale[row]
-        settled |= agrees
-    return tuple(chosen)
+def _reasons(ballots: Sequence[Judgments], joint: Judgments, *, near: bool) -> tuple[str, ...]:
+    """The reason of each item: that of the ballot nearest to the joint score, else of the first with its grade."""
+    votes = np.array([ballot.scored for ballot in ballots])
+    if near:
+        off = np.abs([ballot.score[:, 0] - joint.score[:, 0] for ballot in ballots])
+    else:
+        off = np.array([(ballot.grade != joint.grade).any(axis=1) for ballot in ballots], dtype=np.float64)
+    chosen = np.where(votes, np.round(off, 9), np.inf).argmin(axis=0)
+    return tuple(ballots[one].rationale[row] for row, one in enumerate(chosen.tolist()))
