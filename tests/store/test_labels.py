@@ -210,14 +210,14 @@ def test_faults_of_every_kind_are_collected_in_line_order(tmp_path: Path) -> Non
 
 
 def test_missing_columns_say_what_there_is_and_how_to_map(tmp_path: Path) -> None:
-    path = text(tmp_path, "question,response,score\nq,a,1\nr,b,2\n")
+    path = text(tmp_path, "question,said,score\nq,a,1\nr,b,2\n")
     (fault,) = faults_of(path)
-    assert fault.startswith("t.csv:1: the columns question, response, score fit no task;")
+    assert fault.startswith("t.csv:1: the columns question, said, score fit no task;")
     assert "grade lacks query, answer, grade or accept" in fault
     assert fault.endswith("Rename with --map, for example --map question=query.")
     (fault,) = faults_of(path, task="preference")
     assert "task preference needs query, answer_a, answer_b, preference, which the file lacks" in fault
-    rename = {"question": "query", "response": "answer", "score": "grade"}
+    rename = {"question": "query", "said": "answer", "score": "grade"}
     assert grades_of(read_labels(path, rename=rename)) == [1, 2]
 
 

@@ -12,6 +12,7 @@ from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.datasheet import Datasheet, read_datasheet
+from judgec.store.proposal import Said, usual_heads
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
 from judgec.store.rows.conversations import require_labelled_turns, with_turns
@@ -177,12 +178,38 @@ def label_file(
 ) -> LabelFile:
     """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``.
 
-    ``judges`` are to be measured against the labels: none of them is an annotator, as ``people_of`` says.
+    ``judges`` are to be measured against the labels: none of them is an annotator, as ``people_of`` says. Where the
+    heads are those of other tools, the columns are what ``proposal.usual_heads`` says.
     """
-    table, known = _shaped(file, sheet, task, rename or {}, annotators, (turn, usual), judges)
+
+    def read(columns: Mapping[str, str], declared: Datasheet, rows: Table) -> LabelFile:
+        shaped = _shaped(rows, declared, task, columns, annotators, (turn, usual), judges)
+        return _label_file(rows, declared, *shaped, accept_at, rounding, winner_words or {})
+
+    rename = dict(rename or {})
+    try:
+        return read(rename, sheet, file)
+    except InputError:
+        columns, words, note = usual_heads(file, sheet, Said(task, rename, tuple(annotators), rounded=rounding is not None))
+        if not columns:
+            raise
+    sheet = sheet if words is None else replace(sheet, scale=words)
+    return read(columns, sheet, replace(file, notes=(*file.notes, note)))
+
+
+def _label_file(
+    file: Table,
+    sheet: Datasheet,
+    table: Table,
+    known: Task,
+    accept_at: str | None,
+    rounding: Rounding,
+    winner_words: Mapping[str, str],
+) -> LabelFile:
+    """A label set of a table that has judgec's columns."""
     require_columns(table, known, labelled=True)
     collected = collect_items(table, known)
-    said = {**sheet.winner_words, **winners.winner_words(winner_words or {})}
+    said = {**sheet.winner_words, **winners.winner_words(winner_words)}
     raw = raw_labels(table, known, sheet.scale, rounding, said)
     _require_labels(table, raw)
     earlier = [*collected.faults, *raw.faults]

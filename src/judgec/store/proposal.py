@@ -4,15 +4,16 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from judgec.errors import InputError, UserError
 from judgec.records.scale import Grade, Scale
 from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.ladders import LADDER, accepted_from, in_order
 from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_number, as_text, is_accept_word, is_missing
-from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, renamed
-from judgec.store.rows.conversations import holding, with_turns
+from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, missing_columns, renamed
+from judgec.store.rows.conversations import columns_with, holding, with_turns
+from judgec.store.rows.grades import one_class
 from judgec.store.rows.heads import (
     are_versions,
     is_adjudicated,
@@ -25,10 +26,10 @@ from judgec.store.rows.heads import (
 from judgec.store.rows.label_cells import label_cells
 from judgec.store.rows.modes import with_modes
 from judgec.store.rows.ragelo import is_ragelo, joined
-from judgec.store.rows.raters import columns_of, fields, rejoined
+from judgec.store.rows.raters import JUDGE_HEADS, annotator_column, columns_of, fields, rejoined
 from judgec.store.table import Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
-from judgec.tasks.registry import TASKS, also_called, as_task, plain
+from judgec.tasks.registry import TASKS, also_called, as_task, called, plain
 from judgec.tasks.spec import PAIR, PREFIXES
 
 SIDES = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # columns that are no input and no label
@@ -225,6 +226,84 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
         looked.judges,
         tuple(dict.fromkeys([*looked.unsure, *([] if said.grades or sheet.scale else looked.direction(scale))])),
     )
+
+
+def usual_heads(file: Table, sheet: Datasheet, said: Said, *, labelled: bool = True) -> tuple[dict[str, str], Scale | None, str]:
+    """What the columns of a table are whose heads are those of other tools, where judgec's own are missing.
+
+    ``init`` proposes by heads and values; nothing is taken here from a value alone.
+
+    Args:
+        file: The table, which cannot be read under its own heads.
+        sheet: Its datasheet.
+        said: What somebody said; ``task`` is needed for items.
+        labelled: It is to have labels.
+
+    Returns: judgec's names by the table's, those that were said among them; the scale of words whose order is known;
+        and a sentence that says so. Nothing where a head that is needed is not known.
+
+    Raises:
+        UserError: Something that changes the statistics could be read otherwise.
+    """
+    own = {name for each in TASKS.values() for name in (*each.inputs, *each.labels)} | {*SIDES, *said.columns}
+    if not any(called(name) or plain(name) in JUDGE_HEADS for name in file.columns if name not in own):
+        return {}, None, ""
+    try:
+        if labelled:
+            found = propose(file, sheet, replace(said, columns=dict(said.columns)))
+            task, columns, unsure, scale = found.task, found.columns, found.unsure, found.scale
+        else:
+            task, look = str(said.task), _Look(file, dict(said.columns))
+            look.find_inputs(task)
+            columns, unsure, scale = look.columns, (), None
+    except (InputError, UserError):
+        return {}, None, ""
+    known = {theirs: ours for theirs, ours in columns.items() if theirs in said.columns or _is_usual(theirs, ours)}
+    added = {theirs: ours for theirs, ours in known.items() if theirs not in said.columns}
+    ours = columns_with([known.get(name, name) for name in file.columns])
+    if not added or missing_columns(ours, as_task(task), labelled=labelled and not said.annotators):
+        return {}, None, ""
+    spec = TASKS[task]
+    labels = [theirs for theirs, one in added.items() if one in spec.labels]
+    doubts = [*unsure, *(_other_label(file, labels[0], known) if labels else ())]
+    if doubts:
+        advice = f"Or say what it is with judgec init {shlex.quote(file.path)}, which writes it down."
+        raise UserError(f"{file.path}: not sure: {' '.join(doubts)} {advice}")
+    also = [
+        f"{name} may be {one}, too"
+        for one in dict.fromkeys(added.values())
+        for name in file.columns
+        if name not in known and name not in spec.inputs and plain(name) in {plain(each) for each in also_called(one)}
+    ]
+    read = ", ".join(f"{theirs} as {one}" for theirs, one in added.items())
+    words = scale is not None and any(isinstance(grade, str) for grade in scale.grades)
+    note = f"Read by their heads: {'; '.join([read, *also])}. --map THEIRS=OURS says otherwise."
+    if scale is None or not words or spec.settled or sheet.scale is not None:
+        return known, None, note
+    return known, scale, f"{note} The grades are in the order of their words, worst first: {listed(scale.grades)}."
+
+
+def _is_usual(theirs: str, ours: str) -> bool:
+    """True for a head that others use for ours: the context of a response is its query, ``fluency`` is graded."""
+    head = plain(theirs)
+    names = {plain(name) for name in (ours, *also_called(ours), *(also_called("contexts") if ours == "query" else ()))}
+    if ours == "annotator":
+        names |= {*JUDGE_HEADS}
+    aspect = ours.startswith(PREFIXES) and head in ASPECTS
+    return head in names or aspect or (ours in {"grade", "accept", "preference"} and head in _label_names())
+
+
+def _other_label(file: Table, label: str, columns: Mapping[str, str]) -> list[str]:
+    """A sentence where another column of a label's name has grades of one scale with the label."""
+    look = _Look(file, dict(columns))
+    machines = look.machines()
+    rest = [name for name in look.free() if plain(name) in _label_names() and name not in machines]
+    return [
+        f"{label} and {name} may be the label. Add --map {shlex.quote(f'{label}={columns[label]}')} or --map "
+        f"{shlex.quote(f'{name}={columns[label]}')}."
+        for name in rest
+        if look.looks_graded(name) and look.shares(label, name)
+    ][:1]
 
 
 class _Look:
@@ -431,7 +510,7 @@ class _Look:
         """Who graded, which system answered, identifiers, groups, reasons: where they hold what they are called."""
         spec = TASKS[self.task]
         queries = self.has("query")
-        self.take("annotator", lambda name: 1 <= len(set(map(as_id, self.values(name)))) < len(self.table.rows))
+        self._take_raters()
         self.take("query_id", lambda name: queries is not None and self._tells(queries, name))
         inputs = [name for name in self.table.columns if self.ours(name) in spec.inputs]
         self.take("item_id", lambda name: self._names_items(name, inputs))
@@ -440,6 +519,17 @@ class _Look:
             self._take_version()
         self.take("rationale", lambda name: not self.looks_graded(name))
         self.take("group", lambda name: len(set(map(as_id, self.values(name)))) in GROUPS)
+
+    def _take_raters(self) -> None:
+        """Who graded; a head such as ``expert`` over the only grades of people is the label itself."""
+        free = self.free()
+        raters = None if self.has("annotator") else annotator_column(self.table, free)
+        if raters is None:
+            return
+        others = [name for name in free if name != raters and self.looks_graded(name) and not self._is_no_grade(name)]
+        labelled = any(self.ours(name) in _label_names() or name.startswith(PREFIXES) for name in self.table.columns)
+        if labelled or not self.looks_graded(raters) or set(others) - set(self.machines()):
+            self.columns[raters] = "annotator"
 
     def _tells_agents(self, name: str) -> bool:
         """Fewer values than rows, and not a column of grades like others: ``Model`` beside ``Human``."""
@@ -776,6 +866,8 @@ def _scale(look: _Look, sheet: Datasheet, said: Said) -> tuple[Scale | None, str
         return None, ""
     seen = ", ".join(f"{grade} ({count})" for grade, count in sorted(used.items(), key=lambda one: str(one[0])))
     grades, position = _ordered(look, used)
+    if len(grades) == 1:
+        raise InputError([one_class(look.table, grades[0], used.total())])
     if spec.name == "relevance" and not any(isinstance(grade, str) for grade in grades):
         position = len(grades) // 2
     at = ONE_TO_FIVE_ACCEPT if grades == ONE_TO_FIVE else grades[position]
@@ -792,7 +884,7 @@ def _ordered(look: _Look, used: Counter[Grade]) -> tuple[tuple[Grade, ...], int]
             first = min(whole[0], 1) if whole[-1] in {5, 10, 7, 3, 4} and whole[0] > 0 else whole[0]
             numbers = list(range(first, whole[-1] + 1))
         return tuple(numbers), accepted_from(len(numbers))
-    found = in_order(used) or in_order({str(word).casefold() for word in used})  # Ja and ja are one grade
+    found = None if numbers else in_order(used) or in_order({str(word).casefold() for word in used})  # Ja and ja are one grade
     if found is None:
         raise UserError(
             f"{look.table.path}: the grades in {listed(look.labels)} are {listed(sorted(map(str, used)))}, whose order "

@@ -20,12 +20,13 @@ from judgec.records.conversation import (
     is_written,
     written,
 )
-from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.store.rows.cells import as_id, as_number, as_text, as_texts, is_missing
 from judgec.store.rows.items import digest
 from judgec.store.table import Row, Table
 from judgec.tasks.spec import PREFIXES
 
 CHAT = "messages"  # what OpenAI's chat logs call a conversation
+TURN = "turn"  # of a pair's row: which answer is compared, from 1, as MT-Bench has it
 DIALOGUE_ID = "query_id"  # the column that ``with_turns`` gives every row
 ONE, *SIDES = TURNS
 NEEDED = 'a list of {"role": ..., "content": ...} is needed'
@@ -270,6 +271,22 @@ def _answers(said: _Said, name: str) -> list[int]:
     return found
 
 
+def _until(row: Row, said: _Said, name: str) -> _Said:
+    """The conversation up to the answer that the row's ``turn`` counts, where more follows.
+
+    Raises:
+        _FaultError: It counts from 0, or otherwise.
+    """
+    turn, answers = as_number(row.get(TURN)), _answers(said, name)
+    if turn is None or len(answers) < 2 or turn >= len(answers):
+        return said
+    if turn < 1 or not turn.is_integer():
+        seen = f"{TURN} is {_short(row[TURN])}, and {name} has {len(answers)} answers; they are counted from 1"
+        raise _FaultError(f"{seen}. Correct it, or rename the column with --map {TURN}=other.")
+    end = answers[int(turn) - 1] + 1
+    return _Said(said.turns[:end], said.more[:end])
+
+
 def _judged(said: _Said, row: Row, name: str, turn: TurnChoice | None) -> Row:
     answers = _answers(said, name)
     if turn != WHOLE:
@@ -332,7 +349,7 @@ def _pair(row: Row, said: Mapping[str, _Said], turn: TurnChoice | None) -> Row:
         answer = side.replace(ONE, "answer")
         whole = _completed(said.get(side, _Said((), ())), row, answer)
         row = _named(row, whole)
-        found[answer] = _judged(whole, row, side, turn)
+        found[answer] = _judged(_until(row, whole, side), row, side, turn)
     (query, *others) = dict.fromkeys(str(one["query"]).strip() for one in found.values())
     if others:
         raise _FaultError(

@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.scale import Grade
+from judgec.store.ladders import LADDER
 from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.rows.heads import machines_among
+from judgec.store.rows.heads import are_versions, machine_words, machines_among
 from judgec.store.table import Row, Table
-from judgec.tasks.registry import TASKS, USUAL, told_by
+from judgec.tasks.registry import TASKS, USUAL, also_called, plain, told_by
 from judgec.tasks.spec import ASPECT_PREFIX, PREFIXES
+from judgec.tasks.winners import winner_of
 
 NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
+JUDGE_HEADS = ("judge", "judge_id", "judge_name")  # of people only where nothing else says who they are
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
 
 
@@ -74,6 +77,35 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
     if measured:
         notes.append(measured_note(measured))
     return People(kept, frozenset(others), tuple(notes))
+
+
+def annotator_column(table: Table, free: Iterable[str]) -> str | None:
+    """The column that says who labelled each row, under whatever head; None where there is none.
+
+    ``judge`` is one where no other column is and not all of its names look like machines': MT-Bench calls people so.
+
+    Args:
+        table: The rows.
+        free: The columns among which it is looked for.
+    """
+    heads = {plain(name): name for name in reversed([*free])}
+
+    def repeated(name: str) -> bool:
+        return 1 <= len({as_id(row[name]) for row in table.rows if not is_missing(row.get(name))}) < len(table.rows)
+
+    for head in ("annotator", *also_called("annotator")):
+        if head in heads and repeated(heads[head]):
+            return heads[head]
+    named = next((heads[head] for head in JUDGE_HEADS if head in heads), None)
+    if named is None:
+        return None
+    names = {as_id(row[named]) for row in table.rows if not is_missing(row.get(named))}
+    machines = {name for name in names if machine_words(name)} | {*machines_among([*names])}
+    verdicts = any(
+        not isinstance(grade := as_grade(name), str) or is_accept_word(grade) or plain(grade) in LADDER or winner_of(grade)
+        for name in names
+    )
+    return named if names - machines and not verdicts and not are_versions(names) else None
 
 
 def measured_note(names: Iterable[str]) -> str:
