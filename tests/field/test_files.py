@@ -1,13 +1,14 @@
 """Files as people and tools write them, one test a report; each input is made up and small."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 import judgec
-from judgec.errors import InputError
+from judgec.errors import InputError, UserError
+from judgec.store.games import read_games
 from judgec.store.labels import read_label_file
 from judgec.store.scores.registry import read_scores
 from judgec.store.scores.table import imported
@@ -126,7 +127,9 @@ def test_ragas_columns_need_no_flag(tmp_path: Path) -> None:
         }
         for i in range(N)
     ]
-    found = judgec.init(lines(tmp_path / "t.jsonl", rows))
+    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
+    found = judgec.init(str(tmp_path / "t.jsonl"))
+    assert found.labels.digest == labels.digest
     assert found.labels.items[0].inputs.keys() == {"query", "answer", "reference", "contexts"}
     assert len(found.labels.labels) == N
 
@@ -144,7 +147,11 @@ def test_dices_columns_need_no_flag(tmp_path: Path) -> None:
         }
         for i in range(4 * N)
     ]
-    found = judgec.init(lines(tmp_path / "t.jsonl", rows))
+    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
+    assert labels.scale.grades == ("No", "Unsure", "Yes")
+    assert {label.annotator for label in labels.labels} == set("0123")
+    found = judgec.init(str(tmp_path / "t.jsonl"))
+    assert found.labels.digest == labels.digest
     assert found.project.columns == {
         "context": "query",
         "response": "answer",
@@ -154,30 +161,98 @@ def test_dices_columns_need_no_flag(tmp_path: Path) -> None:
     assert len(found.labels.items) == N
 
 
-def test_mt_bench_columns_need_one_flag(tmp_path: Path) -> None:
-    """lmsys/mt_bench_human_judgments: two conversations, winner model_a, model_b or tie, ``judge`` a person."""
+@pytest.mark.parametrize(
+    ("row", "options"),
+    [
+        ({"question": "q{}", "response_A": "one {}", "response_B": "two {}", "pair_id": "p{}", "label": "A>B"}, {}),
+        (
+            {"input": "q{}", "output_1": "one {}", "output_2": "two {}", "label": 1},
+            {"winner_words": {"1": "a", "2": "b"}},
+        ),
+    ],
+    ids=["ScalerLab/JudgeBench", "princeton-nlp/LLMBar"],
+)
+def test_pairs_of_benchmarks_need_at_most_one_flag(
+    tmp_path: Path, row: dict[str, object], options: dict[str, dict[str, str]]
+) -> None:
+    other = {"A>B": "B>A", 1: 2}
     rows = [
+        {name: cell.format(i) if isinstance(cell, str) else cell for name, cell in row.items()}
+        | ({"label": other[row["label"]]} if i % 2 else {})
+        for i in range(N)
+    ]
+    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), winner_words=options.get("winner_words")).label_set
+    assert [labels.scale.grades[label.grades["grade"]] for label in labels.labels[:2]] == ["a", "b"]
+
+
+def test_two_columns_that_may_be_the_label_are_asked_about(tmp_path: Path) -> None:
+    rows = [{"question": f"q{i}", "response": f"a{i}", "rating": i % 5, "score": i % 4} for i in range(N)]
+    file = lines(tmp_path / "t.jsonl", rows)
+    with pytest.raises(UserError, match=r"score and rating may be the label.*--map rating=grade"):
+        judgec.read_labels(file)
+    assert len(judgec.read_labels(file, columns={"rating": "grade"})) == N
+
+
+def conversation(number: int, side: str) -> list[dict[str, str]]:
+    asked = (f"q{number}", f"and {number}?")
+    return [
+        {"role": role, "content": text}
+        for at, question in enumerate(asked, 1)
+        for role, text in (("user", question), ("assistant", f"answer {at} to {number} by {side}"))
+    ]
+
+
+def mt_bench(people: Sequence[str] = ("expert_0", "author_1")) -> list[dict[str, object]]:
+    """lmsys/mt_bench_human_judgments: each pair in two turns, its conversations always whole, ``judge`` a person."""
+    return [
         {
             "question_id": i,
             "model_a": "alpaca",
             "model_b": "gpt",
-            "judge": f"expert_{i % 2}",
-            "turn": 1,
-            **{
-                f"conversation_{side}": [
-                    {"role": "user", "content": f"q{i}"},
-                    {"role": "assistant", "content": f"a{i} by {side}"},
-                ]
-                for side in "ab"
-            },
-            "winner": ("model_a", "model_b", "tie")[i % 3],
+            "winner": ("model_a", "model_b", "tie")[(i + turn + at) % 3],
+            "judge": judge,
+            "gpt4": ("model_a", "model_b", "tie")[(i + turn) % 3],
+            "conversation_a": conversation(i, "alpaca"),
+            "conversation_b": conversation(i, "gpt"),
+            "turn": turn,
         }
         for i in range(N)
+        for turn in (1, 2)
+        for at, judge in enumerate(people)
     ]
-    found = judgec.init(lines(tmp_path / "t.jsonl", rows), columns={"judge": "annotator"})
-    assert found.project.task == "preference"
-    assert len(found.labels.items) == N
-    assert {label.annotator for label in found.labels.labels} == {"expert_0", "expert_1"}
+
+
+@pytest.mark.parametrize("read", [judgec.init, judgec.read_labels])
+def test_mt_bench_columns_need_no_flag(tmp_path: Path, read: Callable[[str], object]) -> None:
+    """lmsys/mt_bench_human_judgments: two items a pair, one of each turn; both of one query."""
+    found = read(lines(tmp_path / "t.jsonl", mt_bench()))
+    labels = found.label_set if isinstance(found, judgec.Labels) else found.labels  # type: ignore[attr-defined]
+    assert labels.task == "preference"
+    assert (len(labels.items), len({item.query_id for item in labels.items})) == (2 * N, N)
+    assert {label.annotator for label in labels.labels} == {"expert_0", "author_1"}
+    assert [item.inputs["answer_a"] for item in labels.items[:2]] == [
+        f"answer {turn} to 0 by alpaca" for turn in (1, 2)
+    ]
+
+
+def test_mt_bench_games_without_texts_are_measured_and_ranked(tmp_path: Path) -> None:
+    """lmsys/mt_bench_human_judgments without its conversations; turns are compared apart, queries are known."""
+    people = ("expert_0", "author_1", "mia")
+    rows = [{k: v for k, v in row.items() if not k.startswith("conversation")} for row in mt_bench(people)]
+    file = lines(tmp_path / "t.jsonl", rows)
+    found = judgec.agreement(file, expert="winner", judge="gpt4")
+    assert found.alt_test is not None
+    assert {one.annotator for one in found.alt_test.contests} == set(people)
+    assert not [note for note in found.notes if "repeat an annotator" in note or "judge an item otherwise" in note]
+    assert len(read_games(file).queries) == N
+
+
+def test_column_judge_of_machines_or_verdicts_is_nobody(tmp_path: Path) -> None:
+    """The names of models, of versions and grades under the head ``judge`` are no people."""
+    for names in (("gpt-4", "claude-3-opus"), ("v1", "v2"), ("1", "2"), ("good", "bad"), ("a", "tie")):
+        rows = [{"question": f"q{i}", "response": f"a{i}", "judge": names[i % 2], "label": i % 2} for i in range(N)]
+        labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
+        assert {label.annotator for label in labels.labels} == {"expert"}, names
 
 
 def test_promptfoo_error_is_no_verdict(tmp_path: Path) -> None:

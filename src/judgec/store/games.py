@@ -16,6 +16,7 @@ from judgec.store.rows.cells import as_grade, as_id
 from judgec.store.rows.columns import listed, renamed
 from judgec.store.table import Table
 from judgec.store.tables import TableSource
+from judgec.tasks.registry import also_called
 from judgec.tasks.winners import OPTION, UNSCORED, unknown_words, winner_of
 
 QUERY = "query_id"
@@ -36,8 +37,8 @@ def read_games(
     """Read games with the columns ``query_id, agent_a, agent_b, winner``; every row is one game.
 
     ``winner`` is a, b, tie or empty (unscored), or another word of ``tasks.winners``. ``model_a``, ``left`` and
-    ``item1`` are ``agent_a``, RAGElo's ``qid`` and ``answer``, ``preference`` as experts label it and ``label`` are
-    read where ours are missing. Without ``query_id`` each game is a query of its own.
+    ``item1`` are ``agent_a``; ``question_id``, RAGElo's ``qid`` and ``answer``, ``preference`` as experts label it and
+    ``label`` are read where ours are missing. Without ``query_id`` each game is a query of its own.
 
     Args:
         path: Any file that ``read_table`` reads.
@@ -60,7 +61,7 @@ def game_columns(source: TableSource, rename: Mapping[str, str] | None = None) -
     Raises:
         InputError: As ``read_table``.
     """
-    theirs = ("qid", *THEIR_WINNERS, *(name for pair in PAIRS for name in pair))
+    theirs = (*also_called(QUERY), *THEIR_WINNERS, *(name for pair in PAIRS for name in pair))
     return read_coded(source, dict.fromkeys((*COLUMNS, *theirs, *(rename or {}))))
 
 
@@ -89,7 +90,8 @@ def games_of(
 
 def _theirs(named: Sequence[str]) -> dict[str, str]:
     """Our names by theirs, of columns that stand for one of ours that is not there."""
-    theirs = {"qid": QUERY} if QUERY not in named and "qid" in named else {}
+    query = [name for name in also_called(QUERY) if name in named] if QUERY not in named else []
+    theirs = dict.fromkeys(query[:1], QUERY)
     if "winner" not in named:
         theirs |= dict.fromkeys([one for one in THEIR_WINNERS if one in named][:1], "winner")
     if not set(SIDES) & set(named):

@@ -190,7 +190,9 @@ def label_file(
     try:
         return read(rename, sheet, file)
     except InputError:
-        columns, words, note = usual_heads(file, sheet, Said(task, rename, tuple(annotators), rounded=rounding is not None))
+        columns, words, note = usual_heads(
+            file, sheet, Said(task, rename, tuple(annotators), rounded=rounding is not None)
+        )
         if not columns:
             raise
     sheet = sheet if words is None else replace(sheet, scale=words)

@@ -228,7 +228,7 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     )
 
 
-def usual_heads(file: Table, sheet: Datasheet, said: Said, *, labelled: bool = True) -> tuple[dict[str, str], Scale | None, str]:
+def usual_heads(file: Table, sheet: Datasheet, said: Said) -> tuple[dict[str, str], Scale | None, str]:
     """What the columns of a table are whose heads are those of other tools, where judgec's own are missing.
 
     ``init`` proposes by heads and values; nothing is taken here from a value alone.
@@ -236,8 +236,7 @@ def usual_heads(file: Table, sheet: Datasheet, said: Said, *, labelled: bool = T
     Args:
         file: The table, which cannot be read under its own heads.
         sheet: Its datasheet.
-        said: What somebody said; ``task`` is needed for items.
-        labelled: It is to have labels.
+        said: What somebody said.
 
     Returns: judgec's names by the table's, those that were said among them; the scale of words whose order is known;
         and a sentence that says so. Nothing where a head that is needed is not known.
@@ -249,23 +248,19 @@ def usual_heads(file: Table, sheet: Datasheet, said: Said, *, labelled: bool = T
     if not any(called(name) or plain(name) in JUDGE_HEADS for name in file.columns if name not in own):
         return {}, None, ""
     try:
-        if labelled:
-            found = propose(file, sheet, replace(said, columns=dict(said.columns)))
-            task, columns, unsure, scale = found.task, found.columns, found.unsure, found.scale
-        else:
-            task, look = str(said.task), _Look(file, dict(said.columns))
-            look.find_inputs(task)
-            columns, unsure, scale = look.columns, (), None
+        found = propose(file, sheet, replace(said, columns=dict(said.columns)))
     except (InputError, UserError):
         return {}, None, ""
-    known = {theirs: ours for theirs, ours in columns.items() if theirs in said.columns or _is_usual(theirs, ours)}
+    known = {
+        theirs: ours for theirs, ours in found.columns.items() if theirs in said.columns or _is_usual(theirs, ours)
+    }
     added = {theirs: ours for theirs, ours in known.items() if theirs not in said.columns}
     ours = columns_with([known.get(name, name) for name in file.columns])
-    if not added or missing_columns(ours, as_task(task), labelled=labelled and not said.annotators):
+    if not added or missing_columns(ours, found.task, labelled=not said.annotators):
         return {}, None, ""
-    spec = TASKS[task]
+    spec, scale = TASKS[found.task], found.scale
     labels = [theirs for theirs, one in added.items() if one in spec.labels]
-    doubts = [*unsure, *(_other_label(file, labels[0], known) if labels else ())]
+    doubts = [*found.unsure, *(_other_label(file, labels[0], known) if labels else ())]
     if doubts:
         advice = f"Or say what it is with judgec init {shlex.quote(file.path)}, which writes it down."
         raise UserError(f"{file.path}: not sure: {' '.join(doubts)} {advice}")
@@ -884,7 +879,9 @@ def _ordered(look: _Look, used: Counter[Grade]) -> tuple[tuple[Grade, ...], int]
             first = min(whole[0], 1) if whole[-1] in {5, 10, 7, 3, 4} and whole[0] > 0 else whole[0]
             numbers = list(range(first, whole[-1] + 1))
         return tuple(numbers), accepted_from(len(numbers))
-    found = None if numbers else in_order(used) or in_order({str(word).casefold() for word in used})  # Ja and ja are one grade
+    found = (
+        None if numbers else in_order(used) or in_order({str(word).casefold() for word in used})
+    )  # Ja and ja are one grade
     if found is None:
         raise UserError(
             f"{look.table.path}: the grades in {listed(look.labels)} are {listed(sorted(map(str, used)))}, whose order "

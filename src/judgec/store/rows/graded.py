@@ -19,9 +19,9 @@ from judgec.store.rows.grades import position_of
 from judgec.store.rows.items import collect_items
 from judgec.store.rows.label_cells import with_label_cells
 from judgec.store.rows.means import looks_like_means, nearest_grades
-from judgec.store.rows.panel import ITEM, QUERIES, AnnotatorPanel, one_row_each, panel_of
+from judgec.store.rows.panel import ANNOTATOR, ITEM, QUERIES, AnnotatorPanel, one_row_each, panel_of
 from judgec.store.rows.ranges import MARK, Range, other_range, usual_range, with_range
-from judgec.store.rows.raters import is_measured, people_of
+from judgec.store.rows.raters import annotator_column, is_measured, people_of
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, also_called, plain
 from judgec.tasks.winners import UNSCORED as UNDECIDED
@@ -235,6 +235,9 @@ def _named(table: Table, how: Reading) -> tuple[Table, Reading]:
         for name, ours in how.columns.items()
         if name in table.columns and name not in taken and ours not in table.columns
     }
+    if not how.annotators and ANNOTATOR not in {*table.columns, *free.values()}:
+        raters = annotator_column(table, [name for name in table.columns if name not in taken | free.keys()])
+        free |= {} if raters is None else {raters: ANNOTATOR}
     return renamed(table, free), replace(how, columns={ours: name for name, ours in free.items()})
 
 

@@ -10,11 +10,13 @@ from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import listed
+from judgec.store.rows.conversations import TURN
 from judgec.store.table import Row, Table
-from judgec.tasks.registry import TASKS
+from judgec.tasks.registry import TASKS, also_called, plain
 
 ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")
 ROW = "\0row"  # where a table with one column an annotator has become rows: the row that it was
+GAME = ("query_id", "agent_a", "agent_b")  # tell a comparison where no text stands beside it
 NO_ITEM = (
     "the annotators cannot be compared: no column says which rows are of one item; item_id, or the item's inputs "
     "(query, answer, ...) are needed"
@@ -133,8 +135,12 @@ def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
         return [table.rows[i][ROW] for i in rows]
     inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent"}
     known = [name for name in table.columns if name in inputs]
-    if ITEM not in table.columns and not known:
-        return None
+    if ITEM not in table.columns and not known:  # games as MT-Bench lists them
+        games = {plain(name) for ours in GAME for name in (ours, *also_called(ours))}
+        known = [name for name in table.columns if plain(name) in games]
+        if len(known) < len(GAME):
+            return None
+    known += [TURN] if TURN in table.columns and TURN not in known else []
     return [
         repr([str(row.get(name)) for name in known]) if is_missing(row.get(ITEM)) else as_id(row[ITEM])
         for row in (table.rows[i] for i in rows)

@@ -102,7 +102,10 @@ def annotator_column(table: Table, free: Iterable[str]) -> str | None:
     names = {as_id(row[named]) for row in table.rows if not is_missing(row.get(named))}
     machines = {name for name in names if machine_words(name)} | {*machines_among([*names])}
     verdicts = any(
-        not isinstance(grade := as_grade(name), str) or is_accept_word(grade) or plain(grade) in LADDER or winner_of(grade)
+        not isinstance(grade := as_grade(name), str)
+        or is_accept_word(grade)
+        or plain(grade) in LADDER
+        or winner_of(grade)
         for name in names
     )
     return named if names - machines and not verdicts and not are_versions(names) else None
