@@ -94,7 +94,7 @@ def read_table(
         InputError: No such file, unknown format, not UTF-8, a broken line, an empty file; with file and line.
         ServiceError: The Hub cannot be reached.
     """
-    return as_read(_as_it_stands(path, having, head), having, missing)
+    return as_read(as_it_stands(path, having, head), having, missing)
 
 
 def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] = ()) -> Table:
@@ -121,7 +121,8 @@ def _without(table: Table, words: Sequence[str]) -> Table:
     return replace(table, rows=tuple(rows), notes=(*table.notes, note))
 
 
-def _as_it_stands(path: str, having: Collection[str], head: int | None) -> Table:
+def as_it_stands(path: str, having: Collection[str] = (), head: int | None = None) -> Table:
+    """A file as ``read_table`` reads it, before anything in it is taken for labels of several raters or answers."""
     if path.startswith(HUB_PREFIX):
         return _binary(path, read_hub(path))
     if is_workbook(path):
@@ -129,7 +130,7 @@ def _as_it_stands(path: str, having: Collection[str], head: int | None) -> Table
     file = Path(path)
     if file.is_dir():
         labels = _labels_in(file)
-        return _as_it_stands(str(labels), having, head) if labels else _binary(path, read_data_set(file))
+        return as_it_stands(str(labels), having, head) if labels else _binary(path, read_data_set(file))
     if not file.is_file():
         raise InputError([f"{path}: no such file; give one of {FORMATS}. Check the path."])
     kind = file.suffix.lower()

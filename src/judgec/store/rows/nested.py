@@ -81,7 +81,11 @@ def with_raters(table: Table) -> Table:
     """
     names = [name for name in table.columns if plain(name) in LISTED]
     cells = {name: [_scores(row.get(name)) for row in table.rows] for name in names}
-    listed = {name: own for name, own in cells.items() if any(one is not None for one in own)}
+    listed = {
+        name: own
+        for name, own in cells.items()
+        if any(own) and not any(_objects(row.get(name)) for row in table.rows if isinstance(row.get(name), list))
+    }
     most = max((len(one) for own in listed.values() for one in own if one), default=0)
     if not listed or (
         most > 1 and (len(listed) > 1 or any(plain(n) in OF_FEEDBACK["annotator"] for n in table.columns))

@@ -8,7 +8,7 @@ from judgec.errors import InputError
 from judgec.store.rows.cells import is_missing
 from judgec.store.scores.records import ExportRecord
 from judgec.store.table import Row
-from judgec.store.tables import read_table
+from judgec.store.tables import as_it_stands
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 WRAPPERS = ("data", "items", "content", "scores", "runs", "feedback", "annotations", "records", "traces", "spans")
@@ -62,7 +62,7 @@ def _read(path: str) -> Iterator[ExportRecord]:
         if isinstance(document, dict | list):
             yield from _unwrapped(path, document)
             return
-    table = read_table(path)
+    table = as_it_stands(path)  # the tool's reader knows its lists
     flat = Path(path).suffix.lower() in {".csv", ".tsv", ".parquet"}
     for index, row in enumerate(table.rows):
         if flat:

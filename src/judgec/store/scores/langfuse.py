@@ -4,16 +4,19 @@ Source: fern/apis/server/definition/scores-v3.yml and the blob storage export of
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from judgec.store.rows.cells import as_id, as_text, is_missing
-from judgec.store.scores.records import SYSTEM_ERROR, ExportRecord, Origin, Score, ScoreExport
+from judgec.store.ladders import LADDER
+from judgec.store.rows.cells import as_grade, as_id, as_text, is_accept_word, is_missing
+from judgec.store.scores.records import SYSTEM_ERROR, ExportRecord, Origin, Score, ScoreExport, ScoreKind
 from judgec.store.scores.texts import answer_in, documents_in, flat, inputs_of, parsed, question_in
 from judgec.store.table import Row
 from judgec.tasks.registry import plain
 
 ORIGINS: Mapping[str, Origin] = {"ANNOTATION": "human", "EVAL": "machine"}  # API may be either
 TRACE_PARTS = ("scores", "corrections", "observations", "input", "output", "id")
+CORRECTION, OUTPUT = "correction", "output"  # the type, or name, of a person's correction; the name of one of an answer
+TEXTS = ("long_string_value", "string_value")
 KNOWN = {
     *("name", "value", "string_value", "long_string_value", "data_type", "source", "comment", "timestamp", "trace_id"),
     *("observation_id", "session_id", "dataset_run_id", "author_user_id", "subject", "annotation", "project_id"),
@@ -50,11 +53,12 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
             skipped["neither trace nor score"] += 1
     items = {trace: _item(fields, observations.get(trace, [])) for trace, fields in traces.items()}
     scores: list[Score] = []
+    metrics = {as_text(one["name"]) for one in given if "name" in one and not _corrects(one)} - {OUTPUT}
     for fields in given:
         if "name" not in fields:
             skipped["without a name"] += 1
             continue
-        found = _score(fields)
+        found = _score(fields, metrics)
         if found is None:
             skipped["of a session or an experiment run, which has no answer of its own"] += 1
             continue
@@ -88,7 +92,24 @@ def _rows(value: object) -> list[Row]:
     return [_named(one) for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
-def _score(fields: Row) -> Score | None:
+def _corrects(fields: Row) -> bool:
+    """Whether a person put what is right in place of what the tool has: an answer, or the value of a score."""
+    return CORRECTION in {plain(as_text(fields.get(name, ""))) for name in ("data_type", "name")}
+
+
+def _corrected(fields: Row, metrics: Collection[str]) -> tuple[str, object, ScoreKind]:
+    """The metric, the value and the kind of a correction: a label where it is of a score, else a text."""
+    name, told = as_text(fields["name"]), [fields[one] for one in TEXTS if one in fields]
+    value = told[0] if told else fields.get("value")
+    metric = name if name in metrics else next(iter(metrics)) if len(metrics) == 1 else CORRECTION
+    word = as_grade(value)
+    graded = word is not None and (not isinstance(word, str) or is_accept_word(word) or plain(word) in LADDER)
+    if name == OUTPUT or not (graded or name in metrics):
+        return CORRECTION, value, "text"
+    return metric, value, "grade"
+
+
+def _score(fields: Row, metrics: Collection[str]) -> Score | None:
     subject, person = parsed(fields.get("subject")), parsed(fields.get("annotation"))
     about = _named(subject) if isinstance(subject, Mapping) else {}
     who = {**fields, **(_named(person) if isinstance(person, Mapping) else {})}
@@ -98,22 +119,25 @@ def _score(fields: Row) -> Score | None:
         return None
     source = str(fields.get("source", "")).upper()
     kind = str(fields.get("data_type", "")).upper()
-    correction = kind == "CORRECTION"
+    name = as_text(fields["name"])
+    of: ScoreKind = "text" if kind == "TEXT" else "grade"
     value: object = fields.get("value")
-    if kind in {"CATEGORICAL", "TEXT"}:
+    if correction := _corrects(fields):
+        name, value, of = _corrected(fields, metrics)
+    elif kind in {"CATEGORICAL", "TEXT"}:
         value = fields.get("string_value", value)
     elif kind == "BOOLEAN" and not isinstance(value, bool):
         value = str(value).casefold() in {"1", "1.0", "true"}
     return Score(
         item=as_id(item),
-        name="correction" if correction else as_text(fields["name"]),
-        value=fields.get("long_string_value", value) if correction else value,
-        origin=ORIGINS.get(source, "unmarked"),
+        name=name,
+        value=value,
+        origin="human" if correction and "author_user_id" in who else ORIGINS.get(source, "unmarked"),
         annotator=as_id(who["author_user_id"]) if "author_user_id" in who else "",
         comment=as_text(fields.get("comment", "")),
         time=as_text(fields.get("timestamp", fields.get("created_at", ""))),
         more={name: cell for name, cell in fields.items() if name not in KNOWN},
-        kind="text" if correction or kind == "TEXT" else "grade",
+        kind=of,
         marked=f"source {source}" if source else "no source",
     )
 
