@@ -1,6 +1,7 @@
 """Files as people and tools write them, one test a report; each input is made up and small."""
 
 import json
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -336,3 +337,73 @@ def test_scores_of_several_raters_in_a_cell_are_raters(tmp_path: Path) -> None:
     found = read_label_file(lines(tmp_path / "t.jsonl", rows))
     assert len(found.labels.items) == N
     assert {label.annotator for label in found.labels.labels} == {"rater-1", "rater-2", "rater-3"}
+
+
+def harness_rows(name: str) -> object:
+    """A log with one verdict, a sample that ended in an error behind a partial answer, and a judge's error."""
+    if name == "deepeval":
+        cases = [
+            {"input": "Q1", "actualOutput": "A1", "expectedOutput": "E1", "metricsData": [{"name": "m", "score": 0.5}]},
+            {
+                "input": "Q2",
+                "actualOutput": None,
+                "trace": {"status": "ERRORED"},
+                "metricsData": [{"name": "m", "score": 0.0}],
+            },
+            {
+                "input": "Q3",
+                "actualOutput": "A3",
+                "metricsData": [{"name": "m", "score": 0.0, "error": "TimeoutError"}, {"name": "m", "skipped": True}],
+            },
+        ]
+        return {"testCases": cases, "metricsScores": []}
+    said = [
+        {"choices": [{"message": {"role": "assistant", "content": f"A{n}"}, "stop_reason": "stop"}]} for n in range(4)
+    ]
+    samples: list[dict[str, object]] = [
+        {"id": n, "epoch": 1, "input": f"Q{n}", "target": f"E{n}", "output": said[n], "scores": {"m": {"value": 0.5}}}
+        for n in (1, 2, 3)
+    ]
+    samples[1]["error"] = {"message": "OOM", "traceback": "...", "traceback_ansi": ""}
+    samples[2]["scores"] = {"m": {"value": float("nan")}}
+    return {"version": 2, "status": "success", "eval": {"model": "openai/x"}, "samples": samples}
+
+
+@pytest.mark.parametrize(("tool", "kind"), [("deepeval", "json"), ("inspect", "json"), ("inspect", "eval")])
+def test_errored_samples_of_harnesses_are_no_verdicts(tmp_path: Path, tool: str, kind: str) -> None:
+    """UKGovernmentBEIS/inspect_ai EvalSample.error; confident-ai/deepeval MetricData.error and trace.status."""
+    log, file = harness_rows(tool), tmp_path / f"log.{kind}"
+    if kind == "eval":
+        assert isinstance(log, dict)
+        with zipfile.ZipFile(file, "w") as held:
+            held.writestr("header.json", json.dumps({k: v for k, v in log.items() if k != "samples"}))
+            for sample in log["samples"]:
+                held.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
+    else:
+        file.write_text(json.dumps(log))
+    found = imported(read_scores("other", str(file), {}), str(file), {})
+    assert next((row["query"], row["answer"], row["reference"]) for row in found.rows) == ("Q1", "A1", "E1")
+    assert [row["query"] for row in found.rows] == ["Q1", "Q3"]
+    assert [(verdict["judge"], verdict["grade"]) for verdict in found.verdicts] == [("m", 0.5)]
+    assert found.records == 1 + sum(found.skipped.values())
+    assert sum(found.skipped.values()) == (3 if tool == "deepeval" else 2)
+
+
+def test_langfuse_corrections_are_labels_of_who_corrected(tmp_path: Path) -> None:
+    """langfuse/langfuse: a score of type CORRECTION, or called so; one of the answer itself stays a text."""
+    machine = {"name": "correct", "value": 1, "dataType": "BOOLEAN", "source": "EVAL"}
+    typed = {"name": "correct", "value": 0, "dataType": "CORRECTION", "source": "ANNOTATION", "authorUserId": "anna"}
+    called = {"name": "Correction", "stringValue": "false", "value": 0, "source": "API", "authorUserId": "ben"}
+    answer = typed | {"name": "output", "longStringValue": "yes"}
+    traces = [
+        {"id": f"t{n}", "input": f"Q{n}", "output": f"A{n}", "scores": scores, "corrections": corrections}
+        for n, (scores, corrections) in enumerate([([machine, typed], []), ([machine, called], []), ([], [answer])])
+    ]
+    found = imported(read_scores("langfuse", lines(tmp_path / "l.jsonl", traces), {}), "l.jsonl", {})
+    assert [(row["annotator"], row.get("grade"), row.get("correction")) for row in found.rows] == [
+        ("anna", 0, None),
+        ("ben", "false", None),
+        ("anna", None, "yes"),
+    ]
+    assert dict(found.annotators) == {"anna": 1, "ben": 1}
+    assert len(found.verdicts) == 2

@@ -1,16 +1,20 @@
 """Reads the files of an export, whole or page by page, into records."""
 
 import json
+import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from judgec.errors import InputError
+from judgec.store.arrow import MOST_BYTES
 from judgec.store.rows.cells import is_missing
 from judgec.store.scores.records import ExportRecord
 from judgec.store.table import Row
 from judgec.store.tables import as_it_stands
 
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+EVAL = ".eval"  # of Inspect
+SUFFIXES = (EVAL, ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 WRAPPERS = ("data", "items", "content", "scores", "runs", "feedback", "annotations", "records", "traces", "spans")
 PAGING = {"meta", "next_cursor", "nextCursor", "cursor", "cursors", "page", "size", "total", "limit", "links"}
 
@@ -51,7 +55,24 @@ def _listed(path: str, name: str) -> Iterator[ExportRecord]:
     yield from _unwrapped(f"{path}#{name}", value)
 
 
+def _samples(path: str) -> Iterator[ExportRecord]:
+    """The samples of an Inspect log as it is written by default: a zip of JSON files."""
+    try:
+        with zipfile.ZipFile(path) as log:
+            names = sorted(name for name in log.namelist() if name.startswith("samples/") and name.endswith(".json"))
+            if (size := sum(log.getinfo(name).file_size for name in names)) > MOST_BYTES:
+                raise InputError([f"{path}: {size} bytes; at most {MOST_BYTES} are read at once. Log fewer samples."])
+            head = json.loads(log.read("header.json"))
+            samples = [json.loads(log.read(name)) for name in names]
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as fault:
+        raise InputError([f"{path}: no Inspect log ({fault}); a zip with header.json is. Export it again."]) from None
+    yield from _unwrapped(path, {**head, "samples": samples})
+
+
 def _read(path: str) -> Iterator[ExportRecord]:
+    if Path(path).suffix.lower() == EVAL and Path(path).is_file():
+        yield from _samples(path)
+        return
     if Path(path).suffix.lower() == ".json" and Path(path).is_file():
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
@@ -77,7 +98,14 @@ def _unwrapped(where: str, value: object) -> Iterator[ExportRecord]:
             yield from _unwrapped(f"{where}#{number}", element)
     elif isinstance(value, dict):
         inner = next((name for name in WRAPPERS if isinstance(value.get(name), list)), None)
-        if inner is not None and set(value) - {inner} <= PAGING:
+        if {"eval", "samples"} <= value.keys() and isinstance(value["samples"], list):  # an Inspect log
+            model = value["eval"].get("model") if isinstance(value["eval"], dict) else None
+            for number, one in enumerate(value["samples"], 1):
+                for record in _unwrapped(f"{where}#samples{number}", one):
+                    yield replace(record, fields={**record.fields, **({"agent": model} if model else {})})
+        elif isinstance(value.get("testCases"), list) and "metricsScores" in value:  # a deepeval run
+            yield from _unwrapped(f"{where}#testCases", value["testCases"])
+        elif inner is not None and set(value) - {inner} <= PAGING:
             yield from _unwrapped(where, value[inner])
         else:
             fields: Row = {str(name): field for name, field in value.items()}
