@@ -359,7 +359,7 @@ def read_recorded(
     said: Range | None = None
     if isinstance(source, str):
         source, said = with_range(source)
-    columns = read_verdicts(source, about.scale.grades)
+    columns = read_verdicts(source, about.scale.grades, about.winner_words)
     verdict = _verdict_column(columns, about)
     if judges is not None:
         columns = _of_judges(columns, judges)

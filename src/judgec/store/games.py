@@ -14,6 +14,7 @@ from judgec.records.scale import Grade
 from judgec.store.coded import NO_CELL, CodedTable, read_coded
 from judgec.store.rows.cells import as_grade, as_id
 from judgec.store.rows.columns import listed, renamed
+from judgec.store.rows.label_cells import label_cells
 from judgec.store.table import Table
 from judgec.store.tables import TableSource
 from judgec.tasks.registry import also_called
@@ -104,7 +105,7 @@ def _games(table: CodedTable, their_name: Mapping[str, str], said: Mapping[str, 
     alone = QUERY not in their_name
     query, queries = _each_row(table) if alone else _ids(table, their_name[QUERY])
     first, second, agents = _agents(table, *(their_name[side] for side in SIDES))
-    winner, words = _winners(table, their_name["winner"])
+    winner, words = _winners(table, their_name["winner"], said)
     sides = [winner_of(word, said) for word in words]
     meant = np.array([CODES.get(side or "", NO_CELL) for side in sides] + [CODES[UNSCORED]], dtype=np.int64)[winner]
     strange = (meant == NO_CELL) & (winner != NO_CELL)
@@ -197,11 +198,13 @@ def _agents(table: CodedTable, first: str, second: str) -> tuple[IntArray, IntAr
     return a, b, agents
 
 
-def _winners(table: CodedTable, column: str) -> tuple[IntArray, list[Grade]]:
+def _winners(table: CodedTable, column: str, said: Mapping[str, str]) -> tuple[IntArray, list[Grade]]:
     """The same of the words for who won; a missing one is no word."""
     found = table.coded.get(column)
     if found is None:
         return np.full(table.n_rows, NO_CELL), []
-    words = [as_grade(value) for value in found.values]
+    words = [as_grade(value) for value in label_cells(found.values, said=said).cells]
+    if any(word is not None and winner_of(word, said) is None for word in words):  # all that is strange is named at once
+        words = [as_grade(value) for value in found.values]
     places = np.array([NO_CELL if word is None else code for code, word in enumerate(words)] + [NO_CELL])
     return places[found.codes], ["" if word is None else word for word in words]

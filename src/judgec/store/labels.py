@@ -184,9 +184,10 @@ def label_file(
 
     def read(columns: Mapping[str, str], declared: Datasheet, rows: Table) -> LabelFile:
         shaped = _shaped(rows, declared, task, columns, annotators, (turn, usual), judges)
-        return _label_file(rows, declared, *shaped, accept_at, rounding, winner_words or {})
+        return _label_file(rows, declared, *shaped, accept_at, rounding)
 
     rename = dict(rename or {})
+    sheet = replace(sheet, winner_words={**sheet.winner_words, **winners.winner_words(winner_words or {})})
     try:
         return read(rename, sheet, file)
     except InputError:
@@ -206,13 +207,11 @@ def _label_file(
     known: Task,
     accept_at: str | None,
     rounding: Rounding,
-    winner_words: Mapping[str, str],
 ) -> LabelFile:
     """A label set of a table that has judgec's columns."""
     require_columns(table, known, labelled=True)
     collected = collect_items(table, known)
-    said = {**sheet.winner_words, **winners.winner_words(winner_words)}
-    raw = raw_labels(table, known, sheet.scale, rounding, said)
+    raw = raw_labels(table, known, sheet.scale, rounding, sheet.winner_words)
     _require_labels(table, raw)
     earlier = [*collected.faults, *raw.faults]
     try:
@@ -272,7 +271,8 @@ def _shaped(
         table, known = as_pairs(table), QUESTION_SET
     people = people_of(table, annotators, judges)
     table = without_labels_of(table, people.others)
-    table = with_label_cells(table, _label_columns(table, known, people.annotators), sheet.scale)
+    labels = _label_columns(table, known, people.annotators)
+    table = with_label_cells(table, labels, sheet.scale, sheet.winner_words)
     table = unpivot(table, people.annotators, task=known, has_scale=sheet.scale is not None)
     table = with_verdicts(table) if generated else table
     notes = [*table.notes, *people.notes, *sheet.notes]

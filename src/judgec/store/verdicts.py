@@ -1,7 +1,7 @@
 """Reads a file of recorded verdicts: one row an item and judge."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,12 +100,13 @@ class VerdictColumns(CodedTable):
         ]
 
 
-def read_verdicts(source: TableSource, grades: Sequence[object]) -> VerdictColumns:
+def read_verdicts(source: TableSource, grades: Sequence[object], words: Collection[str] = ()) -> VerdictColumns:
     """Read a file of verdicts, in any format of a table.
 
     Args:
         source: The file, or rows in memory.
         grades: Of the scale: each may have a column ``p_<grade>``.
+        words: For the winner, whose meaning somebody said.
 
     Raises:
         InputError: As ``store.tables.read_table``, and for a ``judges.json`` that is not one.
@@ -116,13 +117,14 @@ def read_verdicts(source: TableSource, grades: Sequence[object]) -> VerdictColum
     read = read_coded(source, CODED, wanted)
     strange = [name for name in read.columns if name.startswith(CHANCE) and name not in wanted]
     notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
-    coded = {name: _said(column) if name in VERDICT else column for name, column in read.coded.items()}
+    known = {*words, *map(str, grades)}
+    coded = {name: _said(column, known) if name in VERDICT else column for name, column in read.coded.items()}
     return VerdictColumns(**(vars(read) | {"coded": coded}), notes=tuple(notes), about=about, order=order)
 
 
-def _said(column: CodedColumn) -> CodedColumn:
+def _said(column: CodedColumn, known: Collection[str]) -> CodedColumn:
     """A column of verdicts, missing where a mark says nothing, and with the numbers that 20% and 1,0 write."""
-    cells = label_cells(column.values).cells
+    cells = label_cells(column.values, said=known).cells
     if cells == tuple(column.values):
         return column
     place: dict[object, int] = {None: NO_CELL}

@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from judgec.records.scale import Scale
+from judgec.store.games import read_games
 from judgec.store.labels import read_label_file
+from judgec.store.rows.graded import Reading, graded_of
 from judgec.store.rows.label_cells import label_cells
+from judgec.store.tables import read_table
 from judgec.store.verdicts import read_verdicts
+from judgec.tasks.winners import winner_words
 
 
 @pytest.mark.parametrize(
@@ -19,6 +24,9 @@ from judgec.store.verdicts import read_verdicts
         (["yes", "no", "X"], ("yes", "no", None)),
         (["X", "X", None], ("X", "X", None)),  # a box that is ticked
         (["A", "B", "X"], ("A", "B", "X")),
+        (["A", "B", "tie", "X", "none"], ("A", "B", "tie", None, None)),
+        (["model_a", "model_b", "None"], ("model_a", "model_b", None)),
+        (["a", "b", "none"], ("a", "b", "none")),  # neither of the two, perhaps
         (["good", "bad", "None"], ("good", "bad", None)),
         (["20%", "60 %"], (0.2, 0.6)),
         (["20%", "3"], ("20%", "3")),
@@ -38,6 +46,26 @@ def test_mark_on_the_declared_scale_is_a_grade() -> None:
 
 def test_mark_on_the_scale_of_another_rater_is_a_grade() -> None:
     assert label_cells(["none", "none"], None, ["none", "partial", "full"]).cells == ("none", "none")
+
+
+def test_winner_that_nobody_gave_is_missing_in_every_verb(tmp_path: Path) -> None:
+    """A row of ``None`` is no game that anybody decided; a word that is on the scale, or was given a meaning, stays."""
+    words = ("a", "b", "tie", "None", "error")
+    rows = "".join(f"q{i}?,x{i},y{i},m,n,{words[i % 5]},{words[i % 4]}\n" for i in range(20))
+    file = tmp_path / "t.csv"
+    file.write_text("query,answer_a,answer_b,agent_a,agent_b,preference,gpt\n" + rows)
+    said = winner_words({"error": "unscored"})
+    assert len(read_label_file(str(file), winner_words=said).labels.labels) == 12
+    assert int(np.isnan(read_games(str(file), said=said).score).sum()) == 8
+    found = graded_of(read_table(str(file)), Reading(experts=("preference",), judge="gpt", winner_words=said))
+    assert len(found.ratings.expert) == 12
+
+
+def test_sign_on_the_scale_of_recorded_verdicts_is_a_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "v.csv"
+    file.write_text("item_id,judge,grade\n1,j,-\n2,j,1\n")
+    assert read_verdicts(str(file), ["-", 1]).coded["grade"].values == ["-", "1"]
+    assert read_verdicts(str(file), [0, 1]).coded["grade"].values == ["1"]
 
 
 def test_labels_count_marks_by_column(tmp_path: Path) -> None:

@@ -150,7 +150,8 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     """
     name, said = with_range(how.judge) if how.judge not in table.columns else (how.judge, None)
     table, how = _of_people(*_named(table, replace(how, judge=name)))
-    table = with_label_cells(table, [*how.experts, how.judge, *([how.score] if how.score else []), *how.annotators])
+    labels = [*how.experts, how.judge, *([how.score] if how.score else []), *how.annotators]
+    table = with_label_cells(table, labels, how.scale, how.winner_words)
     notes = [*table.notes]
     table, learned, out_of_fold = not_learned(table, how.judge, notes, every=how.every, in_place=in_place)
     how = _clustered(table, how, notes)

@@ -10,6 +10,7 @@ from judgec.store.ladders import LADDER
 from judgec.store.rows.cells import as_grade, as_text, is_accept_word, is_missing
 from judgec.store.table import Table
 from judgec.tasks.registry import plain
+from judgec.tasks.winners import winner_of
 
 NOTHING = frozenset(
     {"na", "n/a", "#n/a", "#na", "#nv", "#n/v", "<na>", "nat", "n.a.", "k.a.", "k. a."}
@@ -71,21 +72,29 @@ class LabelCells:
     example: tuple[str, float] = ("", 0.0)
 
 
-def label_cells(cells: Sequence[object], scale: Scale | None = None, beside: Collection[str] = ()) -> LabelCells:
+def label_cells(
+    cells: Sequence[object],
+    scale: Scale | None = None,
+    beside: Collection[str] = (),
+    said: Collection[str] = (),
+) -> LabelCells:
     """The cells of a column of labels or verdicts.
 
-    ``None``, ``-``, ``X`` and the like are missing where the other cells are numbers or known words of grades, and
-    never where they are on the scale: on the declared one, or on one of amounts (none, partial, full) or signs (-, +).
+    ``None``, ``-``, ``X`` and the like are missing where the other cells are numbers, known words of grades or
+    winners, and never where they are on the scale: on the declared one, or on one of amounts (none, partial, full),
+    signs (-, +) or letters (A, B, X).
     ``20%`` (0.2) and ``1,0`` are numbers where all of the column's cells are.
 
     Args:
         cells: All of the column, or each different one.
         scale: The declared one.
         beside: Words in other columns of the same scale.
+        said: Words of which it is known what they mean.
     """
     words = {text.strip() for text in cells if isinstance(text, str)}
     on_scale = set() if scale is None else {str(grade).casefold() for grade in scale.grades}
-    marks = _marks(words, cells, on_scale, beside)
+    told = {word.casefold() for word in said}
+    marks = _marks({word for word in words if word.casefold() not in told}, cells, on_scale, beside)
     counts = Counter(text.strip() for text in cells if isinstance(text, str) and text.strip() in marks)
     if marks:
         cells = [None if isinstance(cell, str) and cell.strip() in marks else cell for cell in cells]
@@ -116,7 +125,9 @@ def _marks(
             continue
         if mark in SIGNS and any(other in SIGNS and "+" in other for other in on_theirs):
             continue
-        known = scale or all(_is_known(other) for other in others)
+        sides = {winner_of(other) for other in others}
+        named = "tie" in sides or (word != "none" and (mark != "x" or max(map(len, others), default=0) > 1))
+        known = scale or all(_is_known(other) or (named and winner_of(other)) for other in others)
         if known and (others or numbers or mark in {"none", "-", "–", "—"}):
             said.add(word)
     return said
@@ -140,17 +151,19 @@ def _numbers(words: set[str]) -> dict[str, float]:
     return {word: float(word.replace(",", ".")) for word in words}
 
 
-def with_label_cells(table: Table, columns: Iterable[str], scale: Scale | None = None) -> Table:
+def with_label_cells(
+    table: Table, columns: Iterable[str], scale: Scale | None = None, said: Collection[str] = ()
+) -> Table:
     """The table with these columns as ``label_cells`` reads them; what was missing or written otherwise is noted."""
     read: dict[str, LabelCells] = {}
     notes: list[str] = []
     cells = {name: [row.get(name) for row in table.rows] for name in columns if name in table.columns}
     words = {cell.strip() for own in cells.values() for cell in own if isinstance(cell, str)}
     for name, own in cells.items():
-        found = label_cells(own, scale, words)
+        found = label_cells(own, scale, words, said)
         if found.marks:
-            said = ", ".join(f"{mark} ({count})" for mark, count in found.marks.items())
-            notes.append(f"Column {name}: {sum(found.marks.values())} cells say nothing and are missing: {said}.")
+            each = ", ".join(f"{mark} ({count})" for mark, count in found.marks.items())
+            notes.append(f"Column {name}: {sum(found.marks.values())} cells say nothing and are missing: {each}.")
         if found.written:
             text, number = found.example
             notes.append(f"Column {name}: {found.written} cells are read as numbers: {text} is {as_text(number)}.")
