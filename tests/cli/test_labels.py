@@ -112,3 +112,13 @@ def test_reading_text_files_imports_nothing_heavy(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_next_command_reads_the_file_as_this_one_did(tmp_path: Path) -> None:
+    rows = "".join(f"q{n},x{n},y{n},{n % 2 + 1 if n % 5 else 'keine'}\n" for n in range(20))
+    (tmp_path / "t.csv").write_text("query,answer_a,answer_b,preference\n" + rows)
+    words = ["--winner-words", "1=a,2=b"]
+    _, stderr = run(tmp_path, "t.csv", "--winner-words", "1=a,2=b,keine=unscored")
+    assert "Next: judgec compile-judge t.csv --winner-words 1=a,2=b,keine=unscored\n" in stderr
+    _, stderr = run(tmp_path, "t.csv", *words, "--missing", "keine")
+    assert "Next: judgec init t.csv --winner-words 1=a,2=b --missing keine\n" in stderr
