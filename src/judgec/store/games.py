@@ -204,7 +204,9 @@ def _winners(table: CodedTable, column: str, said: Mapping[str, str]) -> tuple[I
     if found is None:
         return np.full(table.n_rows, NO_CELL), []
     words = [as_grade(value) for value in label_cells(found.values, said=said).cells]
-    if any(word is not None and winner_of(word, said) is None for word in words):  # all that is strange is named at once
+    if any(
+        word is not None and winner_of(word, said) is None for word in words
+    ):  # all that is strange is named at once
         words = [as_grade(value) for value in found.values]
     places = np.array([NO_CELL if word is None else code for code, word in enumerate(words)] + [NO_CELL])
     return places[found.codes], ["" if word is None else word for word in words]

@@ -100,7 +100,7 @@ def as_long(table: Table, said: Wide | bool | None = None, having: Collection[st
     Raises:
         InputError: It may be such a table, and the heads do not tell how; or ``having`` names a head with its part.
     """
-    if said is False:
+    if said is False or {*PAIR, "preference"} <= set(table.columns):
         return table
     if isinstance(said, Wide) and (families := _as_said(table, said)):
         return _melted(table, families, said)

@@ -88,17 +88,17 @@ def raw_labels(
             notes.append(f"Column {accepts} holds only {listed(sorted(map(str, seen)))}: read as accept / reject.")
     given = {aspect: _grades_in(table, column, declared, rounding, notes) for aspect, column in columns.items()}
     means = _means_in(list(columns.values()), [grade for column in given.values() for grade in column], notes)
+    used = {grade for column in given.values() for grade in column if grade is not None}
+    own = {grade: respelled(grade, spec.spellings) for grade in used}
+    pairs = compares(task)
+    sides = {grade: winner_of(grade, said) for grade in own.values()} if pairs else {}
     rows: list[RawLabel | None] = []
     faults: list[tuple[int, str]] = []
     unknown: list[tuple[int, Grade]] = []
     for index, row in enumerate(table.rows):
-        grades = {
-            aspect: respelled(grade, spec.spellings)
-            for aspect, column in given.items()
-            if (grade := column[index]) is not None
-        }
-        if compares(task) and grades and (declared is None or position_of(grades["grade"], declared) is None):
-            side = winner_of(grades["grade"], said)
+        grades = {aspect: own[grade] for aspect, column in given.items() if (grade := column[index]) is not None}
+        if pairs and grades and (declared is None or position_of(grades["grade"], declared) is None):
+            side = sides[grades["grade"]]
             unknown += [(index, grades["grade"])] if side is None else []
             grades = {} if side in {None, UNSCORED} else {"grade": side}
         word = as_grade(row.get(accepts)) if accepts else None
