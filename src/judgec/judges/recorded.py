@@ -356,74 +356,102 @@ def read_recorded(
             winner.
         UserError: No name matches, or no range behind ``#range=``.
     """
-    said: Range | None = None
-    if isinstance(source, str):
-        source, said = with_range(source)
-    columns = read_verdicts(source, about.scale.grades, about.winner_words)
+    path, said = with_range(source) if isinstance(source, str) else (source, None)
+    columns = read_verdicts(path, about.scale.grades, about.winner_words)
     verdict = _verdict_column(columns, about)
-    if judges is not None:
-        columns = _of_judges(columns, judges)
+    columns = columns if judges is None else _of_judges(columns, judges)
     notes = list(columns.notes)
     if verdict == REPLY:
         notes.append(f"{columns.path}: no grades; each verdict is what its {REPLY} states last")
-    aspect, kept = _aspects(columns, about, notes)
-    item, item_ids = columns.coded[ITEM].as_ids()
-    judge, names = columns.coded[JUDGE].as_ids()
-    rank = {name: i for i, name in enumerate(sorted(names))}
-    judge = np.array([rank[name] for name in names], dtype=np.int64)[judge]
-    cell = (judge * len(item_ids) + item) * len(about.aspects) + aspect
-    order = _orders(columns, about, notes)
-    _require_distinct(columns, kept, cell, order, pairs=compares(about.task))
+    asked = _asked(columns, about, notes)
     turned = _turned(columns, about)
     if turned is None:
-        raise InputError([_unexplained(source, columns, about, judges, labels)])
+        raise InputError([_unexplained(path, columns, about, judges, labels)])
     if compares(about.task) and verdict != REPLY:
         columns = _with_sides(columns, verdict, about.winner_words)
-    ranges = {
-        name: own
-        for name in names
-        if (own := said or about.ranges.get(name) or columns.about.get(name, AboutJudge()).range) is not None
-    }
-    column = columns.coded[verdict]
-    others: dict[str, Range] = {}
-    if about.shares and about.scale.level != "nominal":
-        others = _other_ranges(column, judge, sorted(names), about, ranges)
-        if others and not scores:
-            raise InputError(_refused(columns.path, others, about))
-    spread, stated, fault = _verdicts(
-        columns, column, verdict, (judge, sorted(names)), about, {**others, **ranges}, notes
-    )
+    ranges, guessed = _ranges(columns, verdict, asked, about, said)
+    if guessed and not scores:
+        raise InputError(_refused(columns.path, guessed, about))
+    spread, stated, fault = _verdicts(columns, verdict, asked, about, {**guessed, **ranges}, notes)
     if turned.any():
         _swap(spread, stated, turned, about.scale)
-    merged = _merge(cell[kept], order[kept], spread[kept], stated[kept], fault[kept], about)
+    kept = asked.kept
+    merged = _merge(asked.cell[kept], asked.order[kept], spread[kept], stated[kept], fault[kept], about)
     cost = columns.numbers.get(COST, np.full(columns.n_rows, np.nan))
     _say_costs(columns, cost, notes)
     found = _by_item(merged, about, notes)
-    row_of = kept[found.row]
+    place = np.searchsorted(found.key, asked.cell[kept] // len(about.aspects))
     reply, texts = _replies(columns)
-    place = np.searchsorted(found.key, cell[kept] // len(about.aspects))
-    total = np.bincount(place, cost[kept], len(found.key))
     result = RecordedVerdicts(
         path=columns.path,
         about=about,
-        judges=_described(columns, sorted(names)),
-        item_ids=tuple(item_ids),
-        judge=found.key // len(item_ids),
-        item=found.key % len(item_ids),
+        judges=_described(columns, asked.judges),
+        item_ids=tuple(asked.item_ids),
+        judge=found.key // len(asked.item_ids),
+        item=found.key % len(asked.item_ids),
         probabilities=found.spread,
         grade=found.grade,
         fault=found.fault,
         flipped=found.flipped,
         paired=found.paired,
-        reply=reply[row_of],
+        reply=reply[kept[found.row]],
         replies=texts,
-        cost=np.asarray(total, dtype=np.float64),
+        cost=np.bincount(place, cost[kept], len(found.key)).astype(np.float64),
         calls=np.bincount(place, minlength=len(found.key)) / len(about.aspects),
         notes=tuple(notes),
         ranges=ranges,
-        scores=others,
+        scores=guessed,
     )
     return result if not found.partial.any() else _whole(result, ~found.partial)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What each row of a file is a verdict on.
+
+    Args:
+        judges: Names, sorted.
+        item_ids: The items.
+        judge: Position of each row's judge, shape (n_rows,).
+        cell: Code of each row's judge, item and aspect, shape (n_rows,).
+        order: Code of the order in which its pair was shown, shape (n_rows,).
+        kept: The rows of aspects that are labelled.
+    """
+
+    judges: Sequence[str]
+    item_ids: Sequence[str]
+    judge: IntArray
+    cell: IntArray
+    order: IntArray
+    kept: IntArray
+
+
+def _asked(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> _Asked:
+    """Judge, item, aspect and order of each row.
+
+    Raises:
+        InputError: Two verdicts on the same, or no aspect where there are several.
+    """
+    aspect, kept = _aspects(columns, about, notes)
+    item, item_ids = columns.coded[ITEM].as_ids()
+    code, names = columns.coded[JUDGE].as_ids()
+    judges = sorted(names)
+    place = {name: at for at, name in enumerate(judges)}
+    judge = np.array([place[name] for name in names], dtype=np.int64)[code]
+    cell = (judge * len(item_ids) + item) * len(about.aspects) + aspect
+    order = _orders(columns, about, notes)
+    _require_distinct(columns, kept, cell, order, pairs=compares(about.task))
+    return _Asked(judges, item_ids, judge, cell, order, kept)
+
+
+def _ranges(
+    columns: VerdictColumns, verdict: str, asked: _Asked, about: OnWhat, said: Range | None
+) -> tuple[dict[str, Range], dict[str, Range]]:
+    """The ranges that somebody said, by judge, and those that others' numbers seem to have."""
+    own = {name: columns.about.get(name, AboutJudge()).range for name in asked.judges}
+    ranges = {name: one for name in asked.judges if (one := said or about.ranges.get(name) or own[name]) is not None}
+    guessed = bool(about.shares) and about.scale.level != "nominal"
+    return ranges, _other_ranges(columns.coded[verdict], asked, about, ranges) if guessed else {}
 
 
 def _verdict_column(columns: VerdictColumns, about: OnWhat) -> str:
@@ -656,17 +684,15 @@ def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, o
         )
 
 
-def _other_ranges(
-    column: CodedColumn, judge: IntArray, names: Sequence[str], about: OnWhat, said: Mapping[str, Range]
-) -> dict[str, Range]:
+def _other_ranges(column: CodedColumn, asked: _Asked, about: OnWhat, said: Mapping[str, Range]) -> dict[str, Range]:
     """The judges whose numbers seem to have another range than the scale, and nobody said which one; with a guess."""
     has = column.codes != NO_CELL
-    pairs, counts = np.unique(judge[has] * len(column.values) + column.codes[has], return_counts=True)
+    pairs, counts = np.unique(asked.judge[has] * len(column.values) + column.codes[has], return_counts=True)
     numbers = np.array([np.nan if (n := as_number(value)) is None else n for value in column.values])
     read = np.array([_read(value, about, None) is not None for value in column.values], dtype=bool)
     words = about.accept_only or any(isinstance(grade, str) for grade in about.scale.grades)
     found = {}
-    for place, name in enumerate(names):
+    for place, name in enumerate(asked.judges):
         own = slice(*np.searchsorted(pairs, [place * len(column.values), (place + 1) * len(column.values)]))
         code = pairs[own] % len(column.values)
         known = ~np.isnan(numbers[code])
@@ -693,20 +719,18 @@ def _refused(path: str, others: Mapping[str, Range], about: OnWhat) -> list[str]
 
 def _verdicts(
     columns: VerdictColumns,
-    column: CodedColumn,
     verdict: str,
-    judges: tuple[IntArray, Sequence[str]],
+    asked: _Asked,
     about: OnWhat,
     ranges: Mapping[str, Range],
     notes: list[str],
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Each row's distribution, stated position and fault."""
-    scale, k = about.scale, len(about.scale.grades)
-    judge, names = judges
+    scale, k, column = about.scale, len(about.scale.grades), columns.coded[verdict]
     spread, fault = np.full((columns.n_rows, k), np.nan), np.full(columns.n_rows, FAILED, dtype=np.int64)
-    kind_of = [ranges.get(name) for name in names]
+    kind_of = [ranges.get(name) for name in asked.judges]
     for kind in dict.fromkeys(kind_of):
-        rows = np.flatnonzero(np.array([one == kind for one in kind_of], dtype=bool)[judge])
+        rows = np.flatnonzero(np.array([one == kind for one in kind_of], dtype=bool)[asked.judge])
         read = [_read(value, about, kind) for value in column.values]
         spreads = np.array([np.full(k, np.nan) if one is None else one for one in [*read, None]])
         codes = np.array([*(OFF if one is None else 0 for one in read), FAILED], dtype=np.int64)
