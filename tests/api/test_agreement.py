@@ -182,3 +182,17 @@ def test_where_two_people_differ_agreement_draws_the_grade_that_labels_draw() ->
     }
     kappa = cohen_kappa_score([drawn[str(row["Reply"])] + 1 for row in rows], [row["gpt"] for row in rows])
     assert found.estimates["kappa"].value == pytest.approx(kappa)
+
+
+def test_agreement_takes_repeated_gradings_as_one_persons() -> None:
+    rng = np.random.default_rng(4)
+    own = rng.integers(1, 6, 60)
+    again = np.clip(own + rng.integers(-1, 2, 60), 1, 5)
+    rows = pd.DataFrame({"judge": rng.permutation(own), "Mia 1": own, "Mia 2": again, "Noah 1": again, "Noah 2": own})
+    found = judgec.agreement(rows, annotators=["Mia", "Noah"], judge="judge")
+    first = judgec.agreement(rows[["judge"]].assign(Mia=own, Noah=again), annotators=["Mia", "Noah"], judge="judge")
+    assert found.estimates == first.estimates
+    assert found.expert == "Mia, Noah"
+    assert [note for note in found.notes if f"{int((own == again).sum())} of 60" in note]
+    within = judgec.agreement(rows, expert="Mia 1", judge="Mia 2")  # somebody may ask how far she agrees with herself
+    assert within.estimates["exact"].value == pytest.approx(float((own == again).mean()))

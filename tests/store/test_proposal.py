@@ -455,3 +455,36 @@ def test_mean_of_the_others_is_nobody_whatever_it_is_called() -> None:
     means = [(one + other) / 2 for one, other in zip(MIA * 12, NOAH * 12, strict=False)][:12]
     found, _ = seen(graded(Mia=MIA, Noah=NOAH, Endnote=means))
     assert found.annotators == ("Mia", "Noah")
+
+
+@pytest.mark.parametrize(
+    ("heads", "people"),
+    [
+        (("Mia 1", "Mia 2", "Noah 1", "Noah 2"), ("Mia", "Noah")),
+        (("grade_mia_run1", "grade_mia_run2"), ("grade_mia",)),
+        (("Mia Runde 1", "Mia Runde 2", "GPT-4 Runde 1", "GPT-4 Runde 2"), ("Mia",)),
+        (("Rater 1", "Rater 2"), ("Rater 1", "Rater 2")),
+    ],
+)
+def test_repeated_gradings_are_not_further_people(heads: Sequence[str], people: Sequence[str]) -> None:
+    grades = {head: [1, 2, 3, 4, 5] for head in heads}
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **grades))
+    assert found.annotators == tuple(people)
+    assert {label.annotator for label in labels.labels} == set(people)
+    assert not found.unsure
+
+
+@pytest.mark.parametrize(
+    ("heads", "typed"),
+    [
+        (("Mia 1", "Mia 2", "Noah"), "--annotators Noah,Mia "),
+        (("Score (1st)", "Score (2nd)"), "--annotators Score "),
+        (("Mia 1", "Mia 2", "Mia 3", "Noah 1", "Noah 2"), "--annotators Mia,Noah "),
+        (("Mia early", "Mia late", "Noah early", "Noah late"), "--annotators 'Mia early,Mia late,"),
+    ],
+)
+def test_heads_that_may_be_repeated_gradings_are_asked_about(heads: Sequence[str], typed: str) -> None:
+    found = propose(
+        table(question=QUESTIONS, answer=ANSWERS, **{head: [1, 2, 3, 4, 5] for head in heads}), Datasheet(), Said()
+    )
+    assert [one for one in found.unsure if typed in one]

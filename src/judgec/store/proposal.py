@@ -15,7 +15,9 @@ from judgec.store.rows.columns import aspect_columns, infer_task, label_columns,
 from judgec.store.rows.conversations import columns_with, holding, with_turns
 from judgec.store.rows.grades import one_class
 from judgec.store.rows.heads import (
+    ASPECTS,
     are_versions,
+    gradings_among,
     is_adjudicated,
     is_computed,
     is_nobodys,
@@ -33,46 +35,6 @@ from judgec.tasks.registry import TASKS, also_called, as_task, called, plain
 from judgec.tasks.spec import PAIR, PREFIXES
 
 SIDES = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # columns that are no input and no label
-ASPECTS = frozenset(
-    [
-        "relevance",
-        "accuracy",
-        "completeness",
-        "precision",
-        "correctness",
-        "consistency",
-        "faithfulness",
-        "fluency",
-        "coherence",
-        "helpfulness",
-        "usefulness",
-        "conciseness",
-        "clarity",
-        "groundedness",
-        "safety",
-        "tone",
-        "style",
-        "harmlessness",
-        "truthfulness",
-        "factuality",
-        "verbosity",
-        "readability",
-        "engagement",
-        "answer_relevance",
-        "context_relevance",
-        "relevanz",
-        "korrektheit",
-        "vollstaendigkeit",
-        "verstaendlichkeit",
-        "genauigkeit",
-        "understandability",
-        "naturalness",
-        "informativeness",
-        "depth",
-        "creativity",
-        "politeness",
-    ]
-)
 RATERS = re.compile(
     r"(annotator|rater|reviewer|expert|experte|expertin|evaluator|judge|grader|labeler|labeller|worker|assessor|coder|"
     r"human|bewerter|bewertung|gutachter|person|user|score|rating|grade|label|vote|note|annotation)s?"
@@ -314,6 +276,13 @@ class _Look:
         self.why: dict[str, str] = {}
         self.judges: tuple[str, ...] = ()
         self.unsure: list[str] = []
+        repeated = gradings_among(table.columns)
+        self.gradings = {name: one.columns for name, one in repeated.items() if one.sure}
+        self.maybe_gradings = {name: one for name, one in repeated.items() if not one.sure}
+
+    def person(self, column: str) -> str:
+        """Whose repeated grading a column is; else its own name."""
+        return next((name for name, own in self.gradings.items() if column in own), column)
 
     def ours(self, column: str) -> str:
         """Judgec's name of a column, or its own."""
@@ -542,7 +511,9 @@ class _Look:
         free = [
             name
             for name in self.free()
-            if len(set(map(as_id, self.values(name)))) in GROUPS and self._tells_agents(name)
+            if len(set(map(as_id, self.values(name)))) in GROUPS
+            and self._tells_agents(name)
+            and name == self.person(name)
         ]
         versions = [name for name in free if name not in known and self.holds_versions(name)]
         named = [name for name in free if is_version(name)]
@@ -632,14 +603,36 @@ class _Look:
     def _find_annotators(self, people: Sequence[str]) -> None:
         """Take columns of one person each for the annotators; where each grades several aspects, ``NAME.ASPECT``."""
         self.labels = self.annotators = tuple(people)
-        if self._aspects_by_person(people):
+        if repeated := {name: own for name, own in self.gradings.items() if set(own) <= set(people)}:
+            by = {column: name for name, own in repeated.items() for column in own}
+            self.annotators = tuple(dict.fromkeys(by.get(name, name) for name in people))
+        elif self._aspects_by_person(people):
             self.annotators = tuple(dict.fromkeys(name.rpartition(".")[0] for name in people))
         elif renamings := _by_aspect(people):
             self.unsure.append(
                 f"{self.table.path}:1: {listed(people)} name people and what they graded; one person a column, or "
                 f"PERSON.ASPECT, is valid. Say it, with {' '.join(f'--map {shlex.quote(one)}' for one in renamings)}."
             )
+        self._doubt_gradings(people)
         self.why["annotators"] = f"columns of grades on one scale: {listed(self.annotators)}"
+
+    def _doubt_gradings(self, people: Sequence[str]) -> None:
+        """Say so where columns may be one person's at several times, or several people's."""
+        maybe = {name: own.columns for name, own in self.maybe_gradings.items() if set(own.columns) <= set(people)}
+        columns = {column for own in maybe.values() for column in own}
+        others = list(dict.fromkeys(map(self.person, (name for name in people if name not in columns))))
+        if maybe and (others or len(maybe) > 1 or any(self.maybe_gradings[name].worded for name in maybe)):
+            ways = (",".join([*others, *maybe]), ",".join([*others, *(name for name in people if name in columns)]))
+            self.unsure.append(
+                f"are {'; '.join(map(listed, maybe.values()))} repeated gradings of one person? Add --annotators "
+                f"{' where they are, else --annotators '.join(map(shlex.quote, ways))}."
+            )
+        elif (grid := _grid([name for name in people if self.person(name) == name])) is not None:
+            self.unsure.append(
+                f"{listed(people)}: is {' or '.join(grid)} who graded, or when? Add --annotators "
+                f"{shlex.quote(','.join(people))} where each is a person; name repeated gradings of one person "
+                f"{people[0].split()[0]} 1, {people[0].split()[0]} 2 in the file."
+            )
 
     def _label_of(self, column: str) -> str:
         """Which of the task's label columns it is."""
@@ -666,7 +659,7 @@ class _Look:
             and self.ours(name) not in {"agent", "annotator", "group", "rationale"}
             and self._is_scored(name)
             and not TOOK.fullmatch(plain(name))
-            and not is_nobodys(name)
+            and not is_nobodys(self.person(name))
         ]
         return machines_among(graded, aspects)
 
@@ -683,7 +676,7 @@ class _Look:
         known = plain(column) in _label_names()
         return (
             TOOK.fullmatch(plain(column)) is not None
-            or is_nobodys(column)
+            or is_nobodys(self.person(column))
             or (self.holds_versions(column) and not known)
         )
 
@@ -718,7 +711,7 @@ class _Look:
             if self.looks_graded(name)
             and plain(name) not in ASPECTS
             and not TOOK.fullmatch(plain(name))
-            and not is_nobodys(name)
+            and not is_nobodys(self.person(name))
             and (pairs or not self.holds_versions(name))
         ]
         machines = self.machines()
@@ -827,6 +820,16 @@ def _by_aspect(people: Sequence[str]) -> list[str]:
         found
     )
     return [f"{name}={who}.{aspect}" for name, who, aspect in found] if several else []
+
+
+def _grid(people: Sequence[str]) -> tuple[str, ...] | None:
+    """The words behind the names where each of several names has each of several: ``Mia early``, ``Mia late``."""
+    split = [re.fullmatch(r"(.+?)[\W_]+(\w+)\W*", name) for name in people]
+    pairs = {(plain(found[1]), found[2]) for found in split if found}
+    names, parts = {name for name, _ in pairs}, {part for _, part in pairs}
+    whole = len(pairs) == len(people) == len(names) * len(parts)
+    fits = whole and len(names) > 1 and len(parts) > 1 and not any(plain(part) in ASPECTS for part in {*parts, *names})
+    return tuple(sorted(parts)) if fits and not any(RATERS.fullmatch(name) for name in names) else None
 
 
 def _number(value: object) -> Grade | None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from judgec.store.rows.heads import (
     MACHINES,
     are_versions,
+    gradings_among,
     is_adjudicated,
     is_computed,
     is_nobodys,
@@ -120,3 +121,42 @@ def test_letters_and_versions_are_no_grades(values: Sequence[str]) -> None:
 @pytest.mark.parametrize("values", [["y", "n"], ["bad", "good"], ["1", "2"], ["j", "n"], ["ja", "nein"]])
 def test_grades_are_no_versions(values: Sequence[str]) -> None:
     assert not are_versions(values)
+
+
+@pytest.mark.parametrize(
+    ("heads", "person"),
+    [
+        (("Mia 1", "Mia 2", "Noah 1", "Noah 2"), "Mia"),
+        (("grade_mia_run1", "grade_mia_run2"), "grade_mia"),
+        (("Mia (1st)", "Mia (2nd)"), "Mia"),
+        (("Runde 1 Mia", "Runde 2 Mia"), "Mia"),
+        (("MiaRun1", "MiaRun2"), "Mia"),
+        (("Mia", "Mia again"), "Mia"),
+        (("Mia", "Mia.1", "Noah", "Noah.1"), "Mia"),
+        (("Rater A 1", "Rater A 2", "Rater B 1", "Rater B 2"), "Rater A"),
+        (("小明1", "小明2", "小红1", "小红2"), "小明"),
+    ],
+)
+def test_name_with_several_times_is_one_person(heads: Sequence[str], person: str) -> None:
+    found = gradings_among(tuple(heads))[person]
+    assert (found.columns, found.sure) == (tuple(heads[:2]), True)
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ("Rater 1", "Rater 2"),
+        ("Judge 1", "Judge 2", "Judge 3"),
+        ("Annotator 1", "Annotator 2", "Expert 1", "Expert 2"),
+        ("Nurse 1", "Nurse 2", "Doctor 1", "Doctor 2"),
+        ("first rater", "second rater"),
+        ("relevance 1", "relevance 2", "fluency 1", "fluency 2"),
+        ("grade_1", "grade_2"),
+        ("Mia 1", "Mia 2"),
+        ("A1", "A2", "B1", "B2"),
+        ("Mia 1", "Mia 2", "Mia 3", "Noah 1", "Noah 2"),
+        ("Score (1st)", "Score (2nd)"),
+    ],
+)
+def test_numbered_people_are_not_surely_one_person(heads: Sequence[str]) -> None:
+    assert not any(one.sure for one in gradings_among(tuple(heads)).values())

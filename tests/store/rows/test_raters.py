@@ -111,3 +111,17 @@ def test_commas_in_raters_names_are_not_between_raters(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match="no column 'Bo'"):
         said(path, "Bo", "Kim")
+
+
+def test_repeated_gradings_are_one_persons_and_the_first_counts(tmp_path: Path) -> None:
+    path = wide(tmp_path, "query,answer,Mia 1,Mia 2,Noah 1,Noah 2\nq,a,1,2,3,3\nr,b,,2,2,1\ns,c,3,3,1,1\n")
+    assert said(path, "Mia", "Noah") == [
+        *(("q", "Mia", 1), ("q", "Noah", 3)),
+        *(("r", "Mia", 2), ("r", "Noah", 2)),
+        *(("s", "Mia", 3), ("s", "Noah", 1)),
+    ]
+    notes = read_label_file(path, annotators=("Mia", "Noah")).labels.notes
+    assert [note for note in notes if "1 of 2" in note and "2 of 3" in note]
+    apart = read_label_file(path, annotators=("Mia 1", "Mia 2", "Noah 1")).labels
+    assert {label.annotator for label in apart.labels} == {"Mia 1", "Mia 2", "Noah 1"}
+    assert [note for note in apart.notes if "Mia 1, Mia 2" in note]

@@ -21,7 +21,7 @@ from judgec.store.rows.label_cells import with_label_cells
 from judgec.store.rows.means import looks_like_means, nearest_grades
 from judgec.store.rows.panel import ANNOTATOR, ITEM, QUERIES, AnnotatorPanel, one_row_each, panel_of
 from judgec.store.rows.ranges import MARK, Range, other_range, usual_range, with_range
-from judgec.store.rows.raters import annotator_column, is_measured, people_of
+from judgec.store.rows.raters import annotator_column, is_measured, people_of, with_gradings
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, also_called, plain
 from judgec.tasks.winners import UNSCORED as UNDECIDED
@@ -149,6 +149,7 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
             meet accepts without a threshold.
     """
     name, said = with_range(how.judge) if how.judge not in table.columns else (how.judge, None)
+    table = with_gradings(table, (*how.experts, *how.annotators), {name, how.score or name, how.cluster or name})
     table, how = _of_people(*_named(table, replace(how, judge=name)))
     labels = [*how.experts, how.judge, *([how.score] if how.score else []), *how.annotators]
     table = with_label_cells(table, labels, how.scale, how.winner_words)

@@ -6,7 +6,9 @@ whole word only, so Kai, Aisha and Kira stay people.
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from judgec.tasks.registry import plain
@@ -92,6 +94,40 @@ VERSIONS = _set(  # of what answered
     versions
     """
 )
+ASPECTS = _set(  # what is graded
+    """
+    accuracy answer_relevance clarity coherence completeness conciseness consistency context_relevance correctness
+    creativity depth engagement factuality faithfulness fluency genauigkeit groundedness harmlessness helpfulness
+    informativeness korrektheit naturalness politeness precision readability relevance relevanz safety style tone
+    truthfulness understandability usefulness verbosity verstaendlichkeit vollstaendigkeit
+    """
+)
+ROLES = _set(  # of several people: ``Nurse 1`` and ``Nurse 2`` are two
+    """
+    agency anwalt arzt aerztin author clinic clinician crowd customer doctor dr freelancer group gruppe intern junior
+    kunde kundin lab lawyer lehrer lehrerin linguist medic member nurse patient pflege physician professor radiologist
+    resident rev senior site specialist speaker student team teacher turker user worker
+    """
+)
+TIMES = _set(  # at which somebody grades once more
+    """
+    attempt day durchgang durchlauf essai lauf mal pass phase rep repeat repetition replicate ronda round run runde
+    session sitzung tag take test time tour trial visit vuelta wave week woche zeit zeitpunkt
+    """
+)
+ORDINALS = {
+    word: number
+    for number, said in enumerate(
+        (
+            "first erste erster erstes premier premiere primera primero prima primo test initial",
+            "second zweite zweiter zweites deuxieme seconde segunda segundo seconda secondo",
+            "third dritte dritter drittes troisieme tercera tercero terza terzo",
+            "again nochmal repeat repeated retest wiederholt wiederholung",
+        ),
+        1,
+    )
+    for word in said.split()
+}
 _UPPER, _LOWER = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿ"
 _CAMELS = (  # AIGrade, and AIgrade
     re.compile(rf"[{_UPPER}]+(?=[{_UPPER}][{_LOWER}])|[{_UPPER}]?[{_LOWER}]+|[{_UPPER}]+"),
@@ -107,6 +143,10 @@ _VERSION = re.compile(
     r"[a-z]|(v|r|rev|rc|run|ver|version|release|build|model|modell|system|bot|agent|variante?)[ ._-]?\d+([._-]\w+)*|"
     r"\d+\.\d+\.\d+\w*"
 )
+_PIECES = re.compile(rf"[^\W_]+?(?=(?<=[{_LOWER}])[{_UPPER}])|[^\W\d_]+(?=\d{{1,2}}(?!\w))|[^\W_]+")  # Mia1, miaRun1
+_WHEN = "|".join(sorted(TIMES, key=len, reverse=True))
+_TIME = re.compile(rf"(?:({_WHEN})_?|[rst]_?)?(\d{{1,2}})_?(st|nd|rd|th|te|ter|er|e|a|o)?_?({_WHEN})?")
+_ORDINAL = re.compile(rf"({'|'.join(sorted(ORDINALS, key=len, reverse=True))})(?:_({_WHEN}))?")
 _SHORT = 2  # letters of a word that may as well stand within an identifier such as A2KI8Q
 _LONG = 5  # letters from which a word may be written apart: g-eval, exact match
 _MANY_LETTERS = 8  # A-H
@@ -230,3 +270,78 @@ def are_versions(values: Collection[str]) -> bool:
     if len(found) > _MANY_LETTERS and any(len(value) == 1 for value in found):
         return False
     return all(_VERSION.fullmatch(value) or machine_words(value) or "claude" in words(value) for value in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Gradings:
+    """Columns that may hold what one person gave at several times, the first time first.
+
+    Args:
+        columns: These.
+        sure: They do: ``Mia round 1``, ``Mia round 2``; or ``Mia 1``, ``Mia 2`` beside the same of another name.
+        worded: A word says that it was another time.
+    """
+
+    columns: tuple[str, ...]
+    sure: bool
+    worded: bool
+
+
+@lru_cache(maxsize=64)
+def gradings_among(columns: tuple[str, ...]) -> dict[str, Gradings]:
+    """By name, the columns of one person's repeated gradings; nothing of ``Rater 1`` and ``Rater 2``, who are two."""
+    found: dict[str, dict[int, str]] = {}
+    names: dict[str, str] = {}
+    worded: dict[str, bool] = {}
+    for column in columns:
+        for name, number, told in _times(column):
+            key = plain(name) or name
+            if _may_repeat(name, told=told) and number not in found.get(key, {}):
+                names.setdefault(key, name)
+                found.setdefault(key, {})[number] = column
+                worded[key] = worded.get(key, False) or told
+                break
+    heads = {plain(column) or column: column for column in columns}
+    for key, own in found.items():
+        if key in heads and (1 not in own or own[1] == f"{heads[key]}.1"):  # as pandas names heads that are alike
+            names[key] = heads[key]
+            own[0] = heads[key]
+    several = {key: own for key, own in found.items() if len(own) > 1}
+    alike = Counter(frozenset(own) for key, own in several.items() if len(key) > 1)
+    return {
+        names[key]: Gradings(
+            tuple(own[number] for number in sorted(own)),
+            not _is_given(names[key])
+            and (key not in heads or 0 in own)
+            and (worded[key] or (len(key) > 1 and alike[frozenset(own)] > 1)),
+            worded[key],
+        )
+        for key, own in several.items()
+    }
+
+
+def _times(head: str) -> Iterator[tuple[str, int, bool]]:
+    """The ways to read a head as a name and the time of a grading, the one with the most words first."""
+    spans = [piece.span() for piece in _PIECES.finditer(head)]
+    for at in range(len(spans) - 1, 0, -1):
+        behind = (head[: spans[-at - 1][1]], head[spans[-at][0] :])
+        before = (head[spans[at][0] :], head[: spans[at - 1][1]])
+        for name, part in (behind, before):
+            said = plain(part)
+            if time := _TIME.fullmatch(said):
+                yield name.strip(), int(time[2]), bool(time[1] or time[3] or time[4])
+            elif ordinal := _ORDINAL.fullmatch(said):
+                yield name.strip(), ORDINALS[ordinal[1]], True
+
+
+def _is_given(name: str) -> bool:
+    """True for what people give, ``Score``, beside which no name stands."""
+    return bool(own := _spelled(name)) and own <= RATINGS
+
+
+def _may_repeat(name: str, *, told: bool) -> bool:
+    """True for a name, and for what is given where a word tells the time; not for people in general, nor aspects."""
+    if _is_given(name) or plain(name) in ASPECTS:
+        return told and plain(name) not in ASPECTS
+    general = _spelled(name) <= PEOPLE | ROLES | WEAK | RATINGS | COUNTERS and plain(name) != ""
+    return not (general and not re.search(r"\d", name)) and not is_computed(name) and not is_nobodys(name)

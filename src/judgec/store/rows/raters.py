@@ -11,7 +11,7 @@ from judgec.records.scale import Grade
 from judgec.store.ladders import LADDER
 from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.rows.heads import are_versions, machine_words, machines_among
+from judgec.store.rows.heads import are_versions, gradings_among, machine_words, machines_among
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, also_called, plain, told_by
 from judgec.tasks.spec import ASPECT_PREFIX, PREFIXES
@@ -150,6 +150,7 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
     if not annotators:
         return table
     annotators = rejoined(annotators, table.columns)
+    table = with_gradings(table, annotators)
     columns = {name: columns_of(name, table.columns) for name in annotators}
     if "annotator" in table.columns and not any(columns.values()):
         said = {_rater(row) for row in table.rows}
@@ -229,12 +230,62 @@ def rejoined(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
-    """The rater's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself."""
-    return {
+    """The rater's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself, and for those of
+    repeated gradings: ``NAME 1``, ``NAME 2``.
+    """
+    own = {
         column: column[len(name) + 1 :]
         for column in columns
         if column == name or (column.startswith(f"{name}.") and len(column) > len(name) + 1)
     }
+    return own | dict.fromkeys(_gradings_of(name, columns), "")
+
+
+def _gradings_of(name: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a person's repeated gradings: where they are sure, or where the name alone has no column."""
+    found = gradings_among(tuple(columns)).get(name)
+    return found.columns if found is not None and (found.sure or name not in columns) else ()
+
+
+def with_gradings(table: Table, names: Sequence[str], others: Collection[str] = ()) -> Table:
+    """The table with one column of each of these people whose gradings of an item stand in several: the first counts.
+
+    A note says so, and how often the second one is the same; another one which of these columns are named as people of
+    their own, as somebody may want it.
+
+    Args:
+        table: With judgec's names of columns.
+        names: The annotators.
+        others: Further columns that are named.
+    """
+    sure = {name: set(one.columns) for name, one in gradings_among(table.columns).items() if one.sure}
+    notes = [
+        f"{listed(sorted(own))} look like gradings of one person and are read as people of their own, as they are "
+        f"named; --annotators {name} names the person."
+        for name, own in sure.items()
+        if len(own & set(names)) > 1
+    ]
+    repeated = {name: own for name in names if (own := _gradings_of(name, table.columns))}
+    if not repeated:
+        return replace(table, notes=(*table.notes, *notes)) if notes else table
+    cells = {
+        name: [[value for column in own if not is_missing(value := row.get(column))] for row in table.rows]
+        for name, own in repeated.items()
+    }
+    said = []
+    for name, own in repeated.items():
+        twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
+        same = sum(first == second for first, second in twice)
+        said.append(f"{listed(own)} (the same again in {same} of {len(twice)} items)")
+    notes.append(f"Repeated gradings are one person's, of which the first counts: {'; '.join(said)}.")
+    gone = {column for own in repeated.values() for column in own} - {*names, *others}
+    kept = [column for column in table.columns if column not in gone and column not in repeated]
+    rows = [
+        {column: row[column] for column in kept if column in row}
+        | {name: values[at][0] for name, values in cells.items() if values[at]}
+        for at, row in enumerate(table.rows)
+    ]
+    return replace(table, columns=(*kept, *repeated), rows=tuple(rows), notes=(*table.notes, *notes))
 
 
 def _field(field: str, label: str, known: Collection[str], prefix: str) -> str:
