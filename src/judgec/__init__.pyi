@@ -84,7 +84,7 @@ def agreement(
     file: Source,
     *,
     expert: str | Sequence[str] = (),
-    judge: str | None = None,
+    judge: str | Sequence[str] = (),
     labels: Source | None = None,
     judges: str | None = None,
     score: str | None = None,

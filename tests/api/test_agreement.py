@@ -196,3 +196,54 @@ def test_agreement_takes_repeated_gradings_as_one_persons() -> None:
     assert [note for note in found.notes if f"{int((own == again).sum())} of 60" in note]
     within = judgec.agreement(rows, expert="Mia 1", judge="Mia 2")  # somebody may ask how far she agrees with herself
     assert within.estimates["exact"].value == pytest.approx(float((own == again).mean()))
+
+
+def judged(n: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    own = rng.integers(1, 6, n)
+    near = np.clip(own + rng.integers(-1, 2, n), 1, 5)
+    return pd.DataFrame(
+        {"query": [f"q{i // 2}" for i in range(n)], "answer": [f"a{i}" for i in range(n)], "grade": own}
+        | {"gpt": near, "claude": rng.permutation(near)}
+    )
+
+
+def test_several_judges_of_a_table_are_measured_one_by_one() -> None:
+    rows = judged()
+    found = judgec.agreement(rows, judge=["gpt", "claude"])
+    for judge in ("gpt", "claude"):
+        alone = judgec.agreement(rows, expert="grade", judge=judge)
+        assert found.agreements[judge].estimates == alone.estimates
+    assert list(found.report["judges"]) == ["gpt", "claude"]  # type: ignore[call-overload]  # a mapping
+    with pytest.raises(UserError, match=r"--judge gpt --judge claude"):
+        judgec.agreement(rows.rename(columns={"claude": "claude_score", "gpt": "gpt"}).assign(claude=rows.claude))
+
+
+@pytest.mark.parametrize("column", ["annotator", "judge"])
+def test_judges_among_those_who_graded_are_measured_beside_people(column: str) -> None:
+    rows = judged()
+    shared = rows[["query", "answer"]]
+    names = {"Mia": rows["grade"], "gpt-4": rows["gpt"], "claude-3": rows["claude"]}
+    parts: list[pd.DataFrame] = []
+    for name, grades in names.items():
+        parts.append(shared.assign(grade=grades))
+        parts[-1][column] = name
+    long = pd.concat(parts)
+    if column == "judge":  # all that it names may be judges
+        with pytest.raises(UserError, match="--judge gpt-4 --judge claude-3"):
+            judgec.agreement(long)
+    found = judgec.agreement(long, judge=["gpt-4", "claude-3"] if column == "judge" else ())
+    assert list(found.agreements) == ["gpt-4", "claude-3"]
+    for name, own in (("gpt-4", "gpt"), ("claude-3", "claude")):
+        alone = judgec.agreement(rows, expert="grade", judge=own)
+        assert found.agreements[name].estimates == alone.estimates
+    assert list(judgec.agreement(long, judge="gpt-4").agreements) == ["gpt-4"]
+
+
+def test_column_of_several_judges_grades_is_not_pooled() -> None:
+    rows = judged()
+    parts = [rows.assign(verdict=rows[name], judged_by=f"{name}@1") for name in ("gpt", "claude")]
+    found = judgec.agreement(pd.concat(parts), expert="grade", judge="verdict")
+    assert list(found.agreements) == ["gpt@1", "claude@1"]
+    alone = judgec.agreement(rows, expert="grade", judge="gpt")
+    assert found.agreements["gpt@1"].estimates == alone.estimates

@@ -1,5 +1,6 @@
 """``judgec.agreement``: how far any judge's grades agree with the experts', from a table that holds both."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -24,14 +25,19 @@ from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.store.datasheet import as_scale
 from judgec.store.experts import adjudicators_of
+from judgec.store.rows.cells import as_accept, as_grade, as_number, is_missing
+from judgec.store.rows.columns import listed
 from judgec.store.rows.conversations import DIALOGUE_ID, with_turns
 from judgec.store.rows.graded import Graded, Reading, StandIns, graded_of
 from judgec.store.rows.graded_modes import MODES, graded_modes
-from judgec.store.rows.panel import AnnotatorPanel
+from judgec.store.rows.heads import machines_among
+from judgec.store.rows.panel import AnnotatorPanel, by_judge, judges_among, judges_beside
 from judgec.store.rows.ranges import with_range
+from judgec.store.rows.raters import is_measured, measured_note
 from judgec.store.table import Table
 from judgec.tasks.winners import winner_words
 
+LABELS = ("grade", "accept", "preference")  # columns of labels, whoever gave them
 NEGATIVE = -0.1  # a rank correlation from here on down is no accident worth passing over
 
 
@@ -127,7 +133,7 @@ class MeasuredAgreement:
     @property
     def report(self) -> dict[str, object]:
         """What ``agreement --json`` prints."""
-        if self.recorded:
+        if self.recorded or len(self.agreements) > 1:
             judges = {name: self._of(name) for name in self.agreements}
             return {"headline": self.headline, "judges": judges, "notes": list(self.notes)}
         report = self._of(self.judge)
@@ -174,21 +180,77 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         raise UserError("--judges: chooses among recorded judges; --labels FILE is needed beside it. Give it.")
     if options.orders is not None:
         raise UserError("--orders: is of recorded verdicts; --labels FILE is needed beside it. Give it.")
-    experts, judge = options.expert, options.judge
-    if judge is None or not (experts or options.annotators):
-        raise UserError(
-            f"{source}: --expert and --judge name the columns of a table that holds both (--annotators in place of "
-            "--expert), --labels FILE the labels of recorded verdicts; one of these is needed. Give it."
-        )
     table = as_table(options.file)
     if options.turn is not None:
         table = with_turns(table, options.turn)
         options = replace(options, cluster=options.cluster or DIALOGUE_ID)
-    if len(experts) == 1 and MODES in experts[0] and experts[0] not in table.columns:
-        return _of_modes(options, table, source, experts[0], judge)
+    table, options = _of_whom(options, table, source)
+    experts = options.expert
+    modes = len(experts) == 1 and MODES in experts[0] and experts[0] not in table.columns
+    found: list[MeasuredAgreement] = []
+    for judge in options.judge:
+        if modes:
+            found.append(_of_modes(options, table, source, judge))
+            continue
+        name = with_range(judge)[0] if judge not in table.columns else judge
+        parts = by_judge(table, name) or {name: table}
+        found += [_of_column(options, rows, source, judge, called) for called, rows in parts.items()]
+    return found[0] if len(found) == 1 else _together(found)
+
+
+def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Table, AgreementOptions]:
+    """The table with a column a judge, and which columns are compared.
+
+    Where nobody names the judge, each that looks like one among those who graded is measured; where nobody names the
+    experts, the column of the labels is theirs.
+
+    Raises:
+        UserError: Nobody says what is measured; it names what may be.
+    """
+    theirs = {ours: name for name, ours in options.columns.items() if name in table.columns}
+    experts, judges = _columns(options.expert, table), _columns(options.judge, table)
+    names = [with_range(name)[0] for name in judges if name not in table.columns]
+    absent = [name for name in names if name not in (*table.columns, *theirs)]
+    column, among = judges_among(table, absent) if absent or not judges else ("", ())
+    label = next((name for ours in LABELS if (name := theirs.get(ours, ours)) in table.columns), None)
+    if not experts and not options.annotators and label is not None:
+        experts = (label,)
+    if among and (rated := experts or ((label,) if label is not None else ())):
+        experts, judges = rated, judges or among
+        table = judges_beside(table, theirs.get(column, column), among, theirs.get(rated[0], rated[0]))
+    if not judges or not (experts or options.annotators):
+        scored = [name for name in machines_among(table.columns) if name not in experts and _is_scored(table, name)]
+        scored = scored or list(judges_among(table, sure=False)[1])
+        seen = f"; by their names {listed(scored)} may be judges" if scored and not judges else ""
+        lacks = [f"--judge {shlex.quote(name)}" for name in scored if not judges]
+        lacks += ["--expert COLUMN"] if not (experts or options.annotators) else []
+        raise UserError(
+            f"{source}: --expert and --judge name the columns of a table that holds both (--annotators in place of "
+            f"--expert), --labels FILE the labels of recorded verdicts; one of these is needed{seen}. "
+            f"Add {' '.join(lacks) or '--judge COLUMN'}."
+        )
+    names = [with_range(name)[0] for name in judges]
+    own = [name for name in options.annotators if is_measured(name, names)] if len(judges) > 1 else []
+    kept = tuple(name for name in options.annotators if name not in own)
+    if own and kept:
+        table = replace(table, notes=(*table.notes, measured_note(own)))
+    return table, replace(options, expert=experts, judge=judges, annotators=kept or options.annotators)
+
+
+def _is_scored(table: Table, column: str) -> bool:
+    """True where numbers stand in a column, or accept and reject."""
+    cells = [value for row in table.rows if not is_missing(value := row.get(column))]
+    return bool(cells) and all(
+        as_number(value) is not None or ((grade := as_grade(value)) is not None and as_accept(grade) is not None)
+        for value in cells
+    )
+
+
+def _of_column(options: AgreementOptions, table: Table, source: str, column: str, judge: str) -> MeasuredAgreement:
+    """The judge of this name, whose grades stand in this column."""
     how = Reading(
-        experts=_columns(experts, table),
-        judge=judge,
+        experts=options.expert,
+        judge=column,
         score=options.score,
         cluster=options.cluster,
         accept_at=None if options.accept_at is None else str(options.accept_at),
@@ -201,7 +263,6 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         winner_words=winner_words(options.winner_words),
     )
     graded = graded_of(table, how, partial(_said_out_of_fold, options.home))
-    judge = with_range(judge)[0] if judge not in table.columns else judge
     found = measure(graded.ratings, nominal=graded.nominal, no_grades=graded.no_grades)
     panel = graded.panel if isinstance(graded.panel, AnnotatorPanel) else None
     cannot = (graded.panel,) if isinstance(graded.panel, str) else ()
@@ -223,8 +284,33 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
     )
 
 
+def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
+    """Several judges of one table."""
+    shared = {note for note in found[0].notes if all(note in one.notes for one in found)}
+    said = [
+        note if note in shared or one.judge in note else f"{one.judge}: {note}" for one in found for note in one.notes
+    ]
+    headlines = [name for name in ("tau_b", "kappa", "exact") if any(_has(one, name) for one in found)]
+    return replace(
+        found[0],
+        agreements={one.judge: one.agreement for one in found},
+        notes=tuple(dict.fromkeys(said)),
+        headline=next(iter(headlines), found[0].headline),
+        alt_tests={judge: test for one in found for judge, test in one.alt_tests.items()},
+        modes={judge: modes for one in found for judge, modes in one.modes.items()},
+        ceilings={judge: ceiling for one in found for judge, ceiling in one.ceilings.items()},
+        beside={judge: beside for one in found for judge, beside in one.beside.items()},
+        cut_offs={judge: cut for one in found for judge, cut in one.cut_offs.items()},
+    )
+
+
+def _has(found: MeasuredAgreement, statistic: str) -> bool:
+    one = found.estimates.get(statistic)
+    return one is not None and one.value is not None
+
+
 def _columns(experts: Sequence[str], table: Table) -> tuple[str, ...]:
-    """The experts' columns; several may be typed with commas, where no column has such a name."""
+    """The experts' or judges' columns; several may be typed with commas, where no column has such a name."""
     found = [
         part.strip()
         for name in experts
@@ -269,8 +355,9 @@ def cut_off_notes(judge: str, cut: CutOff | None) -> tuple[str, ...]:
     )
 
 
-def _of_modes(options: AgreementOptions, table: Table, source: str, expert: str, judge: str) -> MeasuredAgreement:
+def _of_modes(options: AgreementOptions, table: Table, source: str, judge: str) -> MeasuredAgreement:
     """Each failure mode that a column of the experts and one of the judge hold."""
+    expert = options.expert[0]
     for option, value in (
         ("--score", options.score),
         ("--accept-at", options.accept_at),

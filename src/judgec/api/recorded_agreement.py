@@ -64,7 +64,7 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
     """
     for option, value in (
         ("--expert", options.expert or None),
-        ("--judge", options.judge),
+        ("--judge", options.judge or None),
         ("--score", options.score),
         ("--cluster", options.cluster),
         ("--all", options.all or None),

@@ -105,9 +105,9 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
         return {t: o for t, o in project.columns.items() if not columns or t in columns}
     if key == "annotators":
         return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
-    if key == "judges":  # the judge that is measured, where there is one alone
-        there = [name for name in project.judges if name in (columns or columns_in(str(project.label_path)))]
-        return there[0] if len(there) == 1 else None
+    if key == "judges":  # none of its columns: they may be among those who graded
+        there = tuple(name for name in project.judges if name in (columns or columns_in(str(project.label_path))))
+        return there or project.judges
     if key == "scale":
         return None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
     if key == "accept_at":
@@ -128,4 +128,8 @@ def _shown(key: str, project: Project, value: object) -> str:
         return f"scale {' '.join(map(str, project.scale.grades))}" + (f", accepted from {at}" if at is not None else "")
     if key == "judge" and str(value).endswith(f"@{programs.LATEST}"):
         return f"judge {value}, since no version of it was promoted"
-    return f"{'judge' if key == 'judges' else key} {value}"
+    if key == "judges":
+        return (
+            f"judge {', '.join(project.judges)}" if len(project.judges) == 1 else f"judges {', '.join(project.judges)}"
+        )
+    return f"{key} {value}"

@@ -27,6 +27,7 @@ from judgec.store.rows.heads import (
 )
 from judgec.store.rows.label_cells import label_cells
 from judgec.store.rows.modes import with_modes
+from judgec.store.rows.panel import judges_among
 from judgec.store.rows.ragelo import is_ragelo, joined
 from judgec.store.rows.raters import JUDGE_HEADS, annotator_column, columns_of, fields, rejoined
 from judgec.store.table import Table
@@ -186,7 +187,15 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
         why,
         tuple(unused),
         looked.judges,
-        tuple(dict.fromkeys([*looked.unsure, *([] if said.grades or sheet.scale else looked.direction(scale))])),
+        tuple(
+            dict.fromkeys(
+                [
+                    *looked.unsure,
+                    *looked.doubt_raters(),
+                    *([] if said.grades or sheet.scale else looked.direction(scale)),
+                ]
+            )
+        ),
     )
 
 
@@ -276,6 +285,7 @@ class _Look:
         self.why: dict[str, str] = {}
         self.judges: tuple[str, ...] = ()
         self.unsure: list[str] = []
+        self.rated_in = ""
         repeated = gradings_among(table.columns)
         self.gradings = {name: one.columns for name, one in repeated.items() if one.sure}
         self.maybe_gradings = {name: one for name, one in repeated.items() if not one.sure}
@@ -475,6 +485,9 @@ class _Look:
         spec = TASKS[self.task]
         queries = self.has("query")
         self._take_raters()
+        rated = judges_among(self.table, sure=False)[0]
+        if plain(rated) in JUDGE_HEADS and self.has("annotator") == rated:
+            self.rated_in = rated
         self.take("query_id", lambda name: queries is not None and self._tells(queries, name))
         inputs = [name for name in self.table.columns if self.ours(name) in spec.inputs]
         self.take("item_id", lambda name: self._names_items(name, inputs))
@@ -792,6 +805,15 @@ class _Look:
             found = machines_among(names)
             self.judges = found if len(found) < len(names) else ()
         self.judges += tuple(name for name in self.machines() if name not in used)
+
+    def doubt_raters(self) -> list[str]:
+        """Say so where a column ``judge`` names others, too: they may be people, or models of unknown names."""
+        if not self.rated_in:
+            return []
+        others = [one for one in dict.fromkeys(map(as_id, self.values(self.rated_in))) if one not in self.judges]
+        seen = f"are {listed(others)} of column {self.rated_in} people?"
+        typed = f"--map {shlex.quote(self.rated_in)}=annotator"
+        return [f"{seen} Add {typed} where they are; verdicts of judges alone are no labels."]
 
     def direction(self, scale: Scale | None) -> list[str]:
         """Say so where 1 may be the best grade: a German Note, a place."""

@@ -74,7 +74,7 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
     ),
     "annotator": (
         *("rater", "annotator_id", "annotator_name", "rater_id", "reviewer", "reviewer_id", "evaluator", "grader"),
-        *("labeler", "labeller", "worker_id", "worker", "expert", "assessor", "coder", "scorer", "judged_by"),
+        *("labeler", "labeller", "worker_id", "worker", "expert", "assessor", "coder", "scorer"),
         *("rated_by", "labeled_by", "annotated_by", "reviewed_by", "bewerter", "gutachter", "experte", "pruefer"),
     ),
     "item_id": ("id", "row_id", "sample_id", "example_id", "uid", "uuid", "record_id", "item"),

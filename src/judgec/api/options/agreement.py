@@ -48,14 +48,15 @@ class AgreementOptions:
         ),
     ] = ()
     judge: Annotated[
-        str | None,
+        tuple[str, ...],
         Option(
-            "The judge's grades or score; COLUMN#range=0..1 says its range.",
+            "The judge's grades or score; repeat for several; COLUMN#range=0..1 says its range.",
             metavar="COLUMN",
+            python="str | Sequence[str] | None",
             panel="What",
             project="judges",
         ),
-    ] = None
+    ] = ()
     labels: Annotated[
         "Source | None", Option("The experts' labels of items that FILE has verdicts on.", metavar="FILE", panel="What")
     ] = None

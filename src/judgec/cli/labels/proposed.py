@@ -29,12 +29,11 @@ def show_proposed(found: LabelSetup) -> None:
 
 
 def _measured(found: LabelSetup, judge: str) -> str:
-    """How a judge's column is measured; names in the column of annotators have none."""
-    if judge not in found.examples:
-        return "no annotator"
+    """How a judge is measured: by its column, or by its rows among the annotators'."""
     path = str(found.project.label_path)
     labels = () if found.proposal.annotators else ("--expert", found.proposal.labels[0])
-    return f"measured with {command('agreement', path, *labels, '--judge', judge, home=Path())}"
+    who = "" if judge in found.examples else "no annotator, "
+    return f"{who}measured with {command('agreement', path, *labels, '--judge', judge, home=Path())}"
 
 
 def _scale(found: LabelSetup) -> list[str]:

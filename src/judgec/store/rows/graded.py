@@ -32,7 +32,6 @@ VRAG_ACCEPT_AT = 4.0
 EMPTY = {"", "nan", "none", "null", "na", "n/a"}
 JUDGED_COLUMN = re.compile(r"(.*?)(stated_confidence|grade|score|accept|confidence)(\..*)?")  # of ``judgec judge``
 LEARNED = "learned"  # the column of rows whose queries the judge has learned from
-JUDGED_BY = "judged_by"  # the column that names the judge
 MOST_GRADES = 101  # 0-100; more different values are a measurement, not a scale
 TOPS = frozenset({3.0, 4.0, 5.0, 7.0, 10.0})  # of scales that begin at 1, though nobody gave a 1
 BINARY = 2

@@ -1,6 +1,6 @@
 """Several annotators of a table that holds a judge's grades, too: who gave which item what."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,11 +9,14 @@ from judgec.errors import UserError
 from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_id, is_missing
-from judgec.store.rows.columns import listed
+from judgec.store.rows.columns import listed, renamed
 from judgec.store.rows.conversations import TURN
+from judgec.store.rows.heads import machine_words, machines_among
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, also_called, plain
 
+JUDGE, JUDGED_BY = "judge", "judged_by"  # a judge's name; the latter is judgec's own column
+JUDGES = {JUDGE, JUDGED_BY, "judge_name", "judge_model"}
 ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")
 ROW = "\0row"  # where a table with one column an annotator has become rows: the row that it was
 GAME = ("query_id", "agent_a", "agent_b")  # tell a comparison where no text stands beside it
@@ -76,6 +79,73 @@ def one_row_each(table: Table, annotators: Sequence[str], expert: str) -> Table 
         raise UserError(f"{table.path}: --annotators {listed(unknown)}: no such column{there}. Name some of these.")
     kept = [i for i, row in enumerate(table.rows) if _rater(row) in annotators]
     return replace(table, rows=tuple(table.rows[i] for i in kept), lines=tuple(table.lines[i] for i in kept))
+
+
+def judges_among(table: Table, named: Collection[str] = (), *, sure: bool = True) -> tuple[str, tuple[str, ...]]:
+    """The column that says who graded, and which of those are judges: those named, else those who look like one.
+
+    Args:
+        table: With a row an item and whoever graded it.
+        named: Judges that somebody names.
+        sure: Where nobody does, leave out a column ``judge``: all that it names may be judges.
+
+    Returns:
+        Empty where there is no such column, or it names judges alone.
+    """
+    known = {ANNOTATOR, *also_called(ANNOTATOR)} | ({JUDGE} if named or not sure else set())
+    for column in (name for name in table.columns if plain(name) in known):
+        names = list(dict.fromkeys(as_id(row[column]) for row in table.rows if not is_missing(row.get(column))))
+        found = tuple(name for name in names if name in named) if named else machines_among(names)
+        if found and len(found) < len(names):
+            return column, found
+    return "", ()
+
+
+def by_judge(table: Table, column: str) -> dict[str, Table]:
+    """The rows of each judge, where another column names several whose grades stand in this one; else nothing."""
+    for name in (one for one in table.columns if plain(one) in JUDGES and one != column):
+        said = [as_id(row[name]) if not is_missing(row.get(name)) else "" for row in table.rows]
+        judges = [each for each in dict.fromkeys(said) if each]
+        if len(judges) > 1 and (plain(name) == JUDGED_BY or any(map(machine_words, judges))):
+            at = {each: [i for i, own in enumerate(said) if own == each] for each in judges}
+            return {
+                each: replace(table, rows=tuple(table.rows[i] for i in own), lines=tuple(table.lines[i] for i in own))
+                for each, own in at.items()
+            }
+    return {}
+
+
+def judges_beside(table: Table, column: str, judges: Collection[str], label: str) -> Table:
+    """The table with a row an item and person, and a column of each judge with what it gave that item.
+
+    Args:
+        table: With a row an item and whoever graded it.
+        column: Who graded.
+        judges: Which of these are judges.
+        label: The grades.
+
+    Raises:
+        UserError: No column says which rows are of one item.
+    """
+    inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent", ITEM}
+    ours = {name: ours for ours in inputs for name in table.columns if plain(name) in {ours, *also_called(ours)}}
+    free = {
+        theirs: name for theirs, name in ours.items() if name not in table.columns and theirs not in {column, label}
+    }
+    first = {name: theirs for theirs, name in reversed(free.items())}
+    keys = _item_keys(renamed(table, {theirs: name for name, theirs in first.items()}), range(len(table.rows)))
+    if keys is None:
+        raise UserError(f"{table.path}: {NO_ITEM}. Add one.")
+    who = [_rater({ANNOTATOR: row.get(column)}) for row in table.rows]
+    said: dict[tuple[str, object], object] = {}
+    for name, key, row in zip(who, keys, table.rows, strict=True):
+        said.setdefault((name, key), row.get(label))
+    kept = [at for at, name in enumerate(who) if name not in judges]
+    rows = [{**table.rows[at], **{judge: said.get((judge, keys[at])) for judge in judges}} for at in kept]
+    lines = tuple(table.lines[at] for at in kept)
+    note = f"{listed(judges)} of column {column}: measured beside the others' grades of the same item"
+    found = replace(table, columns=(*table.columns, *judges), rows=tuple(rows), lines=lines, notes=(*table.notes, note))
+    return renamed(found, {column: ANNOTATOR}) if column != ANNOTATOR else found
 
 
 def panel_of(
