@@ -121,6 +121,7 @@ def answer(
     rerank: str | None = None,
     grid: Mapping[str, Sequence[object]] | Sequence[str] = (),
     explain: bool = False,
+    in_flight: int | None = 32,
     k: int = 5,
     variations: int = 4,
     persona: str = "",
@@ -130,7 +131,6 @@ def answer(
     budget: int | None = None,
     max_cost: float | None = None,
     max_wait: float = 300.0,
-    in_flight: int | None = None,
     progress: bool | Watch | None = None,
 ) -> Answers: ...
 def audit(
@@ -327,6 +327,7 @@ def estimate(
 def evaluate(
     manifest: str | None = None,
     *,
+    in_flight: int | None = 32,
     judge: Judge | str,
     relevance_judge: str | None = None,
     out: str | Path = "evaluation",
@@ -366,7 +367,6 @@ def evaluate(
     budget: int | None = None,
     max_cost: float | None = None,
     max_wait: float = 300.0,
-    in_flight: int | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,

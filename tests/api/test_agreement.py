@@ -247,3 +247,12 @@ def test_column_of_several_judges_grades_is_not_pooled() -> None:
     assert list(found.agreements) == ["gpt@1", "claude@1"]
     alone = judgec.agreement(rows, expert="grade", judge="gpt")
     assert found.agreements["gpt@1"].estimates == alone.estimates
+
+
+@pytest.mark.parametrize(("one", "other"), [("rot", "blau"), ("good", "fair"), ("нет", "да")])
+def test_words_that_differ_in_case_and_spaces_alone_are_one(one: str, other: str) -> None:
+    people, judge = [one, other, f" {one.title()}", other.upper()] * 5, [one.upper(), other, one, one] * 5
+    found = judgec.agreement(
+        [{"human": a, "judge": b} for a, b in zip(people, judge, strict=True)], expert="human", judge="judge"
+    )
+    assert found.estimates["exact"].value == 0.75

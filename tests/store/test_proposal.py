@@ -488,3 +488,21 @@ def test_heads_that_may_be_repeated_gradings_are_asked_about(heads: Sequence[str
         table(question=QUESTIONS, answer=ANSWERS, **{head: [1, 2, 3, 4, 5] for head in heads}), Datasheet(), Said()
     )
     assert [one for one in found.unsure if typed in one]
+
+
+@pytest.mark.parametrize(
+    ("no", "yes"),
+    [
+        *(("nein", "ja"), ("non", "oui"), ("no", "sí"), ("no", "si"), ("нет", "да"), ("否", "是"), ("いいえ", "はい")),
+        *(("não", "sim"), ("nie", "tak"), ("nee", "ja"), ("nej", "ja"), ("아니오", "예")),
+    ],
+)
+def test_yes_and_no_of_other_languages_are_one_word_each_whatever_their_case(no: str, yes: str) -> None:
+    words = [yes, no, yes.upper(), f"{no} ", yes]
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, Mia=words, Noah=words[::-1]))
+    assert found.annotators == ("Mia", "Noah")
+    assert found.scale is not None
+    assert (found.scale.grades, found.scale.accept_at) == ((no, yes), yes)
+    counts = [word.rpartition(" (")[0] for word in found.why["scale"].removeprefix("seen: ").split(", ")]
+    assert sorted(counts) == sorted([no, yes])
+    assert [label.grades["grade"] for label in labels.labels[:4]] == [1, 1, 0, 0]

@@ -18,6 +18,8 @@ LADDER: dict[str, float] = {
             dislike disliked negative schlecht falsch nein nicht_relevant mangelhaft incomplete inaccurate
             hallucinated unfaithful none not_supported completely_irrelevant not_at_all 👎 ❌ ✗ not_helpful
             unfaithful_answer low niedrig
+            non nao nie nee nej nei ei ne nem hayir hay_r tidak нет ні όχι לא لا 否 不 不是 错 错误 いいえ 不正解
+            아니오 아니요
         """,
         0.3: """
             weak somewhat_disagree mostly_unsupported mostly_wrong marginal slightly_relevant eher_schlecht
@@ -38,6 +40,7 @@ LADDER: dict[str, float] = {
             good yes right true correct up thumbs_up thumb_up relevant supported pass passed accept accepted
             helpful useful agree like liked positive gut richtig ja faithful accurate complete 👍 ✅ ✓ high hoch
             fully
+            oui si sim tak ja igen ano evet ya да так ναι כן نعم 是 对 正确 はい 예 네 正解
         """,
         0.9: """
             very_good fully_correct fully_supported highly_relevant very_relevant very_helpful very_useful
@@ -56,7 +59,8 @@ def in_order(words: Iterable[Grade]) -> tuple[tuple[Grade, ...], int] | None:
 
     Words that begin with a number (``4 - good``, ``5 stars``) and runs of stars are in the order of these.
     """
-    grades = [word for word in words if isinstance(word, str)]
+    kinds = {" ".join(str(word).split()).casefold(): word for word in words}  # Ja and ja are one
+    grades = [word for word in kinds.values() if isinstance(word, str)]
     known = {word: rank_of(word) for word in grades}
     ranks: dict[str, float] = {word: rank for word, rank in known.items() if rank is not None}
     if len(ranks) == len(grades) == len(set(ranks.values())):
@@ -77,7 +81,7 @@ def accepted_from(grades: int) -> int:
 
 def rank_of(word: str) -> float | None:
     """How good a word is, from 0 to 1; None where it is not known."""
-    return LADDER.get(plain(word) or word.strip())
+    return LADDER.get(plain(word) or word.strip().casefold())
 
 
 def number_of(word: str) -> float | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from judgec.errors import InputError, UserError
 from judgec.records.scale import Grade, Scale
 from judgec.store.datasheet import Datasheet, as_scale
-from judgec.store.ladders import LADDER, accepted_from, in_order
+from judgec.store.ladders import accepted_from, in_order, rank_of
 from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_number, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, missing_columns, renamed
 from judgec.store.rows.conversations import columns_with, holding, with_turns
@@ -25,7 +25,7 @@ from judgec.store.rows.heads import (
     machines_among,
     words,
 )
-from judgec.store.rows.label_cells import label_cells
+from judgec.store.rows.label_cells import label_cells, spellings
 from judgec.store.rows.modes import with_modes
 from judgec.store.rows.panel import judges_among
 from judgec.store.rows.ragelo import is_ragelo, joined
@@ -339,10 +339,12 @@ class _Look:
         texts = [as_text(value) for value in self.values(column)]
         return sum(map(len, texts)) / len(texts) if texts else 0.0
 
-    def grades(self, column: str) -> Counter[Grade]:
-        """Its values as grades; dashes are blanks where there is no plus."""
-        values = label_cells(self.values(column)).cells
+    def grades(self, *columns: str) -> Counter[Grade]:
+        """Their values as grades; dashes are blanks where there is no plus, Ja and ja one word."""
+        values = [value for column in columns for value in label_cells(self.values(column)).cells]
         found = Counter(grade for value in values if (grade := _number(value)) is not None)
+        usual = spellings(Counter({word: count for word, count in found.items() if isinstance(word, str)}))
+        found = Counter(usual.get(str(grade), grade) for grade in found.elements()) if usual else found
         if self.rounded:
             found = Counter(round(grade) if isinstance(grade, float) else grade for grade in found.elements())
         return found if "+" in found else Counter({g: n for g, n in found.items() if g not in DASHES})
@@ -359,7 +361,9 @@ class _Look:
         if not grades or (words and numbers):
             return False
         if words:
-            repeated = len(words) <= max(2, sum(grades.values()) / 2) or all(plain(word) in LADDER for word in words)
+            repeated = len(words) <= max(2, sum(grades.values()) / 2) or all(
+                rank_of(word) is not None for word in words
+            )
             return len(words) <= MOST_WORDS and max(map(len, words)) <= LONGEST_WORD and repeated
         low, high = min(numbers), max(numbers)
         return high - low <= WIDEST or (high <= 100 and low >= 0 and len(numbers) <= 2 * WIDEST + 1 and high > 1)
@@ -367,7 +371,9 @@ class _Look:
     def is_text(self, column: str) -> bool:
         """False for numbers, and for words that are known to be grades: ``Paris`` and ``London`` are answers."""
         grades = self.grades(column)
-        words = all(isinstance(grade, str) and (is_accept_word(grade) or plain(grade) in LADDER) for grade in grades)
+        words = all(
+            isinstance(grade, str) and (is_accept_word(grade) or rank_of(grade) is not None) for grade in grades
+        )
         return not self.looks_graded(column) or not (words or any(not isinstance(grade, str) for grade in grades))
 
     def find_inputs(self, task: str | None) -> None:
@@ -875,7 +881,7 @@ def _scale(look: _Look, sheet: Datasheet, said: Said) -> tuple[Scale | None, str
     columns = [
         name for name in look.labels if look.ours(name) != "accept" and not name.endswith((".accept", ".rationale"))
     ]
-    used: Counter[Grade] = sum((look.grades(name) for name in columns), Counter())
+    used = look.grades(*columns)
     if spec.settled or not used:
         return None, ""
     if said.grades:
@@ -904,9 +910,7 @@ def _ordered(look: _Look, used: Counter[Grade]) -> tuple[tuple[Grade, ...], int]
             first = min(whole[0], 1) if whole[-1] in {5, 10, 7, 3, 4} and whole[0] > 0 else whole[0]
             numbers = list(range(first, whole[-1] + 1))
         return tuple(numbers), accepted_from(len(numbers))
-    found = (
-        None if numbers else in_order(used) or in_order({str(word).casefold() for word in used})
-    )  # Ja and ja are one grade
+    found = None if numbers else in_order(used)
     if found is None:
         raise UserError(
             f"{look.table.path}: the grades in {listed(look.labels)} are {listed(sorted(map(str, used)))}, whose order "

@@ -12,6 +12,7 @@ from judgec.api.options.shared import (
     Factors,
     HasCitations,
     IndexName,
+    InFlight,
     Places,
     QueriesTable,
     Seed,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 class EvaluateOptions(BatchSpending, Places, AgentRun):
     """What decides a tournament."""
 
+    in_flight: InFlight = 32  # of agents, too
     manifest: Annotated[
         str | None,
         Option(

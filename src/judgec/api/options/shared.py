@@ -241,3 +241,4 @@ class AgentRun(AgentShape):
         ),
     ] = ()
     explain: Annotated[bool, Option("Write why: searches, their rankings, the fused one.", panel="Output")] = False
+    in_flight: InFlight = 32

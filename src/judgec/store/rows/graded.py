@@ -476,7 +476,7 @@ def _word_threshold(accept_at: str | None, grades: Sequence[Grade], usual: float
 
 
 def _plain(word: str) -> str:
-    return plain(word) or word.strip()
+    return plain(word) or word.strip().casefold()
 
 
 def _yes_or_no(words: set[str]) -> dict[str, float] | None:

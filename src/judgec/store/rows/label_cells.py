@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.records.scale import Scale
-from judgec.store.ladders import LADDER
+from judgec.store.ladders import rank_of
 from judgec.store.rows.cells import as_grade, as_text, is_accept_word, is_missing
 from judgec.store.table import Table
 from judgec.tasks.registry import plain
@@ -137,7 +137,7 @@ def _is_known(word: str) -> bool:
     """True for numbers, however written, and words of grades."""
     grade = as_grade(word)
     written = _PERCENT.fullmatch(word) or _COMMA.fullmatch(word)
-    return not isinstance(grade, str) or bool(written) or is_accept_word(grade) or plain(grade) in LADDER
+    return not isinstance(grade, str) or bool(written) or is_accept_word(grade) or rank_of(grade) is not None
 
 
 def _numbers(words: set[str]) -> dict[str, float]:
@@ -151,13 +151,30 @@ def _numbers(words: set[str]) -> dict[str, float]:
     return {word: float(word.replace(",", ".")) for word in words}
 
 
+def spellings(words: Counter[str]) -> dict[str, str]:
+    """By word, the most frequent way to write it, where several differ in case and spaces alone: ``Ja`` and ``ja``."""
+    alike: dict[str, list[str]] = {}
+    for word in words:
+        alike.setdefault(" ".join(word.split()).casefold(), []).append(word)
+    usual = {key: max(own, key=lambda word: (words[word], word.casefold() == word)) for key, own in alike.items()}
+    return {word: usual[key] for key, own in alike.items() if len(own) > 1 for word in own if word != usual[key]}
+
+
 def with_label_cells(
     table: Table, columns: Iterable[str], scale: Scale | None = None, said: Collection[str] = ()
 ) -> Table:
-    """The table with these columns as ``label_cells`` reads them; what was missing or written otherwise is noted."""
+    """The table with these columns as ``label_cells`` reads them, and words that differ in case or spaces alone in one
+    way; what was missing or written otherwise is noted.
+    """
     read: dict[str, LabelCells] = {}
     notes: list[str] = []
     cells = {name: [row.get(name) for row in table.rows] for name in columns if name in table.columns}
+    counts = Counter(cell.strip() for own in cells.values() for cell in own if isinstance(cell, str))
+    on_scale = set() if scale is None else set(map(str, scale.grades))
+    usual = {word: other for word, other in spellings(counts).items() if word not in on_scale}
+    written = {name: [usual.get(c.strip(), c) if isinstance(c, str) else c for c in own] for name, own in cells.items()}
+    respelled = {name for name, own in written.items() if own != cells[name]}
+    cells = written
     words = {cell.strip() for own in cells.values() for cell in own if isinstance(cell, str)}
     for name, own in cells.items():
         found = label_cells(own, scale, words, said)
@@ -167,7 +184,7 @@ def with_label_cells(
         if found.written:
             text, number = found.example
             notes.append(f"Column {name}: {found.written} cells are read as numbers: {text} is {as_text(number)}.")
-        if found.marks or found.written:
+        if found.marks or found.written or name in respelled:
             read[name] = found
     if not read:
         return table
