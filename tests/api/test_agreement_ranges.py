@@ -177,3 +177,28 @@ def test_columns_and_threshold_of_the_project_are_read_by_the_command(tmp_path: 
     done = judgec_here(tmp_path, "agreement", "judged.csv", "--expert", "ok", "--judge", "judge_grade")
     assert "rows of one Frage together: 40 in 120" in done.stderr
     assert "(40)" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["hallucination", "score"])
+def test_cut_off_on_the_wrong_side_is_left_out_until_the_numbers_are_turned(name: str) -> None:
+    rng = np.random.default_rng(2)
+    grade = rng.integers(1, 6, 80)
+    low = np.clip(1 - (grade - 1) / 4 + rng.normal(0, 0.1, 80), 0, 1)
+    rows = pd.DataFrame({"human": grade, name: low})
+    as_it_is = judgec.agreement(rows, expert="human", judge=name, accept_at="4")
+    assert as_it_is.estimates["tau_b_score"].value < -0.5  # type: ignore[operator]  # not None
+    assert as_it_is.cut_offs == {}
+    assert [note for note in as_it_is.notes if "--reversed" in note]
+    turned = judgec.agreement(rows, expert="human", judge=name, accept_at="4", reversed=True)
+    cut = turned.cut_offs[name]
+    assert cut.below
+    assert 0.2 < cut.at < 0.5  # grades 4 and 5 are near .25 and 0
+    assert not [note for note in turned.notes if "--reversed" in note]
+
+
+def test_name_alone_says_that_low_is_good_and_turns_nothing() -> None:
+    rows = pd.DataFrame({"human": [1, 2, 3, 4, 5] * 8, "toxicity": [0.11, 0.31, 0.52, 0.73, 0.94] * 8})
+    found = judgec.agreement(rows, expert="human", judge="toxicity", accept_at="4")
+    assert found.estimates["tau_b_score"].value == pytest.approx(1.0)
+    assert found.cut_offs == {}
+    assert [note for note in found.notes if "low is good" in note]

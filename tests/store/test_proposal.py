@@ -506,3 +506,20 @@ def test_yes_and_no_of_other_languages_are_one_word_each_whatever_their_case(no:
     counts = [word.rpartition(" (")[0] for word in found.why["scale"].removeprefix("seen: ").split(", ")]
     assert sorted(counts) == sorted([no, yes])
     assert [label.grades["grade"] for label in labels.labels[:4]] == [1, 1, 0, 0]
+
+
+METRIC = [0.83, 0.41, 0.97, 0.12, 0.66, 0.05, 0.74, 0.39, 0.91, 0.58, 0.22, 0.88]
+
+
+@pytest.mark.parametrize("people", [("Mia", "Noah"), ("grade",), ("Mia",)])
+def test_metrics_from_0_to_1_are_judges_and_no_labels(people: Sequence[str]) -> None:
+    names = ("hallucination_score", "toxicity", "faithfulness", "answer_relevancy", "Context Precision")
+    grades = {name: [1, 4, 5, 2, 3] for name in people}
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **dict.fromkeys(names, METRIC), **grades))
+    assert (found.judges, found.labels) == (names, tuple(people))
+    assert len(labels.scale.grades) == 5
+
+
+def test_metrics_alone_are_nobodys_labels() -> None:
+    with pytest.raises(InputError, match="grades of people are needed"):
+        seen(table(question=QUESTIONS, answer=ANSWERS, faithfulness=METRIC, coherence=METRIC))

@@ -30,7 +30,7 @@ from judgec.store.rows.columns import listed
 from judgec.store.rows.conversations import DIALOGUE_ID, with_turns
 from judgec.store.rows.graded import Graded, Reading, StandIns, graded_of
 from judgec.store.rows.graded_modes import MODES, graded_modes
-from judgec.store.rows.heads import machines_among
+from judgec.store.rows.heads import is_low_good, machines_among
 from judgec.store.rows.panel import AnnotatorPanel, by_judge, judges_among, judges_beside
 from judgec.store.rows.ranges import with_range
 from judgec.store.rows.raters import is_measured, measured_note
@@ -266,9 +266,12 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
     found = measure(graded.ratings, nominal=graded.nominal, no_grades=graded.no_grades)
     panel = graded.panel if isinstance(graded.panel, AnnotatorPanel) else None
     cannot = (graded.panel,) if isinstance(graded.panel, str) else ()
-    cut = best_cut_off(graded.ratings) if graded.no_grades else None
+    turned = low_is_good(judge, found, reversed_already=options.reversed)
+    cut = best_cut_off(graded.ratings) if graded.no_grades and not turned else None  # else it lies on the wrong side
+    if cut is not None and options.reversed:
+        cut = replace(cut, at=-cut.at, below=True)
     ceiling, beside = _ceiling(graded)
-    said = (*low_is_good(judge, found, reversed_already=options.reversed), *cut_off_notes(judge, cut))
+    said = (*turned, *cut_off_notes(judge, cut))
     return MeasuredAgreement(
         {judge: found},
         graded.expert,
@@ -328,16 +331,25 @@ def _ceiling(graded: Graded) -> tuple[Agreement | None, Agreement | None]:
     return measure(graded.ceiling, nominal=graded.nominal, beside=experts), judge
 
 
-def low_is_good(judge: str, found: Agreement, *, reversed_already: bool = False) -> tuple[str, ...]:
-    """A sentence where a judge's numbers fall while the experts' grades rise: nothing is turned round silently."""
-    tau = found.estimates["tau_b_score"]
-    if tau.value is None or tau.value > NEGATIVE:
+def low_is_good(
+    judge: str, found: Agreement, *, reversed_already: bool = False, recorded: bool = False
+) -> tuple[str, ...]:
+    """A sentence where low seems to be good, by a judge's name or because its numbers fall while the experts' grades
+    rise: nothing is turned round silently.
+    """
+    tau, named = found.estimates["tau_b_score"], is_low_good(judge) and not reversed_already
+    negative = tau.value is not None and tau.value <= NEGATIVE
+    if not negative and not named:
         return ()
     way = "drop --reversed" if reversed_already else "--reversed turns its numbers"
+    way = "#range=1..0 behind the file, worst first, turns its numbers" if recorded else way
+    if not negative:
+        return (f"{judge}: by its name low is good, and its numbers are read as they are; {way}",)
+    why = "By its name low is good: " if named else "Is low good there? Then "
     return (
         (
             f"{judge}: negative rank correlation with the experts ({show(tau)}): the higher its number, the lower "
-            f"their grade. Is low good there? Then {way}"
+            f"their grade. {why}{way}"
         ),
     )
 
@@ -349,8 +361,8 @@ def cut_off_notes(judge: str, cut: CutOff | None) -> tuple[str, ...]:
     kappa, exact = cut.estimates["kappa"], cut.estimates["exact"]
     return (
         (
-            f"{judge}: best cut-off {cut.at:.4g} and above; cut-offs fitted in {cut.folds} folds agree on held-out "
-            f"rows with kappa {show(kappa)}, exact {show(exact)}"
+            f"{judge}: best cut-off {cut.at:.4g} and {'below' if cut.below else 'above'}; cut-offs fitted in "
+            f"{cut.folds} folds agree on held-out rows with kappa {show(kappa)}, exact {show(exact)}"
         ),
     )
 
@@ -394,11 +406,9 @@ def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
 
     found = recorded_agreement(options)
     rare = (f"{judge}: {note}" for judge, modes in found.modes.items() for note in modes.notes)
-    scores = [
-        note
-        for judge, one in found.agreements.items()
-        for note in (*low_is_good(judge, one), *cut_off_notes(judge, found.cut_offs.get(judge)))
-    ]
+    turned = {judge: low_is_good(judge, one, recorded=True) for judge, one in found.agreements.items()}
+    cuts = {judge: cut for judge, cut in found.cut_offs.items() if not turned[judge]}
+    scores = [note for judge, own in turned.items() for note in (*own, *cut_off_notes(judge, cuts.get(judge)))]
     said = dict.fromkeys((*found.notes, *rare, *scores, *notes(found.agreements)))
     return MeasuredAgreement(
         found.agreements,
@@ -409,7 +419,7 @@ def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
         headline=found.headline,
         recorded=True,
         modes=found.modes,
-        cut_offs=found.cut_offs,
+        cut_offs=cuts,
     )
 
 

@@ -20,6 +20,7 @@ from judgec.store.rows.heads import (
     gradings_among,
     is_adjudicated,
     is_computed,
+    is_metric,
     is_nobodys,
     is_version,
     machines_among,
@@ -680,7 +681,16 @@ class _Look:
             and not TOOK.fullmatch(plain(name))
             and not is_nobodys(self.person(name))
         ]
-        return machines_among(graded, aspects)
+        found = machines_among(graded, aspects)
+        metrics = [name for name in graded if name not in found and is_metric(name) and self._is_share(name)]
+        people = [name for name in graded if name not in found and name not in metrics and self.looks_graded(name)]
+        metrics = [name for name in metrics if people or len(self.grades(name)) > WIDEST]  # a few may be people's
+        return tuple(name for name in graded if name in found or name in metrics)
+
+    def _is_share(self, column: str) -> bool:
+        """True for numbers from 0 to 1 that are no marks."""
+        numbers = [grade for grade in self.grades(column) if not isinstance(grade, str)]
+        return bool(numbers) and min(numbers) >= 0 and max(numbers) <= 1 and self.is_measured(column)
 
     def _is_scored(self, column: str) -> bool:
         """Numbers, or a few words."""

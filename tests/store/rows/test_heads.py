@@ -12,6 +12,7 @@ from judgec.store.rows.heads import (
     gradings_among,
     is_adjudicated,
     is_computed,
+    is_low_good,
     is_nobodys,
     machines_among,
 )
@@ -160,3 +161,9 @@ def test_name_with_several_times_is_one_person(heads: Sequence[str], person: str
 )
 def test_numbered_people_are_not_surely_one_person(heads: Sequence[str]) -> None:
     assert not any(one.sure for one in gradings_among(tuple(heads)).values())
+
+
+def test_name_says_whether_low_is_good() -> None:
+    low = ["hallucination_score", "Toxicity", "bias", "toxic (model)"]
+    assert [is_low_good(name) for name in low] == [True] * len(low)
+    assert not any(map(is_low_good, ["faithfulness", "hallucination-free", "non_toxic", "biathlon", "harmless"]))

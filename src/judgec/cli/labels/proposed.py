@@ -4,6 +4,7 @@ from pathlib import Path
 
 from judgec.api.init import LabelSetup
 from judgec.cli.output import command, print_table, say
+from judgec.store.rows.heads import is_low_good
 
 
 def show_proposed(found: LabelSetup) -> None:
@@ -33,7 +34,9 @@ def _measured(found: LabelSetup, judge: str) -> str:
     path = str(found.project.label_path)
     labels = () if found.proposal.annotators else ("--expert", found.proposal.labels[0])
     who = "" if judge in found.examples else "no annotator, "
-    return f"{who}measured with {command('agreement', path, *labels, '--judge', judge, home=Path())}"
+    low = is_low_good(judge)  # nothing is turned round by a name alone
+    typed = command("agreement", path, *labels, "--judge", judge, *["--reversed"] * low, home=Path())
+    return f"{who}{'low is good by its name, ' if low else ''}measured with {typed}"
 
 
 def _scale(found: LabelSetup) -> list[str]:

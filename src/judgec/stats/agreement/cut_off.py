@@ -23,15 +23,20 @@ class CutOff:
         at: Scores from here on are accepted; fitted on all rows.
         estimates: ``exact``, ``kappa`` and ``balanced_accuracy`` of cut-offs on rows that did not choose them.
         folds: Into how many folds the queries were dealt.
+        below: Scores up to here are accepted instead: low is good.
     """
 
     at: float
     estimates: dict[str, Estimate]
     folds: int
+    below: bool = False
 
     def to_json(self) -> dict[str, object]:
         """The ``cut_off`` of a judge's report."""
-        return {"at": self.at, "folds": self.folds} | {name: one.to_json() for name, one in self.estimates.items()}
+        way = {"below": True} if self.below else {}
+        return (
+            {"at": self.at, "folds": self.folds} | way | {name: one.to_json() for name, one in self.estimates.items()}
+        )
 
 
 def best_cut_off(ratings: GradePairs, resampling: Resampling | None = None) -> CutOff | None:

@@ -102,6 +102,20 @@ ASPECTS = _set(  # what is graded
     truthfulness understandability usefulness verbosity verstaendlichkeit vollstaendigkeit
     """
 )
+METRICS = ASPECTS | _set(  # what tools measure from 0 to 1
+    """
+    answer_correctness answer_relevancy answer_similarity bias context_entity_recall context_precision context_recall
+    context_relevancy contextual_precision contextual_recall contextual_relevancy factual_correctness groundedness
+    hallucination hallucinations halluzination harmfulness knowledge_retention noise_sensitivity prompt_alignment
+    relevancy_metric relevancy_score role_adherence semantic_similarity summarization task_completion tool_correctness toxicity toxizitaet
+    """
+)
+LOW_IS_GOOD = _set(
+    """
+    bias biased distance editdistance hallucinated hallucination hallucinations halluzination halluzinationen harmful
+    harmfulness levenshtein noise perplexity stereotype toxic toxicity toxizitaet
+    """
+)
 ROLES = _set(  # of several people: ``Nurse 1`` and ``Nurse 2`` are two
     """
     agency anwalt arzt aerztin author clinic clinician crowd customer doctor dr freelancer group gruppe intern junior
@@ -241,6 +255,18 @@ def is_computed(name: str) -> bool:
     if re.match(r"[Øø⌀∅](?![^\W\d_])", name.strip()):
         return True
     return bool(own & COMPUTED) or (bool(own & COMPUTED_ALONE) and _spelled(name) <= COMPUTED_ALONE | RATINGS)
+
+
+def is_metric(name: str) -> bool:
+    """True for what tools call a measurement from 0 to 1: ``faithfulness``, ``toxicity_score``."""
+    own = plain(name)
+    return bool({own, re.sub(r"_(?:score|metric|value|rating)$|^(?:score|metric)_", "", own)} & METRICS)
+
+
+def is_low_good(name: str) -> bool:
+    """True where a name says that a low number is a good one: ``toxicity``, and not ``non_toxic`` or ``bias_free``."""
+    own = words(name)
+    return bool(own & LOW_IS_GOOD) and not own & {"non", "no", "not", "free", "without", "anti", "inverse", "inverted"}
 
 
 def is_adjudicated(name: str) -> bool:
