@@ -71,6 +71,16 @@ def test_gate_on_the_lower_bound_of_tau_b_opens_below_it_and_stays_shut_above(ho
     assert check(gate(home, min_tau_b=low - 1e-9)).passed
 
 
+def test_gate_says_who_is_no_annotator(home: Path) -> None:
+    fresh = [{**row, "annotator": "Mia"} for row in rows(40, "f")]
+    write(home / "rated.jsonl", [*fresh, *({**row, "annotator": "gpt-4", "grade": 1} for row in fresh)])
+    both, alone = (check(gate(home, labels=name, min_tau_b=-1.0)) for name in ("rated.jsonl", "fresh.jsonl"))
+    assert both.agreement is not None
+    assert alone.agreement is not None
+    assert both.agreement.estimates == alone.agreement.estimates
+    assert "gpt-4 (80 rows of column annotator): no annotator" in both.told
+
+
 def test_gate_on_failures_counts_missing_verdicts_and_with_answers_rejections(home: Path) -> None:
     assert check(gate(home, max_failure_rate=0.0)).failure_rate == 0.0
     rejected = check(gate(home, labels=None, answers="answers.jsonl", max_failure_rate=0.0))

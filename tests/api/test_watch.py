@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -142,7 +143,18 @@ def test_an_alert_that_says_nothing_is_an_error(text: str) -> None:
         alerts_of([text], None, "")
 
 
-def test_an_alert_of_a_rate_that_is_not_known_is_an_error() -> None:
-    with pytest.raises(UserError, match=r"no corrected rate, the labels hold 2"):
-        alerts_of(["accept<.8"], None, "the labels hold 2 accepted items")
-    assert alerts_of(["raw<.8"], None, "the labels hold 2 accepted items") == {"raw<.8": None}
+def test_an_alert_of_a_rate_that_is_not_known_has_fired(state: WatchState) -> None:
+    judge(state, np.random.default_rng(3), 50, 0.9)
+    few = replace(known(), errors=replace(known().errors, refused="the labels hold 2 accepted items"))
+    rate = settle(state, few, OPTIONS)[1]
+    assert rate.corrected.value is None
+    found = alerts_of(["accept<.8", "raw<.8", "drift"], rate, few.errors.refused)
+    assert "the labels hold 2 accepted items" in (found["accept<.8"] or "")
+    assert (found["raw<.8"], found["drift"]) == (None, None)
+
+
+def test_who_is_no_annotator_is_said_as_long_as_the_test_split_measures_the_judge(state: WatchState) -> None:
+    note = "robbie: no annotator, it is measured."
+    state.say(left_out=json.dumps([note]))
+    assert note in settle(state, known(), OPTIONS)[1].notes
+    assert note not in settle(state, replace(known(), on_test=False), OPTIONS)[1].notes

@@ -523,3 +523,10 @@ def test_metrics_from_0_to_1_are_judges_and_no_labels(people: Sequence[str]) -> 
 def test_metrics_alone_are_nobodys_labels() -> None:
     with pytest.raises(InputError, match="grades of people are needed"):
         seen(table(question=QUESTIONS, answer=ANSWERS, faithfulness=METRIC, coherence=METRIC))
+
+
+def test_judged_by_is_no_annotator() -> None:
+    rows = table(question=QUESTIONS, answer=ANSWERS, grade=[1, 2, 3], judged_by=["support@1", "support@2"])
+    found, labels = seen(rows)
+    assert "annotator" not in found.columns.values()
+    assert {label.annotator for label in labels.labels} == {"expert"}

@@ -177,7 +177,7 @@ def check(gate: AgreementGate) -> GateOutcome:
                 if agreement is None
                 else _agreeing(agreement.estimates["tau_b"], gate.min_tau_b)
             )
-        rate, notes = None, [note for one in seen for note in one.notes("labelled items")]
+        rate, notes = None, [*found.left_out, *(note for one in seen for note in one.notes("labelled items"))]
         if gate.max_failure_rate is not None:
             rate, demand, more = _failure(asking, program, judged, gate.max_failure_rate)
             demands.append(demand)

@@ -157,7 +157,6 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     ):
         judge = WatchedJudge(options, program, aspect, session, watch)
         known = known_of(state, judge)
-        alerts_of(options.alert, None, known.errors.refused)
         return _WatchLook(options, judge, name, store, state, watch).report(known)
 
 

@@ -191,8 +191,8 @@ class WatchedJudge:
         certain = abstaining([self.program.card], self.options.abstain_below)
         return [certain(found) for found in jury.judge(partial(pieces_of, items))]
 
-    def on_test_split(self) -> list[list[float | None]]:
-        """Accept, score, the experts' accept and the query of each test item.
+    def on_test_split(self, state: WatchState) -> list[list[float | None]]:
+        """Accept, score, the experts' accept and the query of each test item; who is no annotator is kept, too.
 
         Of a judge that was tested in folds, what it said of each before it had learned from it; where it is asked
         otherwise now, nothing is known of that.
@@ -212,6 +212,7 @@ class WatchedJudge:
         self.watch.stage("measure", f"{len(found.items)} labelled items that the judge has not learned from")
         said = said_unlearned(found.items, program, lambda some: concatenate(self.judged(some)))
         expert = found.experts.accept[:, aspect]
+        state.say(left_out=json.dumps(found.left_out))
         if (expert == UNSCORED).all() or (said.accept[said.scored] == UNSCORED).all():
             raise UserError(
                 f"--judge {options.judge}: it accepts and rejects nothing, so that there is no accept rate. "
@@ -244,13 +245,14 @@ def known_of(state: WatchState, judge: WatchedJudge) -> Known:
             "labelled_before": "[]",
             "shown": "null",
             "blind": "",
+            "left_out": "[]",
         }
         if sampled or state.fact("measured"):
             facts |= {"begun": sampled, "since": sampled, "drift_since": sampled}
             facts |= {"epoch": int(state.fact("epoch", "1")) + 1}
         state.say(asked=asked, **facts)
     if not state.fact("measured"):
-        state.say(measured=json.dumps(judge.on_test_split()), on_test=1)
+        state.say(measured=json.dumps(judge.on_test_split(state)), on_test=1)
     return _kept(state)
 
 
@@ -340,6 +342,7 @@ def settle(
         missing = f"{len(fresh)} of {options.relabel} new labels of sampled traces are there"
         corrected = Estimate(value=None, note=f"withdrawn, the judge's scores have drifted; {missing}", level=raw.level)
     notes = () if drifted or unmeasured else (_assumption(known),)
+    left_out = json.loads(state.fact("left_out", "[]")) if known.on_test else ()
     return known, WatchedRate(
         raw=raw,
         corrected=corrected,
@@ -349,7 +352,7 @@ def settle(
         assumes=_assumption(known),
         labels=len(fresh),
         needed=options.relabel,
-        notes=notes + _unscored(counted) + _earlier(known) + _said(validity),
+        notes=(*notes, *left_out, *_unscored(counted), *_earlier(known), *_said(validity)),
         unmeasured=unmeasured,
         missing_inputs={} if validity is None else validity.to_json(),
     )
@@ -470,10 +473,15 @@ def next_proposals(state: WatchState, known: Known, options: WatchOptions) -> li
 
 
 def alerts_of(asked: Sequence[str], rate: WatchedRate | None, refused: str) -> Mapping[str, str | None]:
-    """Each alert, with why it fired or None; one of what the judge's missing inputs hide has fired.
+    """Each alert, with why it fired or None; one of a number that cannot be given has fired.
+
+    Args:
+        asked: As typed.
+        rate: After a look; None before one, to see what is wrong with them.
+        refused: Why the judge's labels correct no rate, or empty.
 
     Raises:
-        UserError: One that says nothing, or is about a rate that is not known.
+        UserError: One that says nothing.
     """
     found: dict[str, str | None] = {}
     for text in asked:
@@ -485,19 +493,17 @@ def alerts_of(asked: Sequence[str], rate: WatchedRate | None, refused: str) -> M
         bound = float(parts[3]) / (100 if parts and parts[4] else 1) if parts else 2.0
         if parts is None or bound > 1:
             raise UserError(f"--alert {text}: accept<.80, accept>.99, raw<.80 and drift are valid. Write one of these.")
-        if parts[1] == "accept" and refused:
-            raise UserError(
-                f"--alert {text}: there is no corrected rate, {refused}. Label more, or alert of raw<{bound}."
-            )
         found[text] = None if rate is None else _crossed(rate, parts[1], parts[2], bound)
         if rate is not None and parts[1] == "accept":
-            found[text] = found[text] or _untold(text, rate)
+            more = f"{refused}. Label more, or alert of raw{parts[2]}{parts[3]}{parts[4]}" if refused else ""
+            found[text] = found[text] or _untold(text, rate, more)
     return found
 
 
-def _untold(alert: str, rate: WatchedRate) -> str | None:
+def _untold(alert: str, rate: WatchedRate, refused: str = "") -> str | None:
     """Why an alert is raised of what cannot be known: somebody relies on it."""
-    return f"{alert} cannot be told: {rate.unmeasured}" if rate.unmeasured else None
+    why = rate.unmeasured or refused
+    return f"{alert} cannot be told: {why}" if why else None
 
 
 def _crossed(rate: WatchedRate, which: str, side: str, bound: float) -> str | None:

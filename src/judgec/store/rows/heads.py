@@ -104,10 +104,11 @@ ASPECTS = _set(  # what is graded
 )
 METRICS = ASPECTS | _set(  # what tools measure from 0 to 1
     """
-    answer_correctness answer_relevancy answer_similarity bias context_entity_recall context_precision context_recall
-    context_relevancy contextual_precision contextual_recall contextual_relevancy factual_correctness groundedness
-    hallucination hallucinations halluzination harmfulness knowledge_retention noise_sensitivity prompt_alignment
-    relevancy_metric relevancy_score role_adherence semantic_similarity summarization task_completion tool_correctness toxicity toxizitaet
+    answer_correctness answer_relevancy answer_similarity bias context_entity_recall context_precision
+    context_recall context_relevancy contextual_precision contextual_recall contextual_relevancy factual_correctness
+    groundedness hallucination hallucinations halluzination harmfulness knowledge_retention noise_sensitivity
+    prompt_alignment relevancy_metric relevancy_score role_adherence semantic_similarity summarization
+    task_completion tool_correctness toxicity toxizitaet
     """
 )
 LOW_IS_GOOD = _set(
