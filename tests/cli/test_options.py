@@ -63,6 +63,23 @@ def test_spending_nothing_at_all_is_refused_by_every_command_with_a_budget(
         assert "'--budget': Input should be greater than or equal to 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("labels", "x.csv", "--round", "bogus"), "error: --round bogus: nearest is valid."),
+        (("agreement", "x.csv", "--orders=it's"), "error: --orders it's: as-shown, mapped are valid."),
+    ],
+)
+def test_value_that_is_none_of_a_few_is_refused_as_all_else_is(
+    typed: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["judgec", *typed])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith(said)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Shared:
     """Inherited options."""

@@ -4,13 +4,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args
 
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 from judgec.api.options.option import Panel
+from judgec.errors import UserError
 
 HEADINGS = get_args(Panel)
 PLAIN = {"int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "path": "PATH"}  # else TEXT
 SPREAD = "--grid"  # what follows it may be several NAME=VALUE, as shells of experiments have it
+_CHOICES = re.compile(r"Value error, (['\"])(.*)\1 is not one of (.*?)\.?", re.DOTALL)  # typer's words
 _SETTING = re.compile(r"[a-z_]+=")
 Rows = dict[str, list[tuple[str, str]]]
 Context = Any  # typer publishes neither the type of a context as its commands have it, nor that of a formatter
@@ -21,10 +24,21 @@ class PlainCommand(TyperCommand):
     """A command whose help has its options under the headings of ``Panel``."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Read what was typed; ``--grid A=1,2 B=3`` is ``--grid A=1,2 --grid B=3``."""
+        """Read what was typed; ``--grid A=1,2 B=3`` is ``--grid A=1,2 --grid B=3``.
+
+        Raises:
+            UserError: An option has a value that is none of its few.
+        """
         if any(SPREAD in one.opts for one in self.get_params(ctx)):
             args = list(_repeated(args))
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except BadParameter as error:
+            if error.param is None or (said := _CHOICES.fullmatch(error.message)) is None:
+                raise
+            valid = said[3].replace("'", "")
+            verb = "are" if "," in valid else "is"
+            raise UserError(f"{error.param.opts[-1]} {said[2]}: {valid} {verb} valid. Correct it.") from None
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         """``[OPTIONS] FILE``, and ``[FILE]`` where the command goes without it."""
