@@ -1,12 +1,12 @@
 """The code blocks of a document, in order.
 
-A fence names its language. ``sh`` and ``python`` are run, ``console`` has its ``$`` lines run, ``text`` is for looking
-at, all others are parsed. What a ``console`` block shows below its ``$`` lines has to be printed, apart from lines that
-begin with ``...``. A comment before a fence, ``<!-- file: NAME -->``, makes the block a file that later blocks find;
-``<!-- written: NAME -->`` says that the blocks before have written it as it stands here. Comments anywhere in a
-document say how it is run: ``<!-- full -->``: by ``make test-full`` only; ``<!-- lm: openai -->``: a fake OpenAI server
-answers, ``<!-- lm: batches -->``: one that takes batches, too;
-``<!-- needs: COMMAND -->``: skipped where that is missing.
+A fence names its language. ``sh`` and ``python`` are run, ``console`` has its ``$`` lines run, ``text`` is for
+looking at, all others are parsed. What a ``console`` block shows below its ``$`` lines has to be printed, and all
+that is printed shown, unless a line begins with ``...``; seconds and rates are not compared. A comment before a
+fence, ``<!-- file: NAME -->``, makes the block a file that later blocks find; ``<!-- written: NAME -->`` says that
+the blocks before have written it as it stands here. Comments anywhere in a document say how it is run: ``<!-- full
+-->``: by ``make test-full`` only; ``<!-- lm: openai -->``: a fake OpenAI server answers, ``<!-- lm: batches -->``:
+one that takes batches, too; ``<!-- needs: COMMAND -->``: skipped where that is missing.
 """
 
 import re
@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"<!-- file: (\S+) -->\s*\Z")
 WRITTEN = re.compile(r"<!-- written: (\S+) -->\s*\Z")
+TIMED = re.compile(r"\d+(?:\.\d+)?(?= (?:s|min|calls/s|items/s)\b)")  # seconds and rates, which no two machines share
 CALLED = re.compile(r"(\S+ -m |\S*/)judgec\b")
 MARK = re.compile(r"<!-- (full|lm|needs)(?:: (\S+))? -->")
 
@@ -83,6 +84,8 @@ def outputs(text: str) -> list[str]:
 
 
 def printed(text: str) -> list[str]:
-    """Lines as compared: rules and blank ones left out, runs of spaces as one, ``judgec`` however it is called here."""
+    """Lines as compared: rules and blank ones left out, runs of spaces as one, ``judgec`` however it is called here,
+    times and rates left out.
+    """
     lines = (" ".join(CALLED.sub("judgec", line).replace("\u2500", " ").split()) for line in text.splitlines())
-    return [line for line in lines if line]
+    return [TIMED.sub("N", line) for line in lines if line]
