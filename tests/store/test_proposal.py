@@ -464,6 +464,8 @@ def test_mean_of_the_others_is_nobody_whatever_it_is_called() -> None:
         (("grade_mia_run1", "grade_mia_run2"), ("grade_mia",)),
         (("Mia Runde 1", "Mia Runde 2", "GPT-4 Runde 1", "GPT-4 Runde 2"), ("Mia",)),
         (("Rater 1", "Rater 2"), ("Rater 1", "Rater 2")),
+        (("Expert A 1", "Expert A 2", "Expert B 1", "Expert B 2"), ("Expert A", "Expert B")),
+        (("Score Mia 1", "Score Mia 2", "Score Noah 1", "Score Noah 2"), ("Score Mia", "Score Noah")),
     ],
 )
 def test_repeated_gradings_are_not_further_people(heads: Sequence[str], people: Sequence[str]) -> None:

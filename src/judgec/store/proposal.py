@@ -291,9 +291,10 @@ class _Look:
         self.gradings = {name: one.columns for name, one in repeated.items() if one.sure}
         self.maybe_gradings = {name: one for name, one in repeated.items() if not one.sure}
 
-    def person(self, column: str) -> str:
-        """Whose repeated grading a column is; else its own name."""
-        return next((name for name, own in self.gradings.items() if column in own), column)
+    def person(self, column: str, *, maybe: bool = False) -> str:
+        """Whose repeated grading a column is, or may be; else its own name."""
+        known = {**self.gradings, **({name: one.columns for name, one in self.maybe_gradings.items()} if maybe else {})}
+        return next((name for name, own in known.items() if column in own), column)
 
     def ours(self, column: str) -> str:
         """Judgec's name of a column, or its own."""
@@ -679,7 +680,7 @@ class _Look:
             and self.ours(name) not in {"agent", "annotator", "group", "rationale"}
             and self._is_scored(name)
             and not TOOK.fullmatch(plain(name))
-            and not is_nobodys(self.person(name))
+            and not is_nobodys(self.person(name, maybe=True))
         ]
         found = machines_among(graded, aspects)
         metrics = [name for name in graded if name not in found and is_metric(name) and self._is_share(name)]
@@ -705,7 +706,7 @@ class _Look:
         known = plain(column) in _label_names()
         return (
             TOOK.fullmatch(plain(column)) is not None
-            or is_nobodys(self.person(column))
+            or is_nobodys(self.person(column, maybe=True))
             or (self.holds_versions(column) and not known)
         )
 
@@ -740,7 +741,7 @@ class _Look:
             if self.looks_graded(name)
             and plain(name) not in ASPECTS
             and not TOOK.fullmatch(plain(name))
-            and not is_nobodys(self.person(name))
+            and not is_nobodys(self.person(name, maybe=True))
             and (pairs or not self.holds_versions(name))
         ]
         machines = self.machines()
@@ -803,8 +804,9 @@ class _Look:
         """Columns that are numbered or lettered alike, or have one word for those who grade before a name."""
         stems: dict[str, list[str]] = {}
         for name in graded:
-            found = re.fullmatch(r"(.*?)(?:[ _.\-(#]+|(?<=[a-z])(?![a-z])|(?=\d))(\d+|[A-Za-z])\)?", name.strip())
-            head = re.fullmatch(r"([A-Za-zäöüÄÖÜ]+)[ _.\-:(]+(.+?)\)?", name.strip())
+            who = self.person(name).strip()
+            found = re.fullmatch(r"(.*?)(?:[ _.\-(#]+|(?<=[a-z])(?![a-z])|(?=\d))(\d+|[A-Za-z])\)?", who)
+            head = re.fullmatch(r"([A-Za-zäöüÄÖÜ]+)[ _.\-:(]+(.+?)\)?", who)
             stem = plain(found[1]) if found else ""
             if stem and RATERS.search(stem) and not (pairs and found and found[2].lower() in {"a", "b"}):
                 stems.setdefault(stem, []).append(name)

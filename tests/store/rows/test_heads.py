@@ -135,6 +135,8 @@ def test_grades_are_no_versions(values: Sequence[str]) -> None:
         (("Mia", "Mia again"), "Mia"),
         (("Mia", "Mia.1", "Noah", "Noah.1"), "Mia"),
         (("Rater A 1", "Rater A 2", "Rater B 1", "Rater B 2"), "Rater A"),
+        (("Rater 1 (run 1)", "Rater 1 (run 2)", "Rater 2 (run 1)", "Rater 2 (run 2)"), "Rater 1"),
+        (("Rating 1 (Mia)", "Rating 2 (Mia)", "Rating 1 (Noah)", "Rating 2 (Noah)"), "Mia"),
         (("小明1", "小明2", "小红1", "小红2"), "小明"),
     ],
 )
@@ -157,6 +159,7 @@ def test_name_with_several_times_is_one_person(heads: Sequence[str], person: str
         ("A1", "A2", "B1", "B2"),
         ("Mia 1", "Mia 2", "Mia 3", "Noah 1", "Noah 2"),
         ("Score (1st)", "Score (2nd)"),
+        ("human_grade_run1", "human_grade_run2"),
     ],
 )
 def test_numbered_people_are_not_surely_one_person(heads: Sequence[str]) -> None:

@@ -160,8 +160,11 @@ _VERSION = re.compile(
 )
 _PIECES = re.compile(rf"[^\W_]+?(?=(?<=[{_LOWER}])[{_UPPER}])|[^\W\d_]+(?=\d{{1,2}}(?!\w))|[^\W_]+")  # Mia1, miaRun1
 _WHEN = "|".join(sorted(TIMES, key=len, reverse=True))
-_TIME = re.compile(rf"(?:({_WHEN})_?|[rst]_?)?(\d{{1,2}})_?(st|nd|rd|th|te|ter|er|e|a|o)?_?({_WHEN})?")
-_ORDINAL = re.compile(rf"({'|'.join(sorted(ORDINALS, key=len, reverse=True))})(?:_({_WHEN}))?")
+_WHAT = "|".join(sorted(RATINGS, key=len, reverse=True))  # Rating 1 of a person is no word of time
+_TIME = re.compile(
+    rf"(?:({_WHEN})_?|(?:{_WHAT})_?|[rst]_?)?(\d{{1,2}})_?(st|nd|rd|th|te|ter|er|e|a|o)?_?(?:({_WHEN})|{_WHAT})?"
+)
+_ORDINAL = re.compile(rf"({'|'.join(sorted(ORDINALS, key=len, reverse=True))})(?:_(?:({_WHEN})|{_WHAT}))?")
 _SHORT = 2  # letters of a word that may as well stand within an identifier such as A2KI8Q
 _LONG = 5  # letters from which a word may be written apart: g-eval, exact match
 _MANY_LETTERS = 8  # A-H
@@ -323,7 +326,7 @@ def gradings_among(columns: tuple[str, ...]) -> dict[str, Gradings]:
     for column in columns:
         for name, number, told in _times(column):
             key = plain(name) or name
-            if _may_repeat(name, told=told) and number not in found.get(key, {}):
+            if _may_repeat(name, column, told=told) and number not in found.get(key, {}):
                 names.setdefault(key, name)
                 found.setdefault(key, {})[number] = column
                 worded[key] = worded.get(key, False) or told
@@ -338,7 +341,7 @@ def gradings_among(columns: tuple[str, ...]) -> dict[str, Gradings]:
     return {
         names[key]: Gradings(
             tuple(own[number] for number in sorted(own)),
-            not _is_given(names[key])
+            not _is_general(names[key])
             and (key not in heads or 0 in own)
             and (worded[key] or (len(key) > 1 and alike[frozenset(own)] > 1)),
             worded[key],
@@ -356,9 +359,15 @@ def _times(head: str) -> Iterator[tuple[str, int, bool]]:
         for name, part in (behind, before):
             said = plain(part)
             if time := _TIME.fullmatch(said):
-                yield name.strip(), int(time[2]), bool(time[1] or time[3] or time[4])
+                yield name.strip(" ()[]{}"), int(time[2]), bool(time[1] or time[3] or time[4])
             elif ordinal := _ORDINAL.fullmatch(said):
-                yield name.strip(), ORDINALS[ordinal[1]], True
+                yield name.strip(" ()[]{}"), ORDINALS[ordinal[1]], True
+
+
+def _is_general(name: str) -> bool:
+    """True for words of people and of what they give, without a name or number."""
+    own = _spelled(name)
+    return bool(own) and own <= PEOPLE | ROLES | WEAK | RATINGS | COUNTERS and not re.search(r"\d", name)
 
 
 def _is_given(name: str) -> bool:
@@ -366,9 +375,14 @@ def _is_given(name: str) -> bool:
     return bool(own := _spelled(name)) and own <= RATINGS
 
 
-def _may_repeat(name: str, *, told: bool) -> bool:
-    """True for a name, and for what is given where a word tells the time; not for people in general, nor aspects."""
-    if _is_given(name) or plain(name) in ASPECTS:
-        return told and plain(name) not in ASPECTS
-    general = _spelled(name) <= PEOPLE | ROLES | WEAK | RATINGS | COUNTERS and plain(name) != ""
-    return not (general and not re.search(r"\d", name)) and not is_computed(name) and not is_nobodys(name)
+def _may_repeat(name: str, head: str, *, told: bool) -> bool:
+    """True for a name, and where a word tells the time for what is given; for people in general only where that word
+    is none of order (``human run 1``; a first rater is somebody), and never for aspects.
+    """
+    if plain(name) in ASPECTS:
+        return False
+    if _is_given(name):
+        return told
+    if told and words(head) & TIMES:
+        return not is_computed(name) and not is_nobodys(name)
+    return not _is_general(name) and not is_computed(name) and not is_nobodys(name)
