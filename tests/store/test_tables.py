@@ -173,3 +173,23 @@ def test_rows_without_any_value_are_skipped_and_counted(tmp_path: Path) -> None:
     table = read_table(write(tmp_path, "t.csv", "q,a\nx,1\n,\n , \ny,2\n"))
     assert table.lines == (2, 5)
     assert table.notes == ("2 rows without any value were skipped.",)
+
+
+@pytest.mark.parametrize(
+    ("last", "kept"),
+    [
+        (["Total,,30\n"], 10),
+        (["Summe,,30\n", "Durchschnitt,,3.00\n"], 10),
+        ([",,30\n"], 10),
+        ([",,3\n"], 10),
+        ([",,4\n"], 11),  # somebody graded a row without texts
+        (["Average,of all?,3\n"], 11),
+        (["Why?,,3\n"], 11),
+    ],
+)
+def test_rows_that_sum_up_the_others_are_no_rows(tmp_path: Path, last: list[str], kept: int) -> None:
+    """As sheets have them below the table: a sum or a mean would be one more item with a grade."""
+    (tmp_path / "t.csv").write_text("question,answer,grade\n" + "q?,a,2\nr?,b,4\n" * 5 + "".join(last))
+    found = read_table(str(tmp_path / "t.csv"))
+    assert len(found.rows) == kept
+    assert len(found.notes) == (kept == 10)

@@ -17,6 +17,8 @@ from judgec.errors import InputError
 from judgec.records.conversation import TURNS
 from judgec.store.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.store.formulas import is_own, unguarded
+from judgec.store.rows.cells import as_number, is_missing
+from judgec.store.rows.heads import is_computed
 from judgec.store.rows.nested import with_nested, with_raters
 from judgec.store.table import Row, Table
 from judgec.store.traces.items import read_traces
@@ -33,6 +35,9 @@ _MAC = re.compile(
     rb"[A-Za-z][\x80\x85\x86\x8a\x8e\x8f\x9a\x9f]|[\x80\x85\x86\x8a\x8e\x8f\x9a\x9f][a-z]"
 )  # a-umlaut, e acute
 _UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # no character of cp1252
+MOST_TOTALS = 3  # last rows of a table that sum up the others
+LONGEST_TOTAL = 30  # characters of what such a row is called
+CLOSE = 0.0051  # a mean is written with two digits
 MOST_KEYS = 8  # of a JSON object, in a message
 EXPORTS: Mapping[str, frozenset[str]] = {  # tools by the keys at the top of their exports that are one object
     "promptfoo": frozenset({"results", "evalId"}),
@@ -100,7 +105,49 @@ def read_table(
 def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] = ()) -> Table:
     """A table as ``read_table`` gives it, of rows as they stand in a file; parameters and errors as there."""
     said, words = said_beside(table.path)
-    return as_long(_without(with_raters(with_nested(table)), (*missing, *words)), said, having)
+    return as_long(_without(with_raters(with_nested(_without_totals(table))), (*missing, *words)), said, having)
+
+
+def _without_totals(table: Table) -> Table:
+    """The table without last rows that sum up the others, as sheets have them: ``Total``, ``Average``, or bare sums."""
+    last = len(table.rows)
+    while last > MOST_TOTALS and last > len(table.rows) - MOST_TOTALS and _is_total(table.rows[:last]):
+        last -= 1
+    if last == len(table.rows):
+        return table
+    below = " and below" if len(table.rows) - last > 1 else ""
+    note = f"{table.where(last)}{below}: sums up the other rows (a total, a mean), and is left out."
+    return replace(table, rows=table.rows[:last], lines=table.lines[:last], notes=(*table.notes, note))
+
+
+def _is_total(rows: Sequence[Row]) -> bool:
+    """Whether the last of these rows holds nothing but numbers and a word such as ``Total``, where others have texts.
+
+    Without the word its numbers have to be the sums or means of those above it.
+    """
+    *others, last = rows
+    cells = {name: cell for name, cell in last.items() if not is_missing(cell)}
+    numbers = {name: number for name, cell in cells.items() if (number := _written(cell)) is not None}
+    words = [cell for name, cell in cells.items() if name not in numbers]
+    lacking = [name for name in last if name not in cells and not is_missing(others[0].get(name))]
+    if not numbers or not lacking or len(words) > 1 or any(not isinstance(word, str) for word in words):
+        return False
+    if words:
+        return len(str(words[0])) <= LONGEST_TOTAL and is_computed(str(words[0]))
+    if all(_written(others[0].get(name)) is not None for name in lacking):
+        return False  # a row that nobody finished
+    for name, number in numbers.items():
+        above = [one for row in others if (one := _written(row.get(name))) is not None]
+        total, mean = sum(above), sum(above) / max(len(above), 1)
+        if not above or min(abs(number - total), abs(number - mean)) > CLOSE:
+            return False
+    return True
+
+
+def _written(cell: object) -> float | None:
+    """A number, also as 20% or 1,0."""
+    text = cell.strip().removesuffix("%").replace(",", ".") if isinstance(cell, str) else cell
+    return as_number(text)
 
 
 def _without(table: Table, words: Sequence[str]) -> Table:
