@@ -202,3 +202,25 @@ def test_name_alone_says_that_low_is_good_and_turns_nothing() -> None:
     assert found.estimates["tau_b_score"].value == pytest.approx(1.0)
     assert found.cut_offs == {}
     assert [note for note in found.notes if "low is good" in note]
+
+
+@pytest.mark.parametrize("cell", ["0.4", "good"])
+def test_notes_on_recorded_numbers_of_another_range_speak_of_a_score_and_of_no_grade(cell: str, tmp_path: Path) -> None:
+    frame = sheet()
+    items = [str(i) for i in range(len(frame))]
+    labels = pd.DataFrame({"item_id": items, "query": items, "answer": items, "grade": frame.Mia})
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    said = [cell, *map(str, frame.metric[1:])]
+    verdicts = pd.DataFrame({"item_id": items, "judge": "gpt", "grade": said})
+    verdicts.to_csv(tmp_path / "v.csv", index=False)
+
+    found = judgec.agreement(str(tmp_path / "v.csv"), labels=str(tmp_path / "labels.csv"))
+
+    assert any("read as a score" in note for note in found.notes)
+    assert not [note for note in found.notes if "off the scale" in note or "nearest" in note]
+    assert any("scores that cannot be read (good;" in note for note in found.notes) == (cell == "good")
+
+
+def test_numbers_outside_a_range_that_is_said_are_outside_of_it_and_not_of_the_grades() -> None:
+    found = judgec.agreement(sheet(), expert="Mia", judge="metric#range=0..0.8")
+    assert any("outside the judge's range, 0..0.8 (" in note and "nan" not in note for note in found.notes)

@@ -14,6 +14,7 @@ from judgec.compiler.pair_columns import flip_rate
 from judgec.compiler.replacement import replaces
 from judgec.errors import UserError
 from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.judges.replies import OFF_SCALE
 from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.judgment import Judgments
@@ -28,6 +29,7 @@ from judgec.store.rows.ranges import Range
 from judgec.store.rows.raters import is_measured, left_out
 from judgec.tasks.registry import finds_modes
 
+UNREAD_SCORE = "recorded score that cannot be read"  # of a judge that has no grades, none is off the scale
 NO_GRADES = (
     "{judge}: its numbers, {range}, have another range than the experts' grades: read as a score, for its order alone; "
     "#range={range} behind the file, worst first, makes grades of them"
@@ -81,14 +83,19 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
         labels, recorded = _labels_and_verdicts(options, judges)
     experts, item_ids = experts_of(labels), [item.item_id for item in labels.items]
     said = {name: recorded.judgments(name, item_ids) for name in recorded.judges}
-    why = {name: NO_GRADES.format(judge=name, range=own) for name, own in recorded.scores.items() if name in said}
+    why = {
+        name: f"its numbers, {own}, are read as a score and no grade"
+        for name, own in recorded.scores.items()
+        if name in said
+    }
+    scores = [NO_GRADES.format(judge=name, range=recorded.scores[name]) for name in why]
     tests = {name: _alt_test(labels, experts, one, options.epsilon) for name, one in said.items() if name not in why}
     cuts = {name: _cut_off(labels, experts, said[name], recorded.scores[name]) for name in why}
     return RecordedAgreement(
         {name: _measured(labels, experts, one, why.get(name, "")) for name, one in said.items()},
         {name: found for name, found in tests.items() if found is not None},
         default_objective(labels),
-        (*left_out(labels.notes), *recorded.notes, *why.values(), *_failed(recorded, said)),
+        (*left_out(labels.notes), *recorded.notes, *scores, *_failed(recorded, said)),
         {name: _modes(labels, experts, one) for name, one in said.items()} if finds_modes(labels.task) else {},
         {name: cut for name, cut in cuts.items() if cut is not None},
     )
@@ -152,8 +159,9 @@ def _alt_test(labels: LabelSet, experts: Experts, said: Judgments, epsilon: floa
 def _failed(recorded: RecordedVerdicts, said: Mapping[str, Judgments]) -> list[str]:
     """How many verdicts there are none of, by reason."""
     counts: dict[str, int] = {}
-    for one in said.values():
-        for reason, asked in zip(one.unscored, one.asked, strict=True):
-            if reason is not None and asked:
+    for name, one in said.items():
+        for seen, asked in zip(one.unscored, one.asked, strict=True):
+            if seen is not None and asked:
+                reason = UNREAD_SCORE if seen == OFF_SCALE and name in recorded.scores else seen
                 counts[reason] = counts.get(reason, 0) + 1
     return [f"{recorded.path}: {n:,} labelled items unscored: {reason}" for reason, n in counts.items()]

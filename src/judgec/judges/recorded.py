@@ -372,7 +372,8 @@ def read_recorded(
     ranges, guessed = _ranges(columns, verdict, asked, about, said)
     if guessed and not scores:
         raise InputError(_refused(columns.path, guessed, about))
-    spread, stated, fault = _verdicts(columns, verdict, asked, about, {**guessed, **ranges}, notes)
+    as_score = np.array([name in guessed for name in asked.judges], dtype=bool)[asked.judge]
+    spread, stated, fault = _verdicts(columns, verdict, asked, about, {**guessed, **ranges}, as_score, notes)
     if turned.any():
         _swap(spread, stated, turned, about.scale)
     kept = asked.kept
@@ -723,9 +724,10 @@ def _verdicts(
     asked: _Asked,
     about: OnWhat,
     ranges: Mapping[str, Range],
+    as_score: BoolArray,
     notes: list[str],
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Each row's distribution, stated position and fault."""
+    """Each row's distribution, stated position and fault; of the rows ``as_score`` no note speaks of grades."""
     scale, k, column = about.scale, len(about.scale.grades), columns.coded[verdict]
     spread, fault = np.full((columns.n_rows, k), np.nan), np.full(columns.n_rows, FAILED, dtype=np.int64)
     kind_of = [ranges.get(name) for name in asked.judges]
@@ -735,24 +737,27 @@ def _verdicts(
         spreads = np.array([np.full(k, np.nan) if one is None else one for one in [*read, None]])
         codes = np.array([*(OFF if one is None else 0 for one in read), FAILED], dtype=np.int64)
         spread[rows], fault[rows] = spreads[column.codes[rows]], codes[column.codes[rows]]
+        off = rows[fault[rows] == OFF]
+        if len(off):
+            strange = [str(column.values[code])[:40] for code in dict.fromkeys(column.codes[off].tolist())]
+            valid = listed(scale.grades) if kind is None else f"numbers of the judge's range, {kind}"
+            notes.append(
+                f"{columns.where(int(off[0]))}{_below(len(off))}: {len(off):,} "
+                f"{'scores that cannot be read' if as_score[off[0]] else 'grades off the scale'} "
+                f"({shortly(strange)}; valid are {valid}): unscored"
+            )
     scored = fault == 0
     stated = np.full(len(fault), UNSCORED, dtype=np.int64)
     stated[scored] = stated_grades(spread[scored], scale)
-    if off := int((fault == OFF).sum()):
-        strange = [column.values[code] for code in dict.fromkeys(column.codes[fault == OFF].tolist())]
-        row = int(np.flatnonzero(fault == OFF)[0])
-        notes.append(
-            f"{columns.where(row)}{_below(off)}: {off:,} grades off the scale "
-            f"({shortly([str(value)[:40] for value in strange])}; valid are {listed(scale.grades)}): unscored"
-        )
     if empty := int((fault == FAILED).sum()):
         row = int(np.flatnonzero(fault == FAILED)[0])
         notes.append(
             f"{columns.where(row)}{_below(empty)}: {empty:,} rows without a {verdict}: asked and failed, unscored"
         )
-    if between := int((spread[scored].max(axis=1, initial=0.0) < 1.0).sum()):
+    graded = scored & ~as_score
+    if between := int((spread[graded].max(axis=1, initial=0.0) < 1.0).sum()):
         notes.append(
-            f"{columns.path}: {between:,} of {int(scored.sum()):,} verdicts lie between two grades: each is shared "
+            f"{columns.path}: {between:,} of {int(graded.sum()):,} verdicts lie between two grades: each is shared "
             "between the two so that the mean is kept, and its grade is the nearest, of two as near the even one"
         )
     chances = [columns.numbers.get(f"{CHANCE}{grade}") for grade in scale.grades]

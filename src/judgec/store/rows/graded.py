@@ -574,13 +574,14 @@ def _judged(
     values, low_is_good = ladder.values, how.low_is_good
     low, high = float(values[0]), float(values[-1])
     none = np.full(len(numbers), UNSCORED, dtype=np.int64)
-    there = ~np.isnan(numbers)
+    there, given = ~np.isnan(numbers), numbers
+    valid = f"the grades {_listed(values)}"
     if said is not None:
         ends = Range(said.best, said.worst) if low_is_good else said
         mapped = ends.onto(numbers, low, high)
         scores = mapped if how.score is None else (-scores if low_is_good else scores)
         notes.append(f"{how.judge}: {ends.worst:g} to {ends.best:g} mapped onto {low:g} to {high:g}")
-        numbers = mapped
+        numbers, valid = mapped, f"the judge's range, {said}"
     else:
         other = _other(numbers[there], ladder, by)
         cut = None if other is None or not ladder.accepts else _accepted_from(how.judge, how.accept_at, numbers, notes)
@@ -601,8 +602,8 @@ def _judged(
             scores = low + high - scores if how.score is None else -scores
     inside = (numbers >= low) & (numbers <= high)
     if out := int((there & ~inside).sum()):
-        first = ", ".join(f"{one:g}" for one in np.unique(numbers[there & ~inside])[:3])
-        notes.append(f"{out} judge values are outside the grades {_listed(values)} ({first}): unscored")
+        first = ", ".join(f"{one:g}" for one in np.unique(given[there & ~inside])[:3])
+        notes.append(f"{out} judge values are outside {valid} ({first}): unscored")
     grade = none.copy()
     grade[inside] = nearest_grades(numbers[inside], values)
     moved = int((values[grade[inside]] != numbers[inside]).sum())
