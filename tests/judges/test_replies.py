@@ -542,6 +542,13 @@ def test_stated_of_replies_of_reasoning_models(case: dict[str, Any]) -> None:
     assert read(case["reply"], Scale(grades=tuple(case["scale"]))) == right
 
 
+@pytest.mark.parametrize("case", cases("judge_replies.jsonl"), ids=lambda case: str(case["reply"])[:40])
+def test_stated_of_replies_as_judges_of_any_model_and_language_write_them(case: dict[str, Any]) -> None:
+    right = None if case["right"] is None else str(case["right"])
+    scale = Scale(grades=tuple(case["scale"]), meanings=tuple(case.get("meanings", ())))
+    assert read(case["reply"], scale) == right
+
+
 @pytest.mark.parametrize("case", cases("form_replies.jsonl"), ids=lambda case: str(case["id"]))
 def test_read_form_of_replies_as_they_come(case: dict[str, Any]) -> None:
     reply = case["reply"] if isinstance(case["reply"], dict) else {"content": case["reply"]}

@@ -1,0 +1,254 @@
+"""Grades as they are written: numbers and what they are out of, stars, words of a scale, the sides of a pair."""
+
+import re
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from judgec.judges.refusals import takes_back
+from judgec.judges.replies.said import HIDDEN, INVISIBLE, LONGEST_BARE, WRAPPING, short
+from judgec.records.scale import Scale
+from judgec.tasks.preference import SPELLINGS
+from judgec.tasks.registry import plain
+from judgec.tasks.spec import PAIR_GRADES
+
+UNSEEN = re.compile(f"[{INVISIBLE}]")
+# Full-width signs as ASCII, and a number in a circle as a number.
+NARROW = (
+    {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+    | {0x3000: 0x20, 0x2212: 0x2D}
+    | {0x245F + n: str(n) for n in range(1, 11)}
+)
+STARS = re.compile(r"(?<![★☆⭐½])([★⭐]{1,10})([☆✩]{0,9})(?![★☆⭐½✩])")
+_SPELT = """
+zero one two three four five six seven eight nine ten
+零 一 二 三 四 五 六 七 八 九 十
+null eins zwei drei vier fünf sechs sieben acht neun zehn
+cero uno dos tres cuatro cinco seis siete ocho nueve diez
+zéro une deux trois quatre cinq six sept huit neuf dix
+ноль один два три четыре пять шесть семь восемь девять десять
+"""
+WORDS = {word: n for line in _SPELT.strip().splitlines() for n, word in enumerate(line.split()) if word != "null"}
+_WORD = (
+    rf"\b(?:{'|'.join(word for word in WORDS if word < '一')})\b|[零一二三四五六七八九十](?![零一二三四五六七八九十百])"
+)
+_EAST = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"  # scripts that put no space between a word and a number
+_MOST = (
+    r"(?:(?:a|de|den|les|las|los)\s{1,3})?(?:possible\s{1,3}|maximum\s{1,3}(?:of\s{1,3})?)?"
+    rf"(?P<most>\d{{1,9}}(?:\.0{{1,9}})?(?![\d.]*\d)|{_WORD})"
+)
+_OF = (
+    r"[\s*_`)\"'”]{0,4}(?:/|\bout\s{1,3}of\b|\b(?:of|von|sur|sobre|de|su|van|av|z|из)\b)\s{0,3}[*_`(]{0,3}" + _MOST
+)  # fmt: skip
+_PERCENT = r"(?P<percent>\s{0,2}(?:%|percent\b|per\s?cent\b|Prozent\b|por\s?ciento\b|pour\s?cent\b))"
+_UNIT = r"[\s-]{0,2}(?:stars?|points?|pts?|marks?|Punkten?|Sternen?|puntos|points|punti|pontos)\b|[分点점]|つ?星"
+VALUE = re.compile(
+    rf"(?:(?<![\w.,/])|(?<=[{_EAST}]))(?<!\d\s[-–])(?P<number>[-+]?\d{{1,30}}(?:[.,]\d{{1,30}})?|{_WORD})"
+    rf"(?![A-Za-z0-9_²³¹¼-¾⅐-⅞])(?P<unit>{_UNIT})?(?:{_OF}|{_PERCENT})?(?P<points>{_UNIT})?",
+    re.IGNORECASE,
+)
+MORE_NUMBER = re.compile(
+    r"[.,]\d|[ \t]{0,2}[-–—~/&;][ \t]{0,2}\d|[ \t]{1,3}(?:to|or|bis|oder|and|und|à|ou|o|y|et|a)[ \t]{1,3}\d",
+    re.IGNORECASE,
+)
+# "4 (good)", "4: good", "4 - good", "4 = good"; in brackets a number may repeat the grade: "four (4)".
+COMMENT = re.compile(r"\s{0,3}(?:\(\s{0,3}(?=\w)|(?:[:;,=]\s|[-–—]\s)\s{0,3}(?=[^\W\d]))(?P<comment>.*)", re.DOTALL)
+# A number in a comment that counts something (2 of 3 valves) is no second grade.
+COUNTED = re.compile(
+    r"\d{1,9}(?:[.,]\d{1,9})?(?:\s{0,2}(?:/|of|out of)\s{0,2}(?:the\s)?\d{1,9})?%?\s{1,2}(?!(?:or|to|and|but|is|was"
+    r"|would|rather|instead|points?|stars?|marks?|because|since|seems?|may|might|could|should|then|if|max)\b)[^\W\d_]"
+    r"|[^\W\d_]\s{0,2}[:=]\s{0,2}\d{1,9}(?:/\d{1,9}|%)?|\[\d{1,4}\]",
+    re.IGNORECASE,
+)
+LITERAL = re.compile(r"Literal\[\s{0,3}([^\[\]]{1,60}?)\s{0,3}\]")
+OTHER_SCALE = re.compile(
+    r"\b(?:scale|range|skala|escala|échelle)\b[^\d\n]{0,12}\d{1,4}\s{0,3}(?:-|–|—|to|bis|a|à|through|\.\.)\s{0,3}"
+    r"(\d{1,9})|\bout\s{1,3}of\s{1,3}(?:a\s{1,3})?(?:possible\s{1,3}|maximum\s{1,3}|total\s{1,3})?(?:of\s{1,3})?"
+    r"(\d{1,9})(?!\s{0,2}[\w%])|\((?:from\s{1,3})?\d{1,4}\s{0,3}(?:-|–|to|bis)\s{0,3}(\d{1,9})\)"
+    r"|\(/?(?:max\.?|of|von)?\s{0,2}(\d{1,9})\)|(?:满分|満点)\D{0,2}(\d{1,9})",
+    re.IGNORECASE,
+)
+
+# Sides of a pair, as ``plain`` leaves them: "a", "assistant_b_is_better_than_assistant_a", "i_prefer_response_a".
+_EQUALLY = "equally_(?:good|bad|strong|weak|poor|well|helpful|unhelpful|useful|valid|accurate|correct|incorrect|wrong)"
+_NOUN = "(?:assistant|answer|response|reply|model|system|output|candidate|option|text|antwort|respuesta|reponse)"
+_BETTER = "(?:better|best|preferred|preferable|winner|superior|besser|mejor|meilleure?)"
+SIDE = re.compile(
+    r"(?:(?:overall|therefore|so|thus|hence|but|however|in_conclusion|in_the_end|i_think|i_believe|i_would_say|i_d_say)"
+    r"_(?:that_)?)*"
+    rf"(?:(?P<i>(?:i|we)_(?:would_|d_)?(?:prefer|choose|pick|select|go_with)_)|the_{_BETTER}(?:_{_NOUN}|_one)?_(?:is|was)_)?"
+    rf"(?:the_|la_|die_)?(?:{_NOUN}_?(?P<named>[ab12])|(?P<bare>[ab])|(?P<nth>first|second)_(?:{_NOUN}|one))"
+    rf"(?:(?:_s)?_(?:{_NOUN}|one))?"
+    r"(?:_(?:is|was|ist|es|est)(?:_(?:the|clearly|slightly|much|far|overall|a|bit|marginally|significantly))*"
+    rf"_{_BETTER}|_wins(?:_by_a_\w+)?)?(?:_(?:{_NOUN}|one|overall))?"
+    rf"(?:_(?:than|(?(i)over|than)|(?(i)to|than))_(?:the_)?(?:{_NOUN}_?)?[ab12])?"
+)
+TIES = re.compile(
+    rf"(?:it_?(?:i?s)_)?(?:a_)?(?:tie|draw)|c|both(?:_(?:the_)?{_NOUN}s)?(?:_are)?_{_EQUALLY}|empate|egalite"
+    rf"|(?:the_|these_|the_two_)?(?:{_NOUN}s|they)_are_(?:tied|equal|{_EQUALLY})|neither(?:_{_NOUN})?_is_better"
+)
+EASTERN_SIDE = re.compile(r"(?:回答|答案|回复|助手|模型)?\s?([ab])\s?(?:更好|较好|更优|胜出|获胜)?", re.IGNORECASE)
+EASTERN_TIES = {"平局", "平手", "引き分け", "同等", "무승부", "ничья"}
+MORE = re.compile(r"\s*(?:\w{1,12}\s)?([ab])\s*([<>≫≪]{1,3}|[=~≈]{1,2})\s*(?:\w{1,12}\s)?([ab])\s*", re.IGNORECASE)
+SIDES = {"a": "a", "b": "b", "1": "a", "2": "b", "first": "a", "second": "b"}
+LONGEST_SIDE = 60  # characters of a side of a pair, in words
+LONGEST_HEAD = 40  # characters of a meaning that may stand for its grade
+
+
+class Read(NamedTuple):
+    """What a piece of text states: a grade as the scale writes it (or half way between two), or why it is none."""
+
+    grade: str | None
+    fault: str = ""
+    marked: bool = False  # with its denominator or unit: no number of a list
+
+
+class Grades:
+    """How the grades of one scale are written.
+
+    Args:
+        scale: It.
+    """
+
+    def __init__(self, scale: Scale) -> None:
+        self.scale = scale
+        self.pairs = set(scale.grades) == set(PAIR_GRADES)  # in whatever order a datasheet has them
+        self.numeric = not any(isinstance(grade, str) for grade in scale.grades)
+        self.most = Decimal(repr(scale.values[-1]))
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Words of the scale, and of its meanings where no two grades share them, to the grade; longest first."""
+        found: dict[str, str] = {}
+        for grade, meaning in zip(self.scale.grades, self.scale.meanings, strict=False):
+            for head in {folded(meaning), folded(re.split(r"[:;,.(]|\s[-–—]\s", meaning, maxsplit=1)[0])}:
+                if head and len(head) <= LONGEST_HEAD and not head.isdigit():
+                    found[head] = "" if head in found and found[head] != str(grade) else str(grade)
+        found |= {folded(str(grade)): str(grade) for grade in self.scale.grades if isinstance(grade, str)}
+        return {word: found[word] for word in sorted(found, key=len, reverse=True) if found[word]}
+
+    def narrow(self, text: str) -> str:
+        """A text in ASCII where it may be, without what is invisible; stars as a number."""
+        if text.isascii():
+            return text
+        text = UNSEEN.sub("", text).translate(NARROW)
+        return STARS.sub(self._stars, text) if self.numeric else text
+
+    def _stars(self, match: re.Match[str]) -> str:
+        """``4/5`` of four stars and an empty one; without empty ones nobody knows of how many they are."""
+        filled, total = len(match[1]), len(match[1]) + len(match[2])
+        return f"{filled}/{total}" if total == self.most else match[0]
+
+    def number(self, match: re.Match[str]) -> Read:
+        """The grade of a match of ``VALUE``."""
+        number, most = (_decimal(match[name]) if match[name] else None for name in ("number", "most"))
+        if number is None or (most is not None and most != self.most):
+            return Read(None, f"off-scale grade: {short(match[0])} on a scale up to {float(self.most):g}")
+        if match["percent"] and self.scale.as_percent:
+            number = number * self.most / 100
+        elif match["percent"] and self.most != 100:
+            return Read(None, f"off-scale grade: {short(match[0])} on a scale up to {float(self.most):g}")
+        marked = bool(match["most"] or match["unit"] or match["points"])
+        if (at := self.position(number)) is not None:
+            return Read(str(self.scale.grades[at]), marked=marked)
+        if self.between(number) is not None:
+            return Read(f"{number.normalize():f}", marked=marked)
+        return Read(None, f"off-scale grade: {short(match[0])}")
+
+    def position(self, number: Decimal) -> int | None:
+        """Of a number on the scale; as a float, 5.00000000000000000001 would be 5."""
+        values = self.scale.values if self.numeric else ()
+        return next((at for at, one in enumerate(values) if Decimal(repr(one)) == number), None)
+
+    def between(self, number: Decimal) -> tuple[int, int] | None:
+        """Positions of the two neighbouring grades that a number lies exactly half way between, or None."""
+        for low, (worse, better) in enumerate(pairwise(self.scale.values if self.numeric else ())):
+            if number * 2 == Decimal(repr(worse)) + Decimal(repr(better)):
+                return low, low + 1
+        return None
+
+    def word(self, text: str) -> Read | None:
+        """The grade that a few words are, or None."""
+        text = text.strip(WRAPPING)
+        grade = _side(text) if self.pairs and HIDDEN not in text else None
+        grade = grade or self.words.get(folded(text))
+        return Read(grade) if grade else None
+
+    def alone(self, text: str) -> Read | None:
+        """What a text states that is a grade and nothing else but a comment on it; None when it is something else."""
+        written = self.narrow(text).strip(WRAPPING)
+        literal = LITERAL.fullmatch(written)
+        written = literal[1].strip(WRAPPING) if literal else written
+        read = self.word(written) or self.word(written.rstrip(".!。"))
+        if read is not None:
+            return read
+        written = written.rstrip(".!。")
+        match = VALUE.match(written) if self.numeric else None
+        if match is not None and match.end() == len(written):
+            return self.number(match)
+        if len(written) > LONGEST_BARE or self.pairs:
+            return None
+        if match is not None:
+            if MORE_NUMBER.match(written, match.end()):
+                return Read(None, f"off-scale grade: {short(written)}")
+            return self._commented(self.number(match), written, match.end())
+        word = next((one for one in self.words if folded(written).startswith(one)), None)
+        return self._commented(Read(self.words[word]), written, len(word)) if word is not None else None
+
+    def _commented(self, read: Read, written: str, end: int) -> Read | None:
+        """A grade with what is said of it, or None where that is no comment."""
+        comment = COMMENT.fullmatch(written[end:].lstrip(WRAPPING))
+        if comment is None:
+            return None
+        if read.grade is not None and (takes_back(comment["comment"]) or self.contradicts(read, comment["comment"])):
+            return Read(None, f"malformed reply: {read.grade} is taken back: {short(written)}")
+        return read
+
+    def contradicts(self, read: Read, comment: str) -> bool:
+        """Whether a comment names another grade."""
+        first = re.split(r"[,;]", comment.strip(WRAPPING + "().,"))[0]
+        word = self.words.get(folded(re.sub(r"\A(?:but|and|or|also)\s", "", first)))
+        return (word is not None and word != read.grade) or bool(numbers_in(comment) - {read.grade})
+
+    def foreign(self, text: str) -> bool:
+        """Whether a text says that the scale is another one."""
+        return self.numeric and any(
+            Decimal(next(filter(None, found.groups()))) != self.most for found in OTHER_SCALE.finditer(text)
+        )
+
+
+def numbers_in(comment: str) -> set[str]:
+    """The numbers in a comment that count nothing, and are no scale's: they may be second grades."""
+    comment = OTHER_SCALE.sub(lambda found: found[0] if found[3] or found[4] else "", comment)
+    return set(re.findall(r"(?<![\d/.])\d+(?:\.\d+)?", COUNTED.sub("", comment)))
+
+
+def folded(text: str) -> str:
+    """A text in small letters, with single spaces."""
+    return " ".join(text.casefold().replace("_", " ").split())
+
+
+def _decimal(written: str) -> Decimal:
+    written = re.sub(r"(?<=^\d),(?=0{3}$)|(?<=[1-9]),(?=\d{3}$)", "", written.casefold())  # 1,000 is no 1
+    return Decimal(WORDS.get(written, written.replace(",", ".")))
+
+
+def _side(part: str) -> str | None:
+    """The preference that a few words state, or None."""
+    compared = MORE.fullmatch(part)
+    if compared is not None:
+        left, sign, right = (one.casefold() for one in compared.groups())
+        if left == right:
+            return None
+        return "tie" if sign[0] in "=~≈" else left if sign[0] in ">≫" else right
+    if len(part) > LONGEST_SIDE:
+        return None
+    if any(char.isalpha() and char >= "\u0400" for char in part):  # ``plain`` would drop what it says of them
+        eastern = EASTERN_SIDE.fullmatch(part)
+        return eastern[1].casefold() if eastern else "tie" if part.casefold() in EASTERN_TIES else None
+    words = plain(part)
+    if TIES.fullmatch(words):
+        return "tie"
+    side = SIDE.fullmatch(words)
+    return SIDES[side["named"] or side["bare"] or side["nth"]] if side else SPELLINGS.get(words)

@@ -1,0 +1,593 @@
+"""Finds what states a verdict in a reply, and chooses the one that counts: ``FORMS`` says which is the stronger."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from judgec.judges.refusals import takes_back
+from judgec.judges.replies.grades import LONGEST_SIDE, MORE_NUMBER, VALUE, WORDS, Grades, Read, folded, numbers_in
+from judgec.judges.replies.objects import objects_in, pairs_of
+from judgec.judges.replies.said import (
+    CUT,
+    HIDDEN,
+    LONGEST,
+    LONGEST_BARE,
+    WHOLE,
+    WRAPPING,
+    Spoken,
+    UnreadableReplyError,
+    no_verdict,
+    quoted_in,
+    said,
+    short,
+)
+from judgec.judges.signatures import GRADE
+from judgec.records.scale import Scale
+
+AROUND = 160  # characters before and behind a statement that may belong to it
+MOST_PLACES = 2_000  # where a verdict may be stated, of one form
+
+# ---- Words ----
+
+
+def _words(text: str) -> set[str]:
+    return set(text.split())
+
+
+STRICT = _words("""
+score grade rating mark bewertung punktzahl gesamtbewertung gesamtnote endnote endbewertung gesamtpunktzahl schulnote
+wertung puntuación puntuacion puntaje calificación calificacion valoración notation évaluation appréciation punteggio
+voto valutazione pontuação pontuacao avaliação classificação cijfer beoordeling eindcijfer betyg poäng karakter
+bedømmelse vurdering karakteren poengsum arvosana pisteet ocena hodnocení známka scor punctaj skor pontszám értékelés
+puan оценка балл βαθμολογία оцінка điểm 评分 得分 分数 評分 得分 分數 评级 总分 スコア 評価 評点 点数 得点 採点 점수
+평점 평가 الدرجة التقييم ציון अंक स्कोर คะแนน""")
+VERDICT = _words("""
+verdict judgment judgement label assessment relevance relevancy classification urteil veredicto verdetto veredito
+oordeel 判定 判断""")
+# What the texts that are judged have, too: "The result is 3, so the student is right."
+CONTENT = {"final answer"} | _words("""
+result evaluation conclusion category class decision points total ergebnis entscheidung punkte puntos 结论 結論""")
+CHOICE = _words("""
+verdict winner preference preferred choice decision judgment judgement better best pick result gewinner sieger ganador
+gagnant 更好的回答""")
+NOTES = {"note", "nota"}  # German, French; Spanish, Italian, Portuguese: and in English the beginning of a remark
+FINAL = _words("""
+final finally overall total definitive ultimate concluding endgültige endgültig finale finaal global globale totale
+geral definitiva definitivo итоговая общая финальная 最终 最終 总 総合 综合 最终的 최종""")
+FINAL_BEGINS = ("gesamt", "end", "总")  # written together: Gesamtnote
+REVISED = _words("""
+revised corrected updated adjusted amended reconsidered re-evaluated changed korrigierte überarbeitete revisada
+corrigée""")
+# What may stand before a label in its sentence; of "Maximum score: 5" nobody knows whose it is.
+LEAD = FINAL | REVISED | _words("""
+my your the a an our i so thus therefore hence and then as with is would be it this that gets assign give answer
+response answer's numeric numerical resulting assigned given proposed recommended suggested judge's judge quality llm
+evaluation relevance here here's in conclusion summary short accordingly consequently based on above at last also meine
+die der das ist la el le les ma mi su una un e il lo o a minha""")  # fmt: skip
+_NAMES = STRICT | {"relevance"}
+_OTHER = _words("verdict label answer result judgment judgement decision classification category")
+_PAIR = _words("preference preferred winner better choice decision judgment judgement")
+JSON_MOST = _words("max_score maxscore max maximum out_of total scale_max max_grade max_rating")
+# Of what somebody gives a grade to: "I give it a 4", and not "I give clarity a 4".
+OBJECT = _words("""
+it it's this that the a an answer response reply output text summary document passage translation submission essay item
+pair one student model student's model's assistant's score grade rating mark of as at with solid strong clear firm weak
+full perfect low high fair relevance quality overall final total to die der antwort mit eine note punktzahl von la le une un
+réponse respuesta puntuación de""")
+ANSWERS = _words("yes no ja nein oui non sí si")  # "The answer is no." tells what it answers
+
+# ---- Patterns ----
+
+JOINED = re.compile(
+    r"s?(?P<paren>[ \t]{0,3}[(\[][^()\[\]\n]{0,40}[)\]]"
+    r"|\s(?:out\sof|on\sa\sscale\s(?:of|from))\s\d{1,4}(?:\s?(?:to|-|–)\s?\d{1,4})?)?"
+    r"(?:\s{1,2}(?:for|of|to)\s{1,2}(?:this|the)(?:\s{1,2}(?:given|candidate|generated|submitted|system's|assistant's))?"
+    r"\s{1,2}(?:answer|response|item|reply|document|passage|summary|text))?"
+    r"(?:(?:[ \t]{1,2}(?P<after>final|finale|globale?|totale?|geral|complessivo|général|générale|obtenida|is|of|was))?"
+    r"[\s*_\"'\])]{0,6}(?P<colon>[:=]{1,3}|->|→|=>|⇒|[-–—](?=\s))"
+    r"|(?P<cell>[ \t*_]{0,4}\|)"
+    r"|[\s*_]{1,4}(?P<is>is|of|remains|stays|equals|ist|es|est|è|é|was|would\s{1,2}be|will\s{1,2}be|should\s{1,2}be"
+    r"|comes\s{1,2}to)(?=[\s:])[:]?|は|为|為|是|는|은)"
+    r"[\s*_`\"'“(\[$<]{0,8}(?:(?:(?-i:an?)(?=[ \t]{1,3}[*_`\"'“(\[]{0,5}(?:\d|score|solid|strong))|is|are|of"
+    r"|a\s{1,2}score\s{1,2}of|therefore|now|thus|still|the|simply)\s{1,3}[*_`\"'“(\[]{0,5}){0,2}"
+    r"(?:\\(?:boxed|text|textbf|mathbf)\{|\\\(){0,2}",
+    re.IGNORECASE,
+)
+BRACKETED = re.compile(r"[\]】][\s:*_(\[]{0,6}")  # [RESULT] 4
+NEXT_LINE = re.compile(r"[ \t*_#:()\d/–-]{0,30}\n\s{0,6}(?P<value>[^\n]{1,60})(?:\n|\Z)")
+EXPLAINED = re.compile(
+    r"[\s*_#|>-]{0,8}(?:brief |short )?(?:reason|explanation|justification|rationale|feedback|comment|confidence|理由)"
+    r"\w{0,4}[*_]{0,3}\s?[:=]",
+    re.IGNORECASE,
+)
+ENDS = re.compile(
+    r"[\s*_`\"'”)\]}|$]{0,8}(?:[.!;,。、|\]}(<]|\\\)|\Z|\n|(?:(?<=\s)[-–—]|[-–—](?=\w))|(?<=[\s*_])(?:because|as|since"
+    r"|due|given|out of|on a scale|for the following|(?:for|to) (?:this|the)|weil|da|denn|porque|car|parce)\b"
+    r"|입니다|です|分|点)",
+    re.IGNORECASE,
+)
+RUBRIC = re.compile(
+    r"[^\W\d]{1,3}[ \t*_]{1,3}\d{1,3}[*_]{0,2}:"
+)  # "Score 5: it is perfect": one is a verdict, several are none
+REPORTS = re.compile(
+    r"\b(?:says?|said|states?|stated|mentions?|contains?|ends?|reads?|includes?|writes?|wrote|reports?|shows?"
+    r"|quotes?|inserts?|adds?|puts?|has|begins?|starts?|outputs?|prints?|appends?|claims?|embeds?|like|called|text"
+    r"|phrase|words?|string|example)\b\W{1,3}(?:\w{1,20}\W{1,3}){0,3}\Z",
+    re.IGNORECASE,
+)
+ORDERS = re.compile(
+    r"\b(?:asks?|asked|demands?|instructs?|orders?|tells?|told|wants?|requests?|urges?|begs?|tries|attempts?"
+    r"|insists?|claims?|suggests?|injects?|pretends?|according|another|others?|reviewers?|graders?|people|users?"
+    r"|previous(?:ly)?|earlier|initially|originally|at first|first thought|tempted|inclined|considered|considering"
+    r"|instead of|rather than|not|never|neither|nor|no|cannot|hardly|almost|nearly|less than|more than|at least"
+    r"|at most|up to|(?:below|above)(?=\s{1,3}(?:an?\s{1,3})?\Z)|between|if|when|unless|had|might|may|could|would have"
+    r"|perhaps|maybe|possibly|typically|usually|normally|average|maximum|minimum|max|min|example|wrong answers"
+    r"|perfect answers|he|she|they|wenn|falls|nicht|kein|keine|si|no)\b|n['’]t\b|如果|不|若|もし",
+    re.IGNORECASE,
+)
+AFTERTHOUGHT = re.compile(
+    r"[\s*_`\"'.,;!()\]}-]{0,6}(?:\?|(?:no\b(?:[,.!]|\s{1,3}wait\b)|wait\b|actually\b|hmm|scratch\b|strike that"
+    r"|on second thoughts?|correction\b|sorry\b|or (?:rather|maybe|perhaps|even|possibly)\b"
+    r"|let me (?:re|lower|raise|change|correct|adjust)|i (?:lower|raise|reduce|deduct|subtract)\b|minus\s{1,3}\w"
+    r"|(?:had|were) (?:it|this|they|the)\b|never ?mind|i take (?:that|it) back|just kidding))",
+    re.IGNORECASE,
+)
+SENTENCE_START = re.compile(r"[.!?;]\s|\n|[。!?]|</\w{1,30}>")
+_NUMBER = rf"(?:\d|-\d|(?:{'|'.join(WORDS)})\b)"
+_I_GIVE = (
+    r"(?:\b(?:i|we)(?:['’](?:d|ll|m)|\s(?:would|will|must|am|have\sto))?(?:\s(?:therefore|thus|still|only|also|do|then"
+    r"|hereby|\w{2,12}ly))?\s(?:gave|give|rated?|scored?|graded?|assign|assigned|award|awarded|judge|mark|settle|say"
+    r"|go(?:ing)?\swith)\b|\bich\s(?:gebe|vergebe|bewerte)\b|\bje\s(?:donne|mets)\b|\ble\s(?:doy|otorgo|daría)\b"
+    r"|我(?:会|将)?给)(?P<object>(?:\s{0,2}(?!\d)[\w'’-]{1,20}){0,9}?)"
+)
+_IT_GETS = (
+    r"\b(?:it|this|that|this\sone|(?:this|the)\s(?:answer|response|reply|output|summary|text|document|passage))"
+    r"(?:\s(?:therefore|thus|clearly|only|still))?(?:\s(?:(?:deserves|merits|earns|warrants|gets|receives)(?:\san?)?"
+    r"(?:(?:\s\w{1,12})?\s(?:score|grade|rating|mark)\sof)?|scores(?:\sa)?|is\s(?:rated|graded|scored)(?:\sas?)?)"
+    r"|(?:['’]s|\sis)\s(?P<is>an?)(?:\s(?:solid|strong|weak|clear|firm))?)"
+)
+_SCORING = r"\b(?:scoring|(?P<of>an?)(?:\s(?:clear|solid|strong|weak|fair|full|perfect|firm))?)"
+GIVES = re.compile(
+    rf"(?:{_I_GIVE}|{_IT_GETS}|{_SCORING})[\s*_`\"(]{{0,5}}(?<![A-Za-z])(?=\d|-\d|(?:{'|'.join(WORDS)})\b)",
+    re.IGNORECASE,
+)
+COMPARED = re.compile(r"\b[ab12]\b.{1,40}\b(?:better|best|wins|winner)\b", re.IGNORECASE)
+IT_IS = re.compile(
+    r"[*_ ]{0,4}(?:(?:overall|so|therefore|thus|hence|in conclusion|conclusion),?:?\s)?(?:the|this)\s{1,2}"
+    r"(?:(?:given|student|student's|model's)\s)?(?:answer|response|reply|document|passage|claim|text)\s{1,2}is\s{1,2}"
+    r"(?:therefore\s|thus\s|clearly\s)?[*_`\"]{0,4}",
+    re.IGNORECASE,
+)
+BOXES = re.compile(r"\[\[([^\[\]\n]{1,40})\]\]|\\boxed\{(?:\\text(?:bf)?\{)?([^{}\n]{1,40})\}{1,2}")
+TAG = re.compile(r"<(?P<tag>[a-z_]{3,30})>\s{0,9}(?P<value>[^<>]{1,200}?)\s{0,9}</(?P=tag)>", re.IGNORECASE)
+ANSWERED = re.compile(
+    r"[*_\s]{0,4}(?:(?:final\s)?(?:answer|output|response)[*_\s]{0,4}:|(?:my|(?:my|the)\sfinal)\sanswer\sis\s)",
+    re.IGNORECASE,
+)
+IN_BRACKETS = re.compile(r"[(\[{<]\s{0,3}([^()\[\]{}<>]{1,40}?)\s{0,3}[)\]}>]")
+ENGLISH = re.compile(r"\b(?:the|is|are|and|of|that|this|it|not|with|answer)\b", re.IGNORECASE)
+
+DECLARED, STATED, SENTENCE = 3, 2, 1
+
+
+class _Statement(NamedTuple):
+    """A place in a reply that states a verdict, or something in its place that is none."""
+
+    start: int
+    end: int
+    read: Read
+    strength: int
+    final: bool = False
+    revised: bool = False
+    closed: bool = False  # it has its own end: also in a reply that was cut
+    whole: bool = False  # nothing else was said
+
+
+class _Reply:
+    """What a reply says, prepared for the forms.
+
+    Args:
+        text: From ``said``.
+        grades: Of the scale.
+        names: What else the verdict is called: aspects, the scale.
+        finish: Why it ended.
+    """
+
+    def __init__(self, text: str, grades: Grades, names: Sequence[str], finish: str) -> None:
+        self.grades, self.cut = grades, finish in CUT
+        self._seen: dict[str, bool] = {}
+        spoken = Spoken(grades.narrow(text[-LONGEST:]), self._bare)
+        self.text, self.objects, self.open, self.fenced = spoken.text, spoken.objects, spoken.open, spoken.fenced
+        own = {part for name in names for part in (folded(name), name.casefold())} - {GRADE, ""}
+        self.strict = STRICT | own
+        self.content = CONTENT - CHOICE if grades.pairs else CONTENT
+        self.labels = self.strict | VERDICT | self.content | (CHOICE if grades.pairs else set())
+        # Fields of JSON: the first names that any of them has.
+        self.fields = [_PAIR | _NAMES | _OTHER] if grades.pairs else [own | _NAMES, _OTHER | {"o"}]
+        self.ended = len(self.text) if not self.cut else max(self.text.rfind("\n"), 0)
+
+    def _bare(self, text: str) -> bool:
+        if text not in self._seen:
+            self._seen[text] = len(text) <= LONGEST_SIDE and self.grades.alone(text) is not None
+        return self._seen[text]
+
+    def lead(self, start: int) -> str:
+        """What of a statement's own sentence stands before it."""
+        before = self.open[max(0, start - AROUND) : start]
+        cuts = [found.end() for found in SENTENCE_START.finditer(before)]
+        return before[cuts[-1] :] if cuts else before
+
+    def line(self, start: int) -> str:
+        """What of a statement's line stands before it."""
+        return self.open[max(0, start - AROUND) : start].rpartition("\n")[2]
+
+    def rest(self, end: int) -> str:
+        """What of a statement's line stands behind it."""
+        return self.open[end : end + AROUND].partition("\n")[0]
+
+    def reported(self, start: int) -> bool:
+        """Whether somebody else says what stands at a place."""
+        lead = self.lead(start)
+        return bool(lead.strip(WRAPPING + "#-.")) and bool(REPORTS.search(lead) or ORDERS.search(lead))
+
+    def value(self, at: int) -> tuple[Read | None, int]:
+        """What a label's value at a place states, and where it ends."""
+        match = VALUE.match(self.open, at) if self.grades.numeric else None
+        if match is None:
+            return self._word(at)
+        if MORE_NUMBER.match(self.open, match.end()):
+            return Read(None, f"malformed reply: two verdicts: {short(self.rest(match.start()))}"), match.end()
+        return self.grades.number(match), match.end()
+
+    def _word(self, at: int) -> tuple[Read | None, int]:
+        """The same in words: the longest that are a grade, up to where a comment may begin."""
+        line = self.open[at : at + LONGEST_SIDE].partition("\n")[0]
+        stops = re.finditer(r"[.,;:(<\]}*_`\"!|]|\s[-–—]\s|\s(?:because|since|as)\s|\Z", line)
+        for stop in sorted({stop.start() for stop in stops}, reverse=True):
+            if (read := self.grades.word(line[:stop])) is not None:
+                return read, at + len(line[:stop].rstrip())
+        return None, at
+
+    def statement(
+        self, start: int, end: int, read: Read, strength: int, *, name: str = "", closed: bool = False
+    ) -> _Statement:
+        """A statement, once its sentence has been read to the end, and how it is introduced."""
+        lead = self.lead(start)
+        words = {*re.findall(r"[^\W\d_]+", lead.casefold()), *name.split()}
+        final = bool(words & FINAL) or name.startswith(FINAL_BEGINS) or any(one in lead for one in FINAL if one > "一")
+        fault = self._fault(read, start, end)
+        return _Statement(
+            start, end, Read(None, fault) if fault else read, strength, final, bool(words & REVISED), closed
+        )
+
+    def _fault(self, read: Read, start: int, end: int) -> str:
+        """Why a statement is none for what stands around it, or nothing."""
+        if read.grade is None:
+            return ""
+        rest = self.rest(end)
+        stop = re.search(r"[.!?;]\s|[.!?;]\Z", rest)
+        sentence = rest[: stop.start()] if stop else rest
+        comment = sentence.lstrip(WRAPPING + ",;:()[]}-–—")
+        if AFTERTHOUGHT.match(self.open, end) or takes_back(comment):
+            return f"malformed reply: {read.grade} is taken back: {short(self.open[start:end] + rest)}"
+        if self.grades.foreign(self.lead(start) + " " + sentence):
+            return f"off-scale grade: {short(self.open[start:end] + rest)}"
+        if numbers_in(comment) - {read.grade}:
+            return f"malformed reply: two verdicts: {short(self.open[start:end] + rest)}"
+        return ""
+
+
+# ---- Forms ----
+
+
+def _whole(reply: _Reply) -> Iterator[_Statement]:
+    """``4``, ``**4/5**``, ``(4)``, ``Answer: 4``, ``Tie``: nothing else is said."""
+    answered = ANSWERED.match(reply.text)
+    text = reply.text[answered.end() :] if answered else reply.text
+    inside = IN_BRACKETS.fullmatch(text.strip(WRAPPING))
+    commented = answered and re.search(r"[,;:(]|\s[-–—]", text)  # "Answer: 4, which is the sum"
+    read = None if commented else reply.grades.alone(inside[1] if inside else text)
+    if read is not None:
+        yield _Statement(0, len(reply.text), read, DECLARED, whole=True)
+
+
+def _boxed(reply: _Reply) -> Iterator[_Statement]:
+    """``[[4]]``, LaTeX's box: declared in a line of its own or behind a label, else one of others."""
+    for found in _few(BOXES.finditer(reply.open)):
+        read = reply.grades.alone(found[1] or found[2])
+        lead = set(re.findall(r"[\w'’]+", reply.lead(found.start()).casefold()))
+        another = found[2] and any(one.endswith(("'s", "’s")) for one in lead - LEAD)  # the student's \\boxed{3}
+        if read is None or another or reply.reported(found.start()):
+            continue
+        line = reply.line(found.start()).strip(WRAPPING + "#>-([$")
+        last = line.endswith((":", "is", "=")) or not (line or reply.rest(found.end()).strip(WRAPPING + ".)]$"))
+        yield reply.statement(*found.span(), read, DECLARED if last else STATED, closed=True)
+
+
+def _tagged(reply: _Reply) -> Iterator[_Statement]:
+    """``<score>4</score>``."""
+    names = reply.labels.union(*reply.fields)
+    for found in _few(TAG.finditer(reply.open)):
+        name = found["tag"].casefold()
+        read = reply.grades.alone(found["value"]) if {name, name.rpartition("_")[2]} & names else None
+        if read is not None and not reply.reported(found.start()):
+            yield _Statement(*found.span(), read, DECLARED, closed=True)
+
+
+def _json(reply: _Reply) -> Iterator[_Statement]:
+    """``{"score": 4}``: declared where it begins or ends the reply; in a block of code one among others."""
+    first = len(reply.objects) - len(reply.objects.lstrip("[ \n"))
+    last = len(reply.objects.rstrip("] \n"))
+    for start, end in objects_in(reply.objects):
+        edge = start <= first or end >= last
+        if edge or not reply.reported(start):
+            for read in _fields(reply.text[start:end], reply):
+                yield _Statement(start, end, read, DECLARED if edge else STATED, closed=True)
+    for start, inside in reply.fenced:
+        if inside.lstrip()[:1] in {"{", "["}:
+            for read in [one for first, last in objects_in(inside) for one in _fields(inside[first:last], reply)]:
+                yield _Statement(start, start + len(inside), read, STATED, closed=True)
+
+
+def _fields(body: str, reply: _Reply) -> list[Read]:
+    fields = [(name.casefold(), str(value)) for name, value in pairs_of(body) if not isinstance(value, bool | None)]
+    most = next((value for name, value in fields if name in JSON_MOST and value.replace(".", "").isdigit()), None)
+    foreign = most is not None and reply.grades.numeric and Decimal(most) != reply.grades.most
+    for names in reply.fields:
+        given = [value for name, value in fields if {name, name.rpartition("_")[2]} & names and name not in JSON_MOST]
+        inside = [IN_BRACKETS.fullmatch(value) for value in given]
+        found = [reply.grades.alone(one[1] if one else value) for value, one in zip(given, inside, strict=True)]
+        if reads := [one for one in found if one is not None]:
+            return [Read(None, f"off-scale grade: {reads[0].grade} of {most}")] if foreign else reads
+    return []
+
+
+def _labelled(reply: _Reply) -> Iterator[_Statement]:
+    """``Score: 4``, ``**Rating:** 4/5``, ``[RESULT] 4``, ``| Score | 4 |``, ``### Score`` above ``4``."""
+    ascii_only = reply.open.replace(HIDDEN, "").isascii()
+    words = {one for one in (*reply.labels, *FINAL, *NOTES) if one.isascii() or not ascii_only}
+    listed = "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(words, key=len, reverse=True))
+    # As small letters where that moves nothing: without the flag the search is several times as fast.
+    text, flags = (reply.open.lower(), 0) if ascii_only else (reply.open, re.IGNORECASE)
+    for label in _few(re.finditer(listed, text, flags)):
+        before, behind = text[label.start() - 1 : label.start()], text[label.end() : label.end() + 1]
+        if label[0] < "\u0900" and (before.isalnum() or (behind.isalnum() and behind != "s")):
+            continue
+        if before in {"[", "【"} and behind in {"]", "】"}:
+            yield from _behind_brackets(reply, label)
+        elif joined := JOINED.match(reply.open, label.end(), label.end() + AROUND):
+            yield from _behind_label(reply, label, joined)
+        else:
+            yield from _below_label(reply, label)
+
+
+def _behind_brackets(reply: _Reply, label: re.Match[str]) -> Iterator[_Statement]:
+    joined = BRACKETED.match(reply.open, label.end())
+    read, end = reply.value(joined.end()) if joined else (None, 0)
+    if read is not None and not reply.reported(label.start() - 1):
+        yield reply.statement(label.start() - 1, end, read, DECLARED)
+
+
+def _behind_label(reply: _Reply, label: re.Match[str], joined: re.Match[str]) -> Iterator[_Statement]:
+    name, lead = folded(label[0]), reply.lead(label.start())
+    seen = short(label[0] + reply.rest(label.end()))
+    read, end = reply.value(joined.end())
+    if read is None or not _belongs(lead):
+        return
+    alone = not reply.rest(end).strip(WRAPPING + ".)]}|")
+    if "\n" in joined[0] and not alone:
+        return
+    sentence = joined["is"] is not None or joined["colon"] is None
+    if joined["cell"]:
+        sentence = False
+        if not reply.line(label.start()).lstrip().startswith("|") or re.match(r"[\s*_]*\|[\s*_]*\d", reply.rest(end)):
+            return
+    if sentence and (name in FINAL or name in reply.content):
+        return
+    if name in reply.content and not (read.marked or _concludes(reply, end)):
+        return
+    if name in NOTES and not (
+        alone and len(ENGLISH.findall(reply.open[:2000])) < 3 and lead.casefold().strip(WRAPPING + "#->") in {"", "die"}
+    ):
+        return
+    if "<" in joined[0] and reply.open[end : end + 1] != ">":
+        read = Read(None, f"malformed reply: {seen}")
+    if joined["paren"] and reply.grades.foreign(joined["paren"].strip()):
+        read = Read(None, f"off-scale grade: {short(label[0] + joined[0])}{read.grade or ''}")
+    if not (ENDS.match(reply.open, end) or EXPLAINED.match(reply.open, end)):
+        back = takes_back(reply.rest(end).lstrip(WRAPPING + ":"))
+        if not back:
+            return
+        read = Read(None, f"malformed reply: {read.grade} is taken back")
+    yield _by_name(reply, label.start(), end, read, f"{name} {joined['after'] or ''}", SENTENCE if sentence else STATED)
+
+
+def _below_label(reply: _Reply, label: re.Match[str]) -> Iterator[_Statement]:
+    """A label that is a heading, or that its value follows in a line of their own; ``Score 5: it covers all.``"""
+    name = folded(label[0])
+    if not _belongs(reply.lead(label.start())) or name in NOTES or (name in FINAL and name != "final"):
+        return
+    if below := NEXT_LINE.match(reply.open, label.end()):
+        read = reply.grades.alone(below["value"])
+        if read is not None and not reply.grades.foreign(below[0]):
+            yield _by_name(reply, label.start(), below.end("value"), read, name, STATED)
+        return
+    simply = re.compile(r"[ \t]{1,3}[*_`\"]{0,4}").match(reply.open, label.end())
+    if simply is not None:
+        read, end = reply.value(simply.end())
+        rest = reply.rest(end).strip(WRAPPING + ".")
+        first = not reply.open[: label.start()].strip(WRAPPING + "#") and name in reply.strict
+        if read is not None and not rest:
+            yield _by_name(reply, label.start(), end, read, name, STATED)
+        elif read is not None and first and re.match(r":\s\D", rest) and len(RUBRIC.findall(reply.open)) == 1:
+            yield reply.statement(label.start(), end, read, SENTENCE)
+
+
+def _by_name(reply: _Reply, start: int, end: int, read: Read, name: str, strength: int) -> _Statement:
+    """What a label states: declared where it is introduced as final or revised."""
+    found = reply.statement(start, end, read, strength, name=name)
+    return found._replace(strength=DECLARED) if found.final or found.revised else found
+
+
+def _concludes(reply: _Reply, end: int) -> bool:
+    """Whether nothing follows a statement but its explanation."""
+    behind = reply.open[end:].lstrip(WRAPPING + ".)]}|")
+    return not behind or EXPLAINED.match(behind) is not None
+
+
+def _belongs(lead: str) -> bool:
+    """Whether what stands before a label does not make it somebody else's, or of something else."""
+    lead = re.split(r",\s{1,2}but\s", lead)[-1]
+    words = re.findall(r"[\w'’]+", lead.casefold())
+    if ORDERS.search(lead) or REPORTS.search(lead):
+        return False
+    if all(word in LEAD or word.isdigit() for word in words) or set(words) & REVISED:
+        return True
+    clause = re.split(r"[,:;–—|(]", lead)
+    return len(clause) > 1 and all(word in LEAD for word in re.findall(r"[\w'’]+", clause[-1].casefold()))
+
+
+def _few(found: Iterator[re.Match[str]]) -> Iterator[re.Match[str]]:
+    """Matches, no more than anybody writes: a model that repeats itself for ever says nothing.
+
+    Raises:
+        UnreadableReplyError: There are more.
+    """
+    for n, one in enumerate(found):
+        if n >= MOST_PLACES:
+            raise UnreadableReplyError(f"malformed reply: more than {MOST_PLACES:,} verdicts")
+        yield one
+
+
+def _alone(reply: _Reply) -> Iterator[_Statement]:
+    """A first or last line that is a grade and nothing else; ``1.`` may number what follows."""
+    lines = [(found.start(), found[0]) for found in re.finditer(r"[^\n]*\S[^\n]*", reply.open[: reply.ended])]
+    if not lines:
+        return
+    for which, (start, line) in enumerate([lines[0]] if reply.cut else [lines[0], lines[-1]]):
+        numbered = which == 0 and re.match(r"\s*\d+[.)]\s*$", line)
+        if len(line) > LONGEST_BARE or line.strip()[0] in "\"'`“„«「{" or numbered:
+            continue
+        read = reply.grades.alone(re.sub(r"\A[\s#]*(?:[-*•–]\s+(?=\S))?", "", line))
+        if read is not None and which == 1 and len(lines) > 2 and read.grade and read.grade.isdigit():
+            above = reply.grades.alone(lines[-2][1])
+            if above is not None and above.grade not in {None, read.grade}:  # a column of numbers
+                continue
+        if read is not None and not (
+            which == 1 and len(lines[-2:][0][1]) < LONGEST_SIDE and reply.grades.foreign(lines[-2:][0][1])
+        ):
+            yield reply.statement(start, start + len(line), read, STATED)
+    ends = "[.!]" if reply.grades.pairs else "[.!:]"  # "A: good" tells of one of the two
+    first = re.match(rf"\s*[*_]{{0,3}}[^.!\n:]{{1,30}}?(?={ends}[*_]{{0,3}}\s(?!\s*\d))", reply.open)
+    if first is not None and len(lines[0][1]) > first.end():
+        read = reply.grades.alone(first[0])
+        if read is not None and reply.grades.pairs:
+            yield _Statement(0, first.end(), read, SENTENCE)
+        elif read is not None and (read.marked or not reply.grades.numeric):
+            yield _Statement(0, first.end(), read, STATED)
+
+
+def _sentences(reply: _Reply) -> Iterator[_Statement]:
+    """``I would give it a 4``, ``it deserves a score of 4``, ``a clear 4 out of 5``, ``the answer is incorrect.``"""
+    grades = reply.grades
+    for found in _few(GIVES.finditer(reply.open)) if grades.numeric else ():
+        match, lead = VALUE.match(reply.open, found.end()), reply.lead(found.start())
+        given = (found["object"] or "").casefold().split()
+        if match is None or ORDERS.search(lead) or REPORTS.search(lead):
+            continue
+        if any(word not in OBJECT and word < "一" for word in given):
+            continue
+        behind = reply.open[match.end() : match.end() + AROUND]
+        if not ENDS.match(reply.open, match.end()) or MORE_NUMBER.match(behind) or (found["of"] and not match["most"]):
+            continue
+        told = (
+            match["most"]
+            or match["unit"]
+            or match["points"]
+            or re.match(r"[\s*_]{0,4}(?:[.!\n]|\Z|(?:because|for me)\b)", behind)
+        )
+        if told or not found["is"]:
+            yield reply.statement(found.start(), match.end(), grades.number(match), SENTENCE)
+    if grades.numeric and not grades.words:
+        return
+    for found in _few(re.finditer(r"[^.!?\n]{1,200}(?=([.!?\n]|\Z))", reply.open)):
+        part = re.split(r"\s(?:because|since|as)\s", found[0], maxsplit=1)[0]
+        begun = None if grades.pairs else IT_IS.match(part.lstrip())
+        if found[1] == "?" or (begun is None and not (grades.pairs and " " in part.strip())):
+            continue
+        word = part if begun is None else part.lstrip()[begun.end() :]
+        read = None if folded(word) in ANSWERS else grades.word(word)
+        if read is None and grades.pairs and COMPARED.search(part):
+            read = Read(None, f"malformed reply: {short(part)}")
+        if read is not None:
+            yield reply.statement(found.start(), found.start() + len(part), read, SENTENCE)
+
+
+FORMS: tuple[Callable[[_Reply], Iterator[_Statement]], ...] = (
+    _whole,  # DECLARED: nothing else is said
+    _boxed,  # DECLARED in a line of its own; else STATED
+    _tagged,  # DECLARED
+    _json,  # DECLARED at the edges of the reply; else STATED
+    _labelled,  # DECLARED as final or revised, and behind [RESULT]; STATED with a colon; SENTENCE as "the score is 4"
+    _alone,  # STATED: the first or last line
+    _sentences,  # SENTENCE
+)
+"""What may state a verdict; the strongest that states anything counts, wherever it stands."""
+
+
+def stated(
+    text: str,
+    scale: Scale,
+    finish: str = WHOLE,
+    *,
+    names: Sequence[str] = (),
+    texts: Callable[[], Sequence[str]] | None = None,
+) -> str:
+    """The one verdict that a reply states, as the scale writes it (or a number half way between two grades).
+
+    Args:
+        text: The reply.
+        scale: The judge's.
+        finish: Why it ended. Of one that was cut, its last line counts only for what has an end of its own.
+        names: What the verdict may be called beside "score" and the like.
+        texts: The item's own: a statement that stands in one of them is no verdict.
+
+    Raises:
+        UnreadableReplyError: There is none.
+    """
+    rest = said(text)
+    reply = _Reply(rest, Grades(scale), [scale.name, *names], finish)
+    found = [one for form in FORMS for one in form(reply)] if reply.text else []
+    if reply.cut:
+        ended = [one for one in found if one.end <= reply.ended and one.strength > SENTENCE and not one.whole]
+        found = [one for one in found if one.closed or one in ended]
+    if found and texts is not None and not any(one.whole for one in found):
+        quoted = quoted_in(texts())
+        found = [one for one in found if not quoted(reply.text[one.start : one.end])]
+    if not found:
+        raise no_verdict(text, rest, finish)
+    strongest = max(one.strength for one in found)
+    return _one_of([one for one in found if one.strength == strongest])
+
+
+def _one_of(equals: Sequence[_Statement]) -> str:
+    """The verdict of statements of the same strength.
+
+    Raises:
+        UnreadableReplyError: Two differ, and neither is introduced as final after the other; or it is off the scale.
+    """
+    last = max(equals, key=lambda one: one.end)
+    for mark in ("revised", "final"):
+        marked = [one for one in equals if getattr(one, mark)]
+        if marked and len({one.read for one in marked}) == 1:
+            since = max(one.start for one in marked)
+            if all(one.end <= since for one in equals if one.read.grade != marked[0].read.grade):
+                last, equals = marked[-1], marked
+                break
+    if len({one.read.grade for one in equals}) > 1:
+        grades = dict.fromkeys(one.read.grade or "?" for one in sorted(equals, key=lambda one: one.start))
+        raise UnreadableReplyError(f"malformed reply: two verdicts: {', '.join(grades)}")
+    if last.read.grade is None:
+        raise UnreadableReplyError(last.read.fault)
+    return last.read.grade
