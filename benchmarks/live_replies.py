@@ -28,12 +28,14 @@ def main() -> None:
         if scale is None or not {"reply", "grade"} <= set(table.column_names):
             continue
         counts: dict[str, Counter[str]] = {}
-        for judge, grade, reply in zip(*(table[name].to_pylist() for name in ("judge", "grade", "reply")), strict=True):
+        aspects = table["aspect"].to_pylist() if "aspect" in table.column_names else [""] * len(table)
+        columns = [table[name].to_pylist() for name in ("judge", "grade", "reply")]
+        for judge, grade, reply, aspect in zip(*columns, aspects, strict=True):
             if reply is None:
                 continue
             known = grade is not None and not math.isnan(grade)
             try:
-                read: float | None = float(str(stated(str(reply), scale)))
+                read: float | None = float(str(stated(str(reply), scale, names=(aspect,))))
             except (UnreadableReplyError, ValueError):
                 read = None
             kind = ("lost" if known else "none") if read is None else "found" if not known else "same"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.judges.fencing import fence
-from judgec.judges.replies import UnreadableReplyError, read_form
+from judgec.judges.replies.fields import read_form
+from judgec.judges.replies.said import UnreadableReplyError
 from judgec.judges.stream.columns import Columns
 from judgec.lm.embedded.engine import _write  # the engine's reply with its probabilities, before DSPy's types
 from judgec.lm.embedded.prompt import read_prompt

@@ -85,7 +85,7 @@ SIDE = re.compile(
     rf"(?:_(?:than|(?(i)over|than)|(?(i)to|than))_(?:the_)?(?:{_NOUN}_?)?[ab12])?"
 )
 TIES = re.compile(
-    rf"(?:it_?(?:i?s)_)?(?:a_)?(?:tie|draw)|c|both(?:_(?:the_)?{_NOUN}s)?(?:_are)?_{_EQUALLY}|empate|egalite"
+    rf"(?:it_?(?:i?s)_)?(?:a_)?(?:tie|draw)|c|both(?:_(?:the_)?{_NOUN}s)?(?:_are)?_(?:equal|{_EQUALLY})|empate|egalite"
     rf"|(?:the_|these_|the_two_)?(?:{_NOUN}s|they)_are_(?:tied|equal|{_EQUALLY})|neither(?:_{_NOUN})?_is_better"
 )
 EASTERN_SIDE = re.compile(r"(?:回答|答案|回复|助手|模型)?\s?([ab])\s?(?:更好|较好|更优|胜出|获胜)?", re.IGNORECASE)
@@ -178,6 +178,7 @@ class Grades:
     def alone(self, text: str) -> Read | None:
         """What a text states that is a grade and nothing else but a comment on it; None when it is something else."""
         written = self.narrow(text).strip(WRAPPING)
+        written = written.strip("$" + WRAPPING) if written[:1] == "$" == written[-1:] else written  # $4 is a price
         literal = LITERAL.fullmatch(written)
         written = literal[1].strip(WRAPPING) if literal else written
         read = self.word(written) or self.word(written.rstrip(".!。"))
@@ -209,7 +210,7 @@ class Grades:
         """Whether a comment names another grade."""
         first = re.split(r"[,;]", comment.strip(WRAPPING + "().,"))[0]
         word = self.words.get(folded(re.sub(r"\A(?:but|and|or|also)\s", "", first)))
-        return (word is not None and word != read.grade) or bool(numbers_in(comment) - {read.grade})
+        return (word is not None and word != read.grade) or bool(self.numeric and numbers_in(comment) - {read.grade})
 
     def foreign(self, text: str) -> bool:
         """Whether a text says that the scale is another one."""

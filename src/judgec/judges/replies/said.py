@@ -14,7 +14,7 @@ SPACE = " \t\r\n\u00a0"
 INVISIBLE = (
     "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064\ufe0f\u20e3\ufeff"
 )
-WRAPPING = SPACE + "\"'`*_$“”„«»「」✅✔❌☑" + INVISIBLE
+WRAPPING = SPACE + "\"'`*_“”„«»「」✅✔❌☑" + INVISIBLE
 HIDDEN = "\ue000"  # stands for each character that is only quoted
 
 OFF_SCALE = "recorded grade off the scale"

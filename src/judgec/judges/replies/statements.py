@@ -40,8 +40,8 @@ score grade rating mark bewertung punktzahl gesamtbewertung gesamtnote endnote e
 wertung puntuación puntuacion puntaje calificación calificacion valoración notation évaluation appréciation punteggio
 voto valutazione pontuação pontuacao avaliação classificação cijfer beoordeling eindcijfer betyg poäng karakter
 bedømmelse vurdering karakteren poengsum arvosana pisteet ocena hodnocení známka scor punctaj skor pontszám értékelés
-puan оценка балл βαθμολογία оцінка điểm 评分 得分 分数 評分 得分 分數 评级 总分 スコア 評価 評点 点数 得点 採点 점수
-평점 평가 الدرجة التقييم ציון अंक स्कोर คะแนน""")
+puan оценка балл баллы βαθμολογία оцінка điểm 评分 得分 分数 評分 得分 分數 评级 总分 スコア 評価 評点 点数 得点 採点
+점수 평점 평가 الدرجة التقييم ציון अंक स्कोर คะแนน""")
 VERDICT = _words("""
 verdict judgment judgement label assessment relevance relevancy classification urteil veredicto verdetto veredito
 oordeel 判定 判断""")
@@ -64,7 +64,7 @@ LEAD = FINAL | REVISED | _words("""
 my your the a an our i so thus therefore hence and then as with is would be it this that gets assign give answer
 response answer's numeric numerical resulting assigned given proposed recommended suggested judge's judge quality llm
 evaluation relevance here here's in conclusion summary short accordingly consequently based on above at last also meine
-die der das ist la el le les ma mi su una un e il lo o a minha""")  # fmt: skip
+die der das ist la el le les ma mi su una un e il lo o a minha 我的""")  # fmt: skip
 _NAMES = STRICT | {"relevance"}
 _OTHER = _words("verdict label answer result judgment judgement decision classification category")
 _PAIR = _words("preference preferred winner better choice decision judgment judgement")
@@ -73,8 +73,8 @@ JSON_MOST = _words("max_score maxscore max maximum out_of total scale_max max_gr
 OBJECT = _words("""
 it it's this that the a an answer response reply output text summary document passage translation submission essay item
 pair one student model student's model's assistant's score grade rating mark of as at with solid strong clear firm weak
-full perfect low high fair relevance quality overall final total to die der antwort mit eine note punktzahl von la le une un
-réponse respuesta puntuación de""")
+full perfect low high fair relevance quality overall final total to die der antwort mit eine note punktzahl von la le
+une un réponse respuesta puntuación de""")
 ANSWERS = _words("yes no ja nein oui non sí si")  # "The answer is no." tells what it answers
 
 # ---- Patterns ----
@@ -104,7 +104,7 @@ EXPLAINED = re.compile(
 ENDS = re.compile(
     r"[\s*_`\"'”)\]}|$]{0,8}(?:[.!;,。、|\]}(<]|\\\)|\Z|\n|(?:(?<=\s)[-–—]|[-–—](?=\w))|(?<=[\s*_])(?:because|as|since"
     r"|due|given|out of|on a scale|for the following|(?:for|to) (?:this|the)|weil|da|denn|porque|car|parce)\b"
-    r"|입니다|です|分|点)",
+    r"|입니다|です|分|点|[\u2600-\u27bf\U0001f300-\U0001faff])",
     re.IGNORECASE,
 )
 RUBRIC = re.compile(
@@ -120,12 +120,14 @@ ORDERS = re.compile(
     r"\b(?:asks?|asked|demands?|instructs?|orders?|tells?|told|wants?|requests?|urges?|begs?|tries|attempts?"
     r"|insists?|claims?|suggests?|injects?|pretends?|according|another|others?|reviewers?|graders?|people|users?"
     r"|previous(?:ly)?|earlier|initially|originally|at first|first thought|tempted|inclined|considered|considering"
-    r"|instead of|rather than|not|never|neither|nor|no|cannot|hardly|almost|nearly|less than|more than|at least"
+    r"|instead of|rather than|hardly|almost|nearly|less than|prevents?|short of|being|more than|at least"
     r"|at most|up to|(?:below|above)(?=\s{1,3}(?:an?\s{1,3})?\Z)|between|if|when|unless|had|might|may|could|would have"
     r"|perhaps|maybe|possibly|typically|usually|normally|average|maximum|minimum|max|min|example|wrong answers"
-    r"|perfect answers|he|she|they|wenn|falls|nicht|kein|keine|si|no)\b|n['’]t\b|如果|不|若|もし",
+    r"|perfect answers|he|she|they|wenn|falls|si)\b|如果|若|もし",
     re.IGNORECASE,
 )
+NEGATED = re.compile(r"\b(?:not|never|neither|nor|no|cannot|nicht|kein|keine)\b|n['’]t\b|不", re.IGNORECASE)
+CONCLUDED = re.compile(r",\s{1,2}(?:and\s)?(?:but|so|therefore|thus|hence|resulting|earning|scoring)\b", re.IGNORECASE)
 AFTERTHOUGHT = re.compile(
     r"[\s*_`\"'.,;!()\]}-]{0,6}(?:\?|(?:no\b(?:[,.!]|\s{1,3}wait\b)|wait\b|actually\b|hmm|scratch\b|strike that"
     r"|on second thoughts?|correction\b|sorry\b|or (?:rather|maybe|perhaps|even|possibly)\b"
@@ -138,7 +140,7 @@ _NUMBER = rf"(?:\d|-\d|(?:{'|'.join(WORDS)})\b)"
 _I_GIVE = (
     r"(?:\b(?:i|we)(?:['’](?:d|ll|m)|\s(?:would|will|must|am|have\sto))?(?:\s(?:therefore|thus|still|only|also|do|then"
     r"|hereby|\w{2,12}ly))?\s(?:gave|give|rated?|scored?|graded?|assign|assigned|award|awarded|judge|mark|settle|say"
-    r"|go(?:ing)?\swith)\b|\bich\s(?:gebe|vergebe|bewerte)\b|\bje\s(?:donne|mets)\b|\ble\s(?:doy|otorgo|daría)\b"
+    r"|go(?:ing)?\swith)\b|\bich\s(?:gebe|vergebe|bewerte)\b|\b(?:je\s(?:lui\s)?|j['’])(?:donne|mets|attribue)\b|\ble\s(?:doy|otorgo|daría)\b"
     r"|我(?:会|将)?给)(?P<object>(?:\s{0,2}(?!\d)[\w'’-]{1,20}){0,9}?)"
 )
 _IT_GETS = (
@@ -147,7 +149,11 @@ _IT_GETS = (
     r"(?:(?:\s\w{1,12})?\s(?:score|grade|rating|mark)\sof)?|scores(?:\sa)?|is\s(?:rated|graded|scored)(?:\sas?)?)"
     r"|(?:['’]s|\sis)\s(?P<is>an?)(?:\s(?:solid|strong|weak|clear|firm))?)"
 )
-_SCORING = r"\b(?:scoring|(?P<of>an?)(?:\s(?:clear|solid|strong|weak|fair|full|perfect|firm))?)"
+_SCORING = (
+    r"\b(?:(?:resulting\sin|earning|meriting|deserving|warranting|receiving)\san?(?:\s(?P<aspect>\w{1,20}))?"
+    r"\s(?:score|rating|grade)\sof|scoring|(?P<of>an?)(?:\s(?:clear|solid|strong|weak|fair|full|perfect|firm))?)"
+)
+CLOSED = re.compile(r"[\s*_]{0,4}(?:[.!\n]|\Z|(?:because|for me)\b)")
 GIVES = re.compile(
     rf"(?:{_I_GIVE}|{_IT_GETS}|{_SCORING})[\s*_`\"(]{{0,5}}(?<![A-Za-z])(?=\d|-\d|(?:{'|'.join(WORDS)})\b)",
     re.IGNORECASE,
@@ -200,7 +206,9 @@ class _Reply:
         spoken = Spoken(grades.narrow(text[-LONGEST:]), self._bare)
         self.text, self.objects, self.open, self.fenced = spoken.text, spoken.objects, spoken.open, spoken.fenced
         own = {part for name in names for part in (folded(name), name.casefold())} - {GRADE, ""}
-        self.strict = STRICT | own
+        self.strict, self.object = STRICT | own, OBJECT | own
+        listed = "|".join(map(re.escape, own)) or "(?!)"
+        self.of_own = re.compile(rf"[\s*_]{{1,4}}(?:for|in terms of)\s(?:(?:the|its)\s)?(?:{listed})\b", re.IGNORECASE)
         self.content = CONTENT - CHOICE if grades.pairs else CONTENT
         self.labels = self.strict | VERDICT | self.content | (CHOICE if grades.pairs else set())
         # Fields of JSON: the first names that any of them has.
@@ -229,7 +237,11 @@ class _Reply:
     def reported(self, start: int) -> bool:
         """Whether somebody else says what stands at a place."""
         lead = self.lead(start)
-        return bool(lead.strip(WRAPPING + "#-.")) and bool(REPORTS.search(lead) or ORDERS.search(lead))
+        return bool(lead.strip(WRAPPING + "#-.")) and (bool(REPORTS.search(lead)) or _ordered(lead))
+
+    def ends(self, at: int) -> bool:
+        """Whether what a statement says may end at a place."""
+        return bool(ENDS.match(self.open, at) or EXPLAINED.match(self.open, at) or self.of_own.match(self.open, at))
 
     def value(self, at: int) -> tuple[Read | None, int]:
         """What a label's value at a place states, and where it ends."""
@@ -266,7 +278,7 @@ class _Reply:
         if read.grade is None:
             return ""
         rest = self.rest(end)
-        stop = re.search(r"[.!?;]\s|[.!?;]\Z", rest)
+        stop = re.search(r"[.!?;]\s|[.!?;]\Z|[。!?]", rest)
         sentence = rest[: stop.start()] if stop else rest
         comment = sentence.lstrip(WRAPPING + ",;:()[]}-–—")
         if AFTERTHOUGHT.match(self.open, end) or takes_back(comment):
@@ -388,14 +400,16 @@ def _behind_label(reply: _Reply, label: re.Match[str], joined: re.Match[str]) ->
     if name in reply.content and not (read.marked or _concludes(reply, end)):
         return
     if name in NOTES and not (
-        alone and len(ENGLISH.findall(reply.open[:2000])) < 3 and lead.casefold().strip(WRAPPING + "#->") in {"", "die"}
+        alone
+        and len(ENGLISH.findall(reply.open[:2000])) < 3
+        and lead.casefold().strip(WRAPPING + "#->") in {"", "die", "meine", "la", "ma"}
     ):
         return
     if "<" in joined[0] and reply.open[end : end + 1] != ">":
         read = Read(None, f"malformed reply: {seen}")
     if joined["paren"] and reply.grades.foreign(joined["paren"].strip()):
         read = Read(None, f"off-scale grade: {short(label[0] + joined[0])}{read.grade or ''}")
-    if not (ENDS.match(reply.open, end) or EXPLAINED.match(reply.open, end)):
+    if not reply.ends(end):
         back = takes_back(reply.rest(end).lstrip(WRAPPING + ":"))
         if not back:
             return
@@ -436,11 +450,16 @@ def _concludes(reply: _Reply, end: int) -> bool:
     return not behind or EXPLAINED.match(behind) is not None
 
 
+def _ordered(lead: str) -> bool:
+    """Whether a sentence makes what it ends with a wish, a supposition, or the contrary."""
+    return bool(ORDERS.search(lead) or NEGATED.search(CONCLUDED.split(lead)[-1]))
+
+
 def _belongs(lead: str) -> bool:
     """Whether what stands before a label does not make it somebody else's, or of something else."""
     lead = re.split(r",\s{1,2}but\s", lead)[-1]
-    words = re.findall(r"[\w'’]+", lead.casefold())
-    if ORDERS.search(lead) or REPORTS.search(lead):
+    words = re.findall(r"[\w'’]+", lead.casefold().replace("_", " "))
+    if _ordered(lead) or REPORTS.search(lead):
         return False
     if all(word in LEAD or word.isdigit() for word in words) or set(words) & REVISED:
         return True
@@ -469,7 +488,7 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
         numbered = which == 0 and re.match(r"\s*\d+[.)]\s*$", line)
         if len(line) > LONGEST_BARE or line.strip()[0] in "\"'`“„«「{" or numbered:
             continue
-        read = reply.grades.alone(re.sub(r"\A[\s#]*(?:[-*•–]\s+(?=\S))?", "", line))
+        read = reply.grades.alone(re.sub(r"\A\s*(?:#{1,6}\s+)?(?:[-*•–]\s+(?=\S))?", "", line))
         if read is not None and which == 1 and len(lines) > 2 and read.grade and read.grade.isdigit():
             above = reply.grades.alone(lines[-2][1])
             if above is not None and above.grade not in {None, read.grade}:  # a column of numbers
@@ -493,22 +512,16 @@ def _sentences(reply: _Reply) -> Iterator[_Statement]:
     grades = reply.grades
     for found in _few(GIVES.finditer(reply.open)) if grades.numeric else ():
         match, lead = VALUE.match(reply.open, found.end()), reply.lead(found.start())
-        given = (found["object"] or "").casefold().split()
-        if match is None or ORDERS.search(lead) or REPORTS.search(lead):
+        if match is None or _ordered(lead) or REPORTS.search(lead) or (found["of"] and not match["most"]):
             continue
-        if any(word not in OBJECT and word < "一" for word in given):
-            continue
-        behind = reply.open[match.end() : match.end() + AROUND]
-        if not ENDS.match(reply.open, match.end()) or MORE_NUMBER.match(behind) or (found["of"] and not match["most"]):
-            continue
-        told = (
-            match["most"]
-            or match["unit"]
-            or match["points"]
-            or re.match(r"[\s*_]{0,4}(?:[.!\n]|\Z|(?:because|for me)\b)", behind)
-        )
-        if told or not found["is"]:
-            yield reply.statement(found.start(), match.end(), grades.number(match), SENTENCE)
+        behind, read = reply.open[match.end() : match.end() + AROUND], grades.number(match)
+        given = " ".join(found[name] or "" for name in ("object", "aspect")).casefold().split()
+        told = match["most"] or match["unit"] or match["points"] or CLOSED.match(behind)
+        if any(word not in reply.object and word < "一" for word in given) or not reply.ends(match.end()):
+            read = Read(None, f"malformed reply: {short(found[0] + match[0] + behind)}")  # who knows of what
+            told = match["most"]
+        if not MORE_NUMBER.match(behind) and (told or not (found["is"] or read.grade is None)):
+            yield reply.statement(found.start(), match.end(), read, SENTENCE)
     if grades.numeric and not grades.words:
         return
     for found in _few(re.finditer(r"[^.!?\n]{1,200}(?=([.!?\n]|\Z))", reply.open)):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from judgec.judges.replies import UnreadableReplyError
+from judgec.judges.replies.said import UnreadableReplyError
 from judgec.lm.endpoint.untrusted import FAULTS, SETTLED
 from judgec.lm.executor import Ask, Reply, Request
 

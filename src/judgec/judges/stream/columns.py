@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from judgec.judges.replies import Verdict
+from judgec.judges.replies.fields import Verdict
 from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale

@@ -12,7 +12,8 @@ import numpy as np
 
 from judgec.errors import UserError
 from judgec.judges.decision import half_way
-from judgec.judges.replies import CUT, UnreadableReplyError, Verdict, read_form, read_verdict, said
+from judgec.judges.replies.fields import Verdict, read_form, read_verdict
+from judgec.judges.replies.said import CUT, UnreadableReplyError, said
 from judgec.judges.signatures import fenced, fenced_inputs, grade_fields, json_schema
 from judgec.judges.stream.asking import ATTEMPTS, text_of
 from judgec.judges.stream.columns import Columns
