@@ -120,13 +120,15 @@ ORDERS = re.compile(
     r"\b(?:asks?|asked|demands?|instructs?|orders?|tells?|told|wants?|requests?|urges?|begs?|tries|attempts?"
     r"|insists?|claims?|suggests?|injects?|pretends?|according|another|others?|reviewers?|graders?|people|users?"
     r"|previous(?:ly)?|earlier|initially|originally|at first|first thought|tempted|inclined|considered|considering"
-    r"|instead of|rather than|hardly|almost|nearly|less than|prevents?|short of|being|more than|at least"
+    r"|hardly|almost|nearly|less than|prevents?|short of|being|more than|at least"
     r"|at most|up to|(?:below|above)(?=\s{1,3}(?:an?\s{1,3})?\Z)|between|if|when|unless|had|might|may|could|would have"
     r"|perhaps|maybe|possibly|typically|usually|normally|average|maximum|minimum|max|min|example|wrong answers"
     r"|perfect answers|he|she|they|wenn|falls|si)\b|如果|若|もし",
     re.IGNORECASE,
 )
-NEGATED = re.compile(r"\b(?:not|never|neither|nor|no|cannot|nicht|kein|keine)\b|n['’]t\b|不", re.IGNORECASE)
+NEGATED = re.compile(
+    r"\b(?:instead of|rather than|not|never|neither|nor|no|cannot|nicht|kein|keine)\b|n['’]t\b|不", re.IGNORECASE
+)
 CONCLUDED = re.compile(r",\s{1,2}(?:and\s)?(?:but|so|therefore|thus|hence|resulting|earning|scoring)\b", re.IGNORECASE)
 AFTERTHOUGHT = re.compile(
     r"[\s*_`\"'.,;!()\]}-]{0,6}(?:\?|(?:no\b(?:[,.!]|\s{1,3}wait\b)|wait\b|actually\b|hmm|scratch\b|strike that"
@@ -135,7 +137,7 @@ AFTERTHOUGHT = re.compile(
     r"|(?:had|were) (?:it|this|they|the)\b|never ?mind|i take (?:that|it) back|just kidding))",
     re.IGNORECASE,
 )
-SENTENCE_START = re.compile(r"[.!?;]\s|\n|[。!?]|</\w{1,30}>")
+SENTENCE_START = re.compile(rf"[.!?;]\s|\n|[。!?]|</\w{{1,30}}>|{HIDDEN}\s(?=[A-Z])")
 _NUMBER = rf"(?:\d|-\d|(?:{'|'.join(WORDS)})\b)"
 _I_GIVE = (
     r"(?:\b(?:i|we)(?:['’](?:d|ll|m)|\s(?:would|will|must|am|have\sto))?(?:\s(?:therefore|thus|still|only|also|do|then"
@@ -332,10 +334,9 @@ def _json(reply: _Reply) -> Iterator[_Statement]:
     first = len(reply.objects) - len(reply.objects.lstrip("[ \n"))
     last = len(reply.objects.rstrip("] \n"))
     for start, end in objects_in(reply.objects):
-        edge = start <= first or end >= last
-        if edge or not reply.reported(start):
-            for read in _fields(reply.text[start:end], reply):
-                yield _Statement(start, end, read, DECLARED if edge else STATED, closed=True)
+        edge, found = start <= first or end >= last, _fields(reply.text[start:end], reply)
+        if found and (edge or not reply.reported(start)):
+            yield from (_Statement(start, end, read, DECLARED if edge else STATED, closed=True) for read in found)
     for start, inside in reply.fenced:
         if inside.lstrip()[:1] in {"{", "["}:
             for read in [one for first, last in objects_in(inside) for one in _fields(inside[first:last], reply)]:
@@ -343,7 +344,8 @@ def _json(reply: _Reply) -> Iterator[_Statement]:
 
 
 def _fields(body: str, reply: _Reply) -> list[Read]:
-    fields = [(name.casefold(), str(value)) for name, value in pairs_of(body) if not isinstance(value, bool | None)]
+    pairs = pairs_of(body) if ":" in body else []
+    fields = [(name.casefold(), str(value)) for name, value in pairs if not isinstance(value, bool | None)]
     most = next((value for name, value in fields if name in JSON_MOST and value.replace(".", "").isdigit()), None)
     foreign = most is not None and reply.grades.numeric and Decimal(most) != reply.grades.most
     for names in reply.fields:
