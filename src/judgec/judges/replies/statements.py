@@ -132,7 +132,7 @@ NEGATED = re.compile(
 CONCLUDED = re.compile(r",\s{1,2}(?:and\s)?(?:but|so|therefore|thus|hence|resulting|earning|scoring)\b", re.IGNORECASE)
 AFTERTHOUGHT = re.compile(
     r"[\s*_`\"'.,;!()\]}-]{0,6}(?:\?|(?:no\b(?:[,.!]|\s{1,3}wait\b)|wait\b|actually\b|hmm|scratch\b|strike that"
-    r"|on second thoughts?|correction\b|sorry\b|or (?:rather|maybe|perhaps|even|possibly)\b"
+    r"|on second thoughts?|correction\b|(?:edit|update)\s?:|sorry\b|or (?:rather|maybe|perhaps|even|possibly)\b"
     r"|let me (?:re|lower|raise|change|correct|adjust)|i (?:lower|raise|reduce|deduct|subtract)\b|minus\s{1,3}\w"
     r"|(?:had|were) (?:it|this|they|the)\b|never ?mind|i take (?:that|it) back|just kidding))",
     re.IGNORECASE,
