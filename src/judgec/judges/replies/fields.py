@@ -183,18 +183,13 @@ def read_verdict(
     for row, name in enumerate(names):
         if name not in fields:
             raise UnreadableReplyError(f"malformed reply: no {name}; got {', '.join(fields)}")
-        value = value_in(fields[name], scale)
-        position = read_grade(value, scale)
-        if position is not None:
-            positions.append(position)
-            probabilities[row] = distributions.get(name, np.eye(len(scale.grades))[position])
-            continue
-        grade, grades = _alone_in(value, scale), Grades(scale)
-        neighbours = grades.between(Decimal(grade)) if grade is not None and grades.numeric else None
-        if neighbours is None:
+        stands = _positions(value_in(fields[name], scale), scale)
+        if not stands:
             raise UnreadableReplyError(f"off-scale grade: {name} {short(str(fields[name]))!r}")
-        probabilities[row, list(neighbours)] = 0.5
-        positions.append(int(stated_grades(probabilities[row : row + 1], scale)[0]))
+        probabilities[row, list(stands)] = 1 / len(stands)
+        positions.append(stands[0] if len(stands) == 1 else int(stated_grades(probabilities[row : row + 1], scale)[0]))
+        if len(stands) == 1 and name in distributions:
+            probabilities[row] = distributions[name]
     return Verdict(
         positions=tuple(positions),
         probabilities=probabilities,
@@ -215,15 +210,18 @@ def value_in(value: object, scale: Scale) -> object:
 
 def read_grade(value: object, scale: Scale) -> int | None:
     """Position of the grade that a value states, or None when it is not on the scale."""
-    grade = _alone_in(value, scale)
-    return None if grade is None else next((at for at, one in enumerate(scale.grades) if str(one) == grade), None)
+    found = _positions(value, scale)
+    return found[0] if len(found) == 1 else None
 
 
-def _alone_in(value: object, scale: Scale) -> str | None:
-    if isinstance(value, bool | None):
-        return None
-    read = Grades(scale).alone(said(str(value)))
-    return None if read is None else read.grade
+def _positions(value: object, scale: Scale) -> tuple[int, ...]:
+    """The same; the two neighbours where it lies half way between them."""
+    grades = Grades(scale)
+    read = None if isinstance(value, bool | None) else grades.alone(said(str(value)))
+    if read is None or read.grade is None:
+        return ()
+    written = [str(grade) for grade in scale.grades]
+    return (written.index(read.grade),) if read.grade in written else grades.between(Decimal(read.grade)) or ()
 
 
 def read_confidence(value: object) -> float:

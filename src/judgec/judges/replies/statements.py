@@ -152,14 +152,20 @@ _IT_GETS = (
     r"|(?:['’]s|\sis)\s(?P<is>an?)(?:\s(?:solid|strong|weak|clear|firm))?)"
 )
 _SCORING = (
-    r"\b(?:(?:resulting\sin|earning|meriting|deserving|warranting|receiving)\san?(?:\s(?P<aspect>\w{1,20}))?"
+    r"\b(?:(?P<so>resulting\sin|earning|meriting|deserving|warranting|receiving)\san?(?:\s(?P<aspect>\w{1,20}))?"
     r"\s(?:score|rating|grade)\sof|scoring|(?P<of>an?)(?:\s(?:clear|solid|strong|weak|fair|full|perfect|firm))?)"
+)
+JUDGED = re.compile(
+    r"(?!.*\b(?:says?|states?|claims?|reports?|tells?)\s(?:that|how)\b)[^\w]*(?:(?:the|this)\s\w{0,12}\s?)?"
+    r"(?:answer|response|reply|summary|output|translation|passage|document|it)\b",
+    re.IGNORECASE,
 )
 CLOSED = re.compile(r"[\s*_]{0,4}(?:[.!\n]|\Z|(?:because|for me)\b)")
 GIVES = re.compile(
     rf"(?:{_I_GIVE}|{_IT_GETS}|{_SCORING})[\s*_`\"(]{{0,5}}(?<![A-Za-z])(?=\d|-\d|(?:{'|'.join(WORDS)})\b)",
     re.IGNORECASE,
 )
+SENTENCE_OF_WORDS = re.compile(r"[^.!?\n]{1,200}(?=[.!\n]|\Z)")
 COMPARED = re.compile(r"\b[ab12]\b.{1,40}\b(?:better|best|wins|winner)\b", re.IGNORECASE)
 IT_IS = re.compile(
     r"[*_ ]{0,4}(?:(?:overall|so|therefore|thus|hence|in conclusion|conclusion),?:?\s)?(?:the|this)\s{1,2}"
@@ -192,7 +198,7 @@ class _Statement(NamedTuple):
     whole: bool = False  # nothing else was said
 
 
-class _Reply:
+class _Reply(Spoken):
     """What a reply says, prepared for the forms.
 
     Args:
@@ -205,8 +211,7 @@ class _Reply:
     def __init__(self, text: str, grades: Grades, names: Sequence[str], finish: str) -> None:
         self.grades, self.cut = grades, finish in CUT
         self._seen: dict[str, bool] = {}
-        spoken = Spoken(grades.narrow(text[-LONGEST:]), self._bare)
-        self.text, self.objects, self.open, self.fenced = spoken.text, spoken.objects, spoken.open, spoken.fenced
+        super().__init__(grades.narrow(text[-LONGEST:]), self._bare)
         own = {part for name in names for part in (folded(name), name.casefold())} - {GRADE, ""}
         self.strict, self.object = STRICT | own, OBJECT | own
         listed = "|".join(map(re.escape, own)) or "(?!)"
@@ -222,9 +227,9 @@ class _Reply:
             self._seen[text] = len(text) <= LONGEST_SIDE and self.grades.alone(text) is not None
         return self._seen[text]
 
-    def lead(self, start: int) -> str:
+    def lead(self, start: int, within: int = AROUND) -> str:
         """What of a statement's own sentence stands before it."""
-        before = self.open[max(0, start - AROUND) : start]
+        before = self.open[max(0, start - within) : start]
         cuts = [found.end() for found in SENTENCE_START.finditer(before)]
         return before[cuts[-1] :] if cuts else before
 
@@ -387,7 +392,7 @@ def _behind_label(reply: _Reply, label: re.Match[str], joined: re.Match[str]) ->
     name, lead = folded(label[0]), reply.lead(label.start())
     seen = short(label[0] + reply.rest(label.end()))
     read, end = reply.value(joined.end())
-    if read is None or not _belongs(lead):
+    if read is None or not _belongs(reply, label.start()):
         return
     alone = not reply.rest(end).strip(WRAPPING + ".)]}|")
     if "\n" in joined[0] and not alone:
@@ -422,7 +427,7 @@ def _behind_label(reply: _Reply, label: re.Match[str], joined: re.Match[str]) ->
 def _below_label(reply: _Reply, label: re.Match[str]) -> Iterator[_Statement]:
     """A label that is a heading, or that its value follows in a line of their own; ``Score 5: it covers all.``"""
     name = folded(label[0])
-    if not _belongs(reply.lead(label.start())) or name in NOTES or (name in FINAL and name != "final"):
+    if not _belongs(reply, label.start()) or name in NOTES or (name in FINAL and name != "final"):
         return
     if below := NEXT_LINE.match(reply.open, label.end()):
         read = reply.grades.alone(below["value"])
@@ -457,16 +462,25 @@ def _ordered(lead: str) -> bool:
     return bool(ORDERS.search(lead) or NEGATED.search(CONCLUDED.split(lead)[-1]))
 
 
-def _belongs(lead: str) -> bool:
+def _judged(reply: _Reply, start: int) -> bool:
+    """Whether a sentence is on what is judged: a match may result in a score of 3, too."""
+    return JUDGED.match(reply.lead(start, 5 * AROUND)) is not None
+
+
+def _belongs(reply: _Reply, start: int) -> bool:
     """Whether what stands before a label does not make it somebody else's, or of something else."""
-    lead = re.split(r",\s{1,2}but\s", lead)[-1]
+    lead = re.split(r",\s{1,2}but\s", reply.lead(start))[-1]
     words = re.findall(r"[\w'’]+", lead.casefold().replace("_", " "))
     if _ordered(lead) or REPORTS.search(lead):
         return False
     if all(word in LEAD or word.isdigit() for word in words) or set(words) & REVISED:
         return True
-    clause = re.split(r"[,:;–—|(]", lead)
-    return len(clause) > 1 and all(word in LEAD for word in re.findall(r"[\w'’]+", clause[-1].casefold()))
+    clause = re.findall(r"[\w'’]+", re.split(r"[,:;–—|(]", lead.casefold())[-1])
+    return (
+        len(clause) < len(words)
+        and all(word in LEAD for word in clause)
+        and ("in" not in clause or _judged(reply, start))
+    )
 
 
 def _few(found: Iterator[re.Match[str]]) -> Iterator[re.Match[str]]:
@@ -495,9 +509,8 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
             above = reply.grades.alone(lines[-2][1])
             if above is not None and above.grade not in {None, read.grade}:  # a column of numbers
                 continue
-        if read is not None and not (
-            which == 1 and len(lines[-2:][0][1]) < LONGEST_SIDE and reply.grades.foreign(lines[-2:][0][1])
-        ):
+        head = lines[-2][1] if which == 1 and len(lines) > 1 else ""
+        if read is not None and not (len(head) < LONGEST_SIDE and reply.grades.foreign(head)):  # "Score (out of 10)"
             yield reply.statement(start, start + len(line), read, STATED)
     ends = "[.!]" if reply.grades.pairs else "[.!:]"  # "A: good" tells of one of the two
     first = re.match(rf"\s*[*_]{{0,3}}[^.!\n:]{{1,30}}?(?={ends}[*_]{{0,3}}\s(?!\s*\d))", reply.open)
@@ -509,31 +522,35 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
             yield _Statement(0, first.end(), read, STATED)
 
 
-def _sentences(reply: _Reply) -> Iterator[_Statement]:
-    """``I would give it a 4``, ``it deserves a score of 4``, ``a clear 4 out of 5``, ``the answer is incorrect.``"""
-    grades = reply.grades
-    for found in _few(GIVES.finditer(reply.open)) if grades.numeric else ():
+def _given(reply: _Reply) -> Iterator[_Statement]:
+    """``I would give it a 4``, ``it deserves a score of 4``, ``a clear 4 out of 5``."""
+    for found in _few(GIVES.finditer(reply.open)) if reply.grades.numeric else ():
         match, lead = VALUE.match(reply.open, found.end()), reply.lead(found.start())
         if match is None or _ordered(lead) or REPORTS.search(lead) or (found["of"] and not match["most"]):
             continue
-        behind, read = reply.open[match.end() : match.end() + AROUND], grades.number(match)
-        given = " ".join(found[name] or "" for name in ("object", "aspect")).casefold().split()
+        if found["so"] and not _judged(reply, found.start()):
+            continue
+        behind, read = reply.open[match.end() : match.end() + AROUND], reply.grades.number(match)
+        to_what = " ".join(found[name] or "" for name in ("object", "aspect")).casefold().split()
         told = match["most"] or match["unit"] or match["points"] or CLOSED.match(behind)
-        if any(word not in reply.object and word < "一" for word in given) or not reply.ends(match.end()):
+        if any(word not in reply.object and word < "一" for word in to_what) or not reply.ends(match.end()):
             read = Read(None, f"malformed reply: {short(found[0] + match[0] + behind)}")  # who knows of what
             told = match["most"]
         if not MORE_NUMBER.match(behind) and (told or not (found["is"] or read.grade is None)):
             yield reply.statement(found.start(), match.end(), read, SENTENCE)
-    if grades.numeric and not grades.words:
-        return
-    for found in _few(re.finditer(r"[^.!?\n]{1,200}(?=([.!?\n]|\Z))", reply.open)):
+
+
+def _told(reply: _Reply) -> Iterator[_Statement]:
+    """``the answer is incorrect.``, ``I prefer response A because it is short``: a sentence of its own."""
+    pairs = reply.grades.pairs
+    for found in SENTENCE_OF_WORDS.finditer(reply.open) if reply.grades.words or pairs else ():
         part = re.split(r"\s(?:because|since|as)\s", found[0], maxsplit=1)[0]
-        begun = None if grades.pairs else IT_IS.match(part.lstrip())
-        if found[1] == "?" or (begun is None and not (grades.pairs and " " in part.strip())):
+        begun = None if pairs else IT_IS.match(part.lstrip())
+        word = part.lstrip()[begun.end() :] if begun else part
+        if not (begun or (pairs and " " in part.strip())) or folded(word) in ANSWERS:
             continue
-        word = part if begun is None else part.lstrip()[begun.end() :]
-        read = None if folded(word) in ANSWERS else grades.word(word)
-        if read is None and grades.pairs and COMPARED.search(part):
+        read = reply.grades.word(word)
+        if read is None and pairs and COMPARED.search(part):
             read = Read(None, f"malformed reply: {short(part)}")
         if read is not None:
             yield reply.statement(found.start(), found.start() + len(part), read, SENTENCE)
@@ -546,7 +563,8 @@ FORMS: tuple[Callable[[_Reply], Iterator[_Statement]], ...] = (
     _json,  # DECLARED at the edges of the reply; else STATED
     _labelled,  # DECLARED as final or revised, and behind [RESULT]; STATED with a colon; SENTENCE as "the score is 4"
     _alone,  # STATED: the first or last line
-    _sentences,  # SENTENCE
+    _given,  # SENTENCE
+    _told,  # SENTENCE
 )
 """What may state a verdict; the strongest that states anything counts, wherever it stands."""
 
