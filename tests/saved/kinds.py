@@ -300,11 +300,7 @@ def judged(name: str, home: Path, server: FakeOpenAI | None) -> Rows:
     """What the saved judge says of its new items through ``load_judge``, floats in hex."""
     kind, said = KINDS[name], KINDS[name].said()
     judge = load_judge(
-        f"{name}@1",
-        home=home,
-        verdicts=None if said is None else pd.DataFrame(said),
-        api_base=base(server),
-        abstain_below=0,
+        f"{name}@1", home=home, verdicts=None if said is None else pd.DataFrame(said), api_base=base(server)
     )
     items = pd.DataFrame(kind.items())
     frame = judge(items, progress=False)

@@ -118,7 +118,4 @@ def test_abstaining_judge_leaves_the_same_items_to_people(home: Path, tmp_path: 
     lines = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()]
     unsure = [float.fromhex(str(row["confidence"])) < 0.6 for row in expected("abstaining")]
     assert [line["grade"] is None for line in lines] == unsure
-    frame = judgec.load_judge("abstaining@1", home=home)(pd.DataFrame(KINDS["abstaining"].items()), progress=False)
-    assert frame["grade"].isna().tolist() == unsure
-    assert frame["unscored"].tolist() == [line["unscored"] for line in lines]
     assert 0 < sum(unsure) < len(unsure)

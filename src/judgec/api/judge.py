@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, overload
 import pandas as pd
 
 from judgec.api.frames import IN_MEMORY, Source, as_frame, as_table, named_table
-from judgec.api.jury import abstaining
 from judgec.api.live import live_interview, live_specs
 from judgec.api.options.shared import Spending
 from judgec.api.recorded import NAMES, recorded_for
@@ -87,7 +86,6 @@ class Judge:
         verdicts: Recorded verdicts that it reads in place of asking a model.
         live: Of a judge of recorded verdicts: which model each of its prompts is put to, in place of the verdicts.
         allow_modified: Its files may have been modified since it was compiled.
-        abstain_below: Confidence under which items are left to a human, unscored; None: as compiled, 0: none is.
     """
 
     card: ProgramCard
@@ -99,7 +97,6 @@ class Judge:
     verdicts: RecordedVerdicts | None = field(default=None, repr=False)
     live: Mapping[str, LMSpec] = field(default_factory=dict)
     allow_modified: bool = False
-    abstain_below: float | None = None
 
     @property
     def home(self) -> Path:
@@ -260,9 +257,6 @@ class Judge:
         return Judgment(**kept, details=details)  # type: ignore[arg-type]  # as rows() makes them
 
     def _judged(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
-        return abstaining([self.card], self.abstain_below)(self._said(table, account=account, watch=watch))
-
-    def _said(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
         table = with_turns(table, usual=usual_turn(self.card.fields))
         items = self._items(table)
         if self.live:
@@ -335,7 +329,6 @@ def load_judge(
     verdicts: Source | None = None,
     live: bool = False,
     allow_modified: bool = False,
-    abstain_below: float | None = None,
 ) -> Judge:
     """Load a compiled judge.
 
@@ -351,8 +344,6 @@ def load_judge(
             of dicts or a file, with the columns item_id, judge, and grade or preference.
         live: Ask with exactly the recorded prompt, where it is known, the model that ``lm`` or the record names.
         allow_modified: Take a judge whose files were modified since it was compiled.
-        abstain_below: Leave less sure judgments to a human, as ``judgec judge`` does; by default as it was compiled; 0
-            grades everything.
 
     Raises:
         UserError: There is no such judge; with ``live``, as ``judgec judge --live``.
@@ -372,10 +363,9 @@ def load_judge(
         compiled = load_compiled(program)
         specs = live_specs(program.card, compiled, lm, api_base)
         model = next(iter(specs.values()))
-        ready = Judge(program.card, compiled, model, workspace, budget, max_cost, None, specs)
-        return replace(ready, allow_modified=allow_modified, abstain_below=abstain_below)
+        return Judge(program.card, compiled, model, workspace, budget, max_cost, None, specs, allow_modified)
     ready = _ready(program, workspace, lm, api_base, budget, max_cost, verdicts)
-    return replace(ready, allow_modified=allow_modified, abstain_below=abstain_below)
+    return replace(ready, allow_modified=allow_modified)
 
 
 def load_folder(
