@@ -1,6 +1,7 @@
 """Takes off a reply what is none of it: reasoning, marks of its end, and what it only quotes."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
@@ -223,15 +224,20 @@ def _echoes(text: str, bare: Callable[[str], bool]) -> Sequence[tuple[int, int]]
 def _quotations(text: str, bare: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
     """What stands in quotation marks, but for a grade alone; one that nothing closes ends with its paragraph."""
     at, never = 0, set[str]()
+    closing: dict[str, list[int]] = {}
     while (mark := QUOTE.search(text, at)) is not None:
         start, at = mark.start(), mark.end()
         before, behind = text[start - 1 : start], text[at : at + 1]
         if before.isalnum() or not behind.strip() or behind == HIDDEN:  # an apostrophe, an inch, a closing mark
             continue
-        end = -1 if mark[0] in never else _closing(text, at, mark[0])
-        if end < 0:
-            if mark[0] in SINGLE:
-                continue
+        if mark[0] not in closing:
+            closing[mark[0]] = _closing(text, at, mark[0])
+        places = closing[mark[0]]
+        place = bisect_left(places, at)
+        end = places[place] if place < len(places) else -1
+        if mark[0] in SINGLE and not (at <= end < at + LONGEST_SINGLE and "\n" not in text[at:end]):
+            continue
+        if end < 0 or mark[0] in never:
             never.add(mark[0])
             paragraph = BLANK_LINE.search(text, at)
             end = paragraph.start() if paragraph else len(text)
@@ -240,17 +246,10 @@ def _quotations(text: str, bare: Callable[[str], bool]) -> Iterator[tuple[int, i
         at = end + 1
 
 
-def _closing(text: str, at: int, mark: str) -> int:
-    """Where a quotation ends, or -1; one in single marks ends on its line."""
-    stop = len(text)
-    if mark in SINGLE:
-        line = text.find("\n", at, at + LONGEST_SINGLE)
-        stop = line if line >= 0 else at + LONGEST_SINGLE
-    for closer in CLOSER[mark].finditer(text, at, stop):
-        end = closer.start()
-        if not (text[end - 1 : end].isspace() or text[end + 1 : end + 2].isalnum()):
-            return end
-    return -1
+def _closing(text: str, at: int, mark: str) -> list[int]:
+    """Where quotations in such marks may end, from a place on."""
+    found = (closer.start() for closer in CLOSER[mark].finditer(text, at))
+    return [end for end in found if not (text[end - 1 : end].isspace() or text[end + 1 : end + 2].isalnum())]
 
 
 # ---- What stands in the item's own texts ----
