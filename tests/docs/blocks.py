@@ -4,9 +4,9 @@ A fence names its language. ``sh`` and ``python`` are run, ``console`` has its `
 looking at, all others are parsed. What a ``console`` block shows below its ``$`` lines has to be printed, and all
 that is printed shown, unless a line begins with ``...``; seconds and rates are not compared. A comment before a
 fence, ``<!-- file: NAME -->``, makes the block a file that later blocks find; ``<!-- written: NAME -->`` says that
-the blocks before have written it as it stands here. Comments anywhere in a document say how it is run: ``<!-- full
--->``: by ``make test-full`` only; ``<!-- lm: openai -->``: a fake OpenAI server answers, ``<!-- lm: batches -->``:
-one that takes batches, too; ``<!-- needs: COMMAND -->``: skipped where that is missing.
+the blocks before have written it as it stands here. Comments anywhere in a document say how it is run:
+``<!-- full -->``: by ``make test-full`` only; ``<!-- lm: openai -->``: a fake OpenAI server answers,
+``<!-- lm: batches -->``: one that takes batches, too; ``<!-- needs: COMMAND -->``: skipped where that is missing.
 """
 
 import re

@@ -125,3 +125,5 @@ def test_repeated_gradings_are_one_persons_and_the_first_counts(tmp_path: Path) 
     apart = read_label_file(path, annotators=("Mia 1", "Mia 2", "Noah 1")).labels
     assert {label.annotator for label in apart.labels} == {"Mia 1", "Mia 2", "Noah 1"}
     assert [note for note in apart.notes if "Mia 1, Mia 2" in note]
+    path = wide(tmp_path, "query,answer,annotator,grade\nq,a,Mia round 1,1\nq,a,Mia round 2,2\nr,b,Mia round 1,3\n")
+    assert [note for note in read_labels(path).notes if "Mia round 1, Mia round 2 look like" in note]

@@ -21,7 +21,8 @@ def agreement(options: AgreementOptions, *, json: JsonOption = False) -> None:
         return
     if len(found.agreements) > 1:
         title = f"{len(found.agreements)} judges of {found.source} against {found.expert}"
-        print_tables(comparison_table(title, found.agreements, found.headline))
+        experts = dict(zip(["experts, each against the others"], found.ceilings.values(), strict=False))  # alike of all
+        print_tables(comparison_table(title, {**found.agreements, **experts}, found.headline))
         print_tables(*(mode_table(one, f"{judge}: failure modes") for judge, one in found.modes.items()))
         if found.alt_tests:
             print_table(TITLE, *JUDGES.screen(list(found.alt_tests.items())))

@@ -74,6 +74,7 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
                 f"{listed(like)} ({rows} rows of column annotator){NO_ANNOTATOR}by its name a judge; --annotators "
                 "A,B,... says who is."
             )
+        notes += [f"{note}; one name in column annotator is one person." for _, note in _apart(counts, counts)]
     if measured:
         notes.append(measured_note(measured))
     return People(kept, frozenset(others), tuple(notes))
@@ -247,6 +248,16 @@ def _gradings_of(name: str, columns: Sequence[str]) -> tuple[str, ...]:
     return found.columns if found is not None and (found.sure or name not in columns) else ()
 
 
+def _apart(names: Iterable[str], among: Iterable[str]) -> list[tuple[str, str]]:
+    """People who stand among these names several times, each with a sentence that begins to say so."""
+    said = set(names)
+    return [
+        (name, f"{listed(own)} look like gradings of one person and are read as people of their own")
+        for name, one in gradings_among(tuple(among)).items()
+        if one.sure and len(own := [column for column in one.columns if column in said]) > 1
+    ]
+
+
 def with_gradings(table: Table, names: Sequence[str], others: Collection[str] = ()) -> Table:
     """The table with one column of each of these people whose gradings of an item stand in several: the first counts.
 
@@ -258,12 +269,9 @@ def with_gradings(table: Table, names: Sequence[str], others: Collection[str] = 
         names: The annotators.
         others: Further columns that are named.
     """
-    sure = {name: set(one.columns) for name, one in gradings_among(table.columns).items() if one.sure}
     notes = [
-        f"{listed(sorted(own))} look like gradings of one person and are read as people of their own, as they are "
-        f"named; --annotators {name} names the person."
-        for name, own in sure.items()
-        if len(own & set(names)) > 1
+        f"{note}, as they are named; --annotators {name} names the person."
+        for name, note in _apart(names, table.columns)
     ]
     repeated = {name: own for name in names if (own := _gradings_of(name, table.columns))}
     if not repeated:
