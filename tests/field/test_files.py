@@ -238,7 +238,7 @@ def test_mt_bench_columns_need_no_flag(tmp_path: Path, read: Callable[[str], obj
 
 def test_mt_bench_games_without_texts_are_measured_and_ranked(tmp_path: Path) -> None:
     """lmsys/mt_bench_human_judgments without its conversations; turns are compared apart, queries are known."""
-    people = ("expert_0", "author_1", "mia")
+    people = ("expert_0", "author_1", "mia@example.org")
     rows = [{k: v for k, v in row.items() if not k.startswith("conversation")} for row in mt_bench(people)]
     file = lines(tmp_path / "t.jsonl", rows)
     found = judgec.agreement(file, expert="winner", judge="gpt4")
@@ -249,8 +249,15 @@ def test_mt_bench_games_without_texts_are_measured_and_ranked(tmp_path: Path) ->
 
 
 def test_column_judge_of_machines_or_verdicts_is_nobody(tmp_path: Path) -> None:
-    """The names of models, of versions and grades under the head ``judge`` are no people."""
-    for names in (("gpt-4", "claude-3-opus"), ("v1", "v2"), ("1", "2"), ("good", "bad"), ("a", "tie")):
+    """The names of models, prompts and versions, and grades under the head ``judge`` are no people."""
+    for names in (
+        ("gpt-4", "claude-3-opus"),
+        ("strict", "lenient"),
+        ("v1", "v2"),
+        ("1", "2"),
+        ("good", "bad"),
+        ("a", "tie"),
+    ):
         rows = [{"question": f"q{i}", "response": f"a{i}", "judge": names[i % 2], "label": i % 2} for i in range(N)]
         labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
         assert {label.annotator for label in labels.labels} == {"expert"}, names

@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.scale import Grade
-from judgec.store.ladders import LADDER
 from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.rows.heads import are_versions, gradings_among, machine_words, machines_among
+from judgec.store.rows.heads import PEOPLE, gradings_among, machine_words, machines_among, words
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, also_called, plain, told_by
 from judgec.tasks.spec import ASPECT_PREFIX, PREFIXES
-from judgec.tasks.winners import winner_of
 
 NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
+CALLED = frozenset({"author", "user", "worker", "turker", "participant", "student", "nutzer", "autor", "anonymous"})
 JUDGE_HEADS = ("judge", "judge_id", "judge_name")  # of people only where nothing else says who they are
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
 
@@ -83,7 +82,8 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
 def annotator_column(table: Table, free: Iterable[str]) -> str | None:
     """The column that says who labelled each row, under whatever head; None where there is none.
 
-    ``judge`` is one where no other column is and not all of its names look like machines': MT-Bench calls people so.
+    ``judge`` is one where no other column is and its names, machines' aside, say that they are people: MT-Bench's
+    ``expert_0``, Arena's ``arena_user_973``. Prompts such as ``strict`` are nobody.
 
     Args:
         table: The rows.
@@ -101,15 +101,9 @@ def annotator_column(table: Table, free: Iterable[str]) -> str | None:
     if named is None:
         return None
     names = {as_id(row[named]) for row in table.rows if not is_missing(row.get(named))}
-    machines = {name for name in names if machine_words(name)} | {*machines_among([*names])}
-    verdicts = any(
-        not isinstance(grade := as_grade(name), str)
-        or is_accept_word(grade)
-        or plain(grade) in LADDER
-        or winner_of(grade)
-        for name in names
-    )
-    return named if names - machines and not verdicts and not are_versions(names) else None
+    people = [name for name in names if not machine_words(name)]
+    told = all(words(name) & (PEOPLE | CALLED) or "@" in name for name in people)
+    return named if people and told else None
 
 
 def measured_note(names: Iterable[str]) -> str:
