@@ -11,7 +11,7 @@ import numpy as np
 from judgec.judges.decision import stated_grades
 from judgec.judges.refusals import refuses
 from judgec.judges.replies.grades import Grades
-from judgec.judges.replies.objects import objects_in, pairs_of
+from judgec.judges.replies.objects import few, objects_in, pairs_of
 from judgec.judges.replies.said import CUT, WHOLE, WRAPPING, UnreadableReplyError, no_verdict, said, short
 from judgec.judges.replies.statements import stated
 from judgec.judges.signatures import CONFIDENCE, REASON, REASONS
@@ -83,7 +83,7 @@ def _marked(text: str, names: Sequence[str]) -> list[tuple[str, object]]:
 
 def _given(text: str, names: Sequence[str]) -> list[tuple[str, object]]:
     """Fields of the objects of JSON in a reply, in a block of code or not; none where the rest of it refuses."""
-    spans = list(objects_in(text))
+    spans = list(few(objects_in(text)))
     found = [(name.casefold(), value) for start, end in spans for name, value in pairs_of(text[start:end])]
     if names and not {name for name, _ in found} & {*names}:
         return []

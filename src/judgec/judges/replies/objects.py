@@ -2,8 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
+
+from judgec.judges.replies.said import UnreadableReplyError
+
+Found = TypeVar("Found")
+MOST_PLACES = 300  # where a verdict may be stated, of one form
 
 _STRING = r'"(?:[^"\\]|\\.)*(?:"|\Z|\\\Z)'
 BRACE = re.compile(rf"{_STRING}|[{{}}]", re.DOTALL)
@@ -13,6 +19,18 @@ LOOSE_PAIR = re.compile(
     r"""["'](\w{1,40})["']\s{0,5}:\s{0,5}"""
     r"""("(?:[^"\\\n]|\\.){0,200}"|'[^'\n]{0,200}'|[-+]?[\d.]{1,40}|true|false|null)(?=\s{0,5}[,}\n/])"""
 )
+
+
+def few(found: Iterable[Found]) -> Iterator[Found]:
+    """Places where a verdict may be stated, no more than anybody writes: who repeats itself for ever says nothing.
+
+    Raises:
+        UnreadableReplyError: There are more.
+    """
+    for n, one in enumerate(found):
+        if n >= MOST_PLACES:
+            raise UnreadableReplyError(f"malformed reply: more than {MOST_PLACES:,} verdicts")
+        yield one
 
 
 def objects_in(text: str) -> Iterator[tuple[int, int]]:

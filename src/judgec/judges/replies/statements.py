@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from judgec.judges.refusals import takes_back
 from judgec.judges.replies.grades import LONGEST_SIDE, MORE_NUMBER, VALUE, WORDS, Grades, Read, folded, numbers_in
-from judgec.judges.replies.objects import objects_in, pairs_of
+from judgec.judges.replies.objects import few, objects_in, pairs_of
 from judgec.judges.replies.said import (
     CUT,
     HIDDEN,
@@ -26,7 +26,6 @@ from judgec.judges.signatures import GRADE
 from judgec.records.scale import Scale
 
 AROUND = 160  # characters before and behind a statement that may belong to it
-MOST_PLACES = 2_000  # where a verdict may be stated, of one form
 
 # ---- Words ----
 
@@ -313,7 +312,7 @@ def _whole(reply: _Reply) -> Iterator[_Statement]:
 
 def _boxed(reply: _Reply) -> Iterator[_Statement]:
     """``[[4]]``, LaTeX's box: declared in a line of its own or behind a label, else one of others."""
-    for found in _few(BOXES.finditer(reply.open)):
+    for found in few(BOXES.finditer(reply.open)):
         read = reply.grades.alone(found[1] or found[2])
         lead = set(re.findall(r"[\w'’]+", reply.lead(found.start()).casefold()))
         another = found[2] and any(one.endswith(("'s", "’s")) for one in lead - LEAD)  # the student's \\boxed{3}
@@ -327,7 +326,7 @@ def _boxed(reply: _Reply) -> Iterator[_Statement]:
 def _tagged(reply: _Reply) -> Iterator[_Statement]:
     """``<score>4</score>``."""
     names = reply.labels.union(*reply.fields)
-    for found in _few(TAG.finditer(reply.open)):
+    for found in few(TAG.finditer(reply.open)):
         name = found["tag"].casefold()
         read = reply.grades.alone(found["value"]) if {name, name.rpartition("_")[2]} & names else None
         if read is not None and not reply.reported(found.start()):
@@ -338,13 +337,13 @@ def _json(reply: _Reply) -> Iterator[_Statement]:
     """``{"score": 4}``: declared where it begins or ends the reply; in a block of code one among others."""
     first = len(reply.objects) - len(reply.objects.lstrip("[ \n"))
     last = len(reply.objects.rstrip("] \n"))
-    for start, end in objects_in(reply.objects):
+    for start, end in few(objects_in(reply.objects)):
         edge, found = start <= first or end >= last, _fields(reply.text[start:end], reply)
         if found and (edge or not reply.reported(start)):
             yield from (_Statement(start, end, read, DECLARED if edge else STATED, closed=True) for read in found)
     for start, inside in reply.fenced:
         if inside.lstrip()[:1] in {"{", "["}:
-            for read in [one for first, last in objects_in(inside) for one in _fields(inside[first:last], reply)]:
+            for read in [one for first, last in few(objects_in(inside)) for one in _fields(inside[first:last], reply)]:
                 yield _Statement(start, start + len(inside), read, STATED, closed=True)
 
 
@@ -369,7 +368,7 @@ def _labelled(reply: _Reply) -> Iterator[_Statement]:
     listed = "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(words, key=len, reverse=True))
     # As small letters where that moves nothing: without the flag the search is several times as fast.
     text, flags = (reply.open.lower(), 0) if ascii_only else (reply.open, re.IGNORECASE)
-    for label in _few(re.finditer(listed, text, flags)):
+    for label in few(re.finditer(listed, text, flags)):
         before, behind = text[label.start() - 1 : label.start()], text[label.end() : label.end() + 1]
         if label[0] < "\u0900" and (before.isalnum() or (behind.isalnum() and behind != "s")):
             continue
@@ -483,18 +482,6 @@ def _belongs(reply: _Reply, start: int) -> bool:
     )
 
 
-def _few(found: Iterator[re.Match[str]]) -> Iterator[re.Match[str]]:
-    """Matches, no more than anybody writes: a model that repeats itself for ever says nothing.
-
-    Raises:
-        UnreadableReplyError: There are more.
-    """
-    for n, one in enumerate(found):
-        if n >= MOST_PLACES:
-            raise UnreadableReplyError(f"malformed reply: more than {MOST_PLACES:,} verdicts")
-        yield one
-
-
 def _alone(reply: _Reply) -> Iterator[_Statement]:
     """A first or last line that is a grade and nothing else; ``1.`` may number what follows."""
     lines = [(found.start(), found[0]) for found in re.finditer(r"[^\n]*\S[^\n]*", reply.open[: reply.ended])]
@@ -524,7 +511,7 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
 
 def _given(reply: _Reply) -> Iterator[_Statement]:
     """``I would give it a 4``, ``it deserves a score of 4``, ``a clear 4 out of 5``."""
-    for found in _few(GIVES.finditer(reply.open)) if reply.grades.numeric else ():
+    for found in few(GIVES.finditer(reply.open)) if reply.grades.numeric else ():
         match, lead = VALUE.match(reply.open, found.end()), reply.lead(found.start())
         if match is None or _ordered(lead) or REPORTS.search(lead) or (found["of"] and not match["most"]):
             continue
