@@ -106,10 +106,19 @@ class Held:
         }
 
 
-def held(gate: RatingGate, board: Leaderboard) -> Held:
-    """The gate held against the ratings of a tournament."""
+def held(gate: RatingGate, board: Leaderboard, unmeasured: str = "") -> Held:
+    """The gate held against the ratings of a tournament.
+
+    Args:
+        gate: What was demanded.
+        board: The ratings.
+        unmeasured: Why nothing that was measured of the judge holds of these answers, or empty: then nothing is shown.
+    """
     difference = board.ratings.difference(gate.agent, gate.other)
-    return Held(gate, gate.outcome(difference), gate.verdict(difference)[1], difference)
+    verdict, sentence = gate.outcome(difference), gate.verdict(difference)[1]
+    if unmeasured:
+        verdict, sentence = "not shown", f"it cannot be told: {unmeasured}; {sentence}"
+    return Held(gate, verdict, sentence, difference)
 
 
 def _fewest(margin: float, level: float) -> int:
