@@ -590,7 +590,7 @@ class _Look:
             return
         spared = [] if spec.pairs else [name for name in self.free() if self._is_no_grade(name)]
         names = {name: plain(name) for name in self.free() if name not in spared}
-        known = [*(n for label in spec.labels for n in also_called(label)), *also_called("grade")]
+        known = [*(n for label in spec.labels for n in (label, *also_called(label))), "grade", *also_called("grade")]
         ranked = [name for wanted in known for name, own in names.items() if own == wanted and self.looks_graded(name)]
         ranked += [name for name in names if self.looks_graded(name) and name not in ranked]
         people = [name for name in ranked if name not in self.machines()]

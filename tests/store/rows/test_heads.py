@@ -37,6 +37,8 @@ PEOPLE = ["Mia", "Noah", "Kai", "Aisha", "Kira", "Maia", "Nora", "Aimée", "Kimb
         *("gpt.grade", "llmScore", "LLM", "ai", "Note IA", "évaluation IA", "nota_automática", "gptscore", "llmjudge"),
         *("Llama3", "Qwen2.5-72B", "gpt-4o-mini", "claude-3-opus", "Gemini 1.5", "mistral_large", "DeepEval", "ragas"),
         *("BERTScore", "ROUGE-L", "rouge1", "bleu", "G-Eval", "exact match", "f1", "RAGAS faithfulness"),
+        *("o3-mini", "o1", "o4-mini-high", "phi-4", "command-r-plus", "Nova Pro", "prometheus", "AlignScore", "KI"),
+        *("Sprachmodell", "titan-express", "Yi-34B", "grok-3", "gemma-2-9b-it", "kimi-k2", "bm25", "palm2", "modèle"),
         *("judge", "Model", "auto_score", "Judge score", "model rating", "Automatic score", "claude"),
     ],
 )
@@ -53,6 +55,9 @@ def test_machine_is_known_by_its_head_beside_people(head: str) -> None:
         ["Judge A", "Judge B", "Marie"],
         ["Judge Mia", "Judge Noah"],
         ["Claude", "Marie"],
+        ["Kai", "Aisha", "Kira", "Yi Chen", "Gemma Smith", "Phi", "Noah Palm", "Grace"],
+        ["O1", "O2", "O3"],
+        ["Mia 1", "Mia 2", "Yi 1", "Yi 2"],
         ["score_claude", "score_marie"],
         ["Claude Dupont", "Marie", "Jean"],
         ["score_mia", "score_noah", "jo"],
@@ -98,14 +103,17 @@ def test_every_word_of_the_list_counts_in_any_case_and_place(word: str, head: st
 
 @pytest.mark.parametrize(
     "head",
-    ["Version", "Version 1", "Run", "Priority", "Priorität", "Rank", "Difficulty", "Mia confidence", "Nr.", "No"],
+    [
+        *("Team", "Top k", "Page", "Retries", "Urgent", "Is duplicate", "Quellen", "Gruppe", "Niveau", "Wörter"),
+        *("Version", "Version 1", "Run", "Priority", "Priorität", "Rank", "Difficulty", "Mia confidence", "Nr.", "No"),
+    ],
 )
 def test_head_about_the_row_is_nobodys_grade(head: str) -> None:
     assert is_nobodys(head)
 
 
 def test_numbered_person_is_somebody_and_means_are_computed() -> None:
-    assert not any(map(is_nobodys, ["Grader No. 1", *PEOPLE]))
+    assert not any(map(is_nobodys, ["Grader No. 1", "Team 1", "Site B", "Source quality", *PEOPLE]))
     assert all(
         map(is_computed, ["Mean", "Median", "Average score", "Mittelwert", "Consensus", "Final", "Majority", "Ø"])
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from judgec.api.init import LabelSetup
 from judgec.cli.output import command, print_table, say
-from judgec.store.rows.heads import is_low_good
+from judgec.store.rows.heads import is_low_good, words
 
 
 def show_proposed(found: LabelSetup) -> None:
@@ -32,7 +32,10 @@ def show_proposed(found: LabelSetup) -> None:
 def _measured(found: LabelSetup, judge: str) -> str:
     """How a judge is measured: by its column, or by its rows among the annotators'."""
     path = str(found.project.label_path)
-    labels = () if found.proposal.annotators else ("--expert", found.proposal.labels[0])
+    own = found.proposal.labels
+    aspect = words(judge)
+    same = max(own, key=lambda name: (words(name) <= aspect, len(words(name) & aspect)), default="")
+    labels = () if found.proposal.annotators else ("--expert", same)
     who = "" if judge in found.examples else "no annotator, "
     low = is_low_good(judge)  # nothing is turned round by a name alone
     typed = command("agreement", path, *labels, "--judge", judge, *["--reversed"] * low, home=Path())

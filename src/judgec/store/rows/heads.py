@@ -20,23 +20,36 @@ def _set(text: str) -> frozenset[str]:
 
 MACHINES = _set(  # models, their makers, and metrics: nobody's name
     """
-    ai alpaca anthropic autoeval autograder autorater bartscore bertscore bleu bleurt chatglm chatgpt chrf cohere
-    comet copilot cosine cosinesimilarity cosinus crossencoder davinci deepeval deepseek editdistance embedding
-    embeddings exactmatch f1 gemini genai geval glm gpt grok ia ki langfuse langsmith levenshtein llama llm llmjudge
-    llms meteor ministral mistral mixtral moverscore mrr ndcg nemotron nli openai opik perplexity promptfoo
-    questeval qwen ragas rouge rougel rougelsum sacrebleu semanticsimilarity slm trulens unieval vicuna vlm wizardlm
+    ai alignscore alpaca anthropic autoeval autograder autorater bartscore bertscore bleu bleurt bm25 chatglm chatgpt
+    chrf codestral cohere comet commandr copilot cosine cosinesimilarity cosinus crossencoder davinci dbrx deepeval
+    deepseek dolly editdistance embedding embeddings exactmatch f1 factscore gemini genai geval glm gpt grok ia
+    internlm jamba ki langfuse langsmith languagemodel levenshtein lfm llama llm llmjudge llms meteor ministral
+    mistral mixtral moonshot moverscore mpnet mrr ndcg nemotron nli openai opik perplexity pixtral prometheus
+    promptfoo questeval qwen qwq ragas rouge rougel rougelsum sacrebleu sbert selfcheckgpt semanticsimilarity slm
+    smollm sprachmodell sprachmodelle summac trulens unieval vicuna vlm wizardlm
     """
 )
 WEAK = _set(  # a machine's where people remain beside it: judges may be people, and a bot may be what is graded
     """
     auto automated automatic automatica automatically automatico automatique automatisch automatische automatisee
-    bot chatbot computed evals judge judges juez juge machine maschine maschinell metric metrik model modele modell
+    bot chatbot computed evals judge judges juez juge machine maschine maschinell metric metrica metrik metrique model modele modell
     modelo models reward richter robot roboter scorer similarity system
     """
 )
 NAMES_TOO = _set(  # people are called so, and grades
     """
-    claude ernie falcon gemma haiku kimi nova olmo opus score sonnet
+    claude ernie falcon gemma haiku kimi minimax nova olmo opus score sonnet
+    """
+)
+FAMILIES = _set(  # the same, and a machine's only with a number or an edition: Phi-4, Titan Express
+    """
+    aya bard command granite orca palm phi titan yi zephyr
+    """
+)
+EDITIONS = _set(
+    """
+    chat express flash high instruct it large lite medium micro mini multimodal nano opus haiku plus premier preview pro
+    reasoning small sonnet thinking tiny turbo ultra vision
     """
 )
 RATINGS = _set(  # what is given: of no weight for who it was
@@ -82,6 +95,25 @@ NOBODYS = _set(  # about the row or the answer
     zeit
     """
 )
+THINGS = _set(  # the same where the head says no more: Team, Top k; and not Source quality
+    """
+    archive archived archiviert archivado abteilung bearbeitet branche brouillon canal channel character characters
+    chunk chunks citation citations cluster closed complete completed country deleted departamento departement
+    department doc docs document documents domain domaene doublon done draft dringend duplicate duplicated duplicado
+    duplikat duree ebene edited eliminado entwurf equipe equipo erledigt escalated eskaliert etape etapes
+    etiqueta ferme flag flagged followup fuentes gelesen geloescht geloest geschlossen group grupo
+    groupe gruppe hop hops hidden idioma intern internal k kanal kapitel land langue level line lines locale longueur
+    markiert market message messages mot mots new nivel niveau nuevo oeffentlich offen open ouvert pagina paginas page
+    pages pais palabras paragraph paragraphs passage passages pays phrase phrases pinned privat private processed
+    produit produkt product prompt prompts template public publie published quarter quelle quellen query queries read rechtsgebiet region
+    requetes resolu resolved resuelto retries retry satz saetze schicht section sections segment seite seiten sentence
+    sentences set shift site size source sources spam split sprachen stufe stage step steps stunde hour
+    subtopic suchen sujet supprime tema team test theme thread tier titre token tokens tool tools top translated tries
+    try turn turns typ type uebersetzt unterthema updated urgent urgente veroeffentlicht versuche visible woerter word
+    words wort  wiederholungen zeichen zeile zeilen zielgruppe
+    """
+)
+_BESIDE = _set("at calls count de des du is ist la le max min of per pro the used")  # between words of things
 COUNTERS = _set(
     """
     id ids idx index no nr num number numero nummer row zeile
@@ -168,6 +200,8 @@ _ORDINAL = re.compile(rf"({'|'.join(sorted(ORDINALS, key=len, reverse=True))})(?
 _SHORT = 2  # letters of a word that may as well stand within an identifier such as A2KI8Q
 _LONG = 5  # letters from which a word may be written apart: g-eval, exact match
 _MANY_LETTERS = 8  # A-H
+_REASONING = re.compile(r"(?i)(?<![^\W_])o[134](?![^\W_])")  # o1, o3-mini
+_OBSERVER = re.compile(r"(?i)(?<![^\W_])o[25-9](?![^\W_])")  # beside which O1 is one, too
 
 
 def words(name: str) -> frozenset[str]:
@@ -206,7 +240,11 @@ def machines_among(names: Collection[str], aspects: Collection[str] = ()) -> tup
     distinct = list(dict.fromkeys(names))
     sure = {name for name in distinct if machine_words(name)}
     shared = frozenset.intersection(*map(words, distinct)) if len(distinct) > 1 else frozenset[str]()
+    twice = {name for one in gradings_among(tuple(distinct)).values() if one.sure for name in one.columns}
     said = {name: _weak(name, aspects) for name in distinct if name not in sure}
+    if any(_OBSERVER.search(name) for name in distinct):
+        said = {name: found - {"o"} for name, found in said.items()}
+    said = {name: frozenset() if name in twice and found <= FAMILIES else found for name, found in said.items()}
     weak = {name: kept for name, found in said.items() if (kept := found - shared)}
     maybe = {name for name, found in weak.items() if found <= NAMES_TOO and not _says_more(name, found, shared)}
     people = [name for name in said if name not in weak and not is_computed(name) and not is_nobodys(name)]
@@ -222,18 +260,21 @@ def machines_among(names: Collection[str], aspects: Collection[str] = ()) -> tup
 def _weak(name: str, aspects: Collection[str]) -> frozenset[str]:
     """The words that may name a machine; none where another one may be a person's."""
     told = _spelled(name)
-    return frozenset() if _strange(told - set(aspects)) else frozenset(told & (WEAK | NAMES_TOO))
+    if _strange(told - set(aspects)):
+        return frozenset()
+    family = frozenset(told & FAMILIES) if told & EDITIONS or re.search(r"\d", name) else frozenset[str]()
+    return frozenset(told & (WEAK | NAMES_TOO)) | family | ({"o"} if _REASONING.search(name) else frozenset[str]())
 
 
 def _strange(told: Collection[str]) -> bool:
     """True where a word is none of those that say what was given, by what or of what."""
-    known = WEAK | NAMES_TOO | RATINGS | VERSIONS | NOBODYS | COUNTERS
+    known = WEAK | NAMES_TOO | FAMILIES | EDITIONS | RATINGS | VERSIONS | NOBODYS | COUNTERS
     return any(len(word) > 1 and word not in known for word in told)
 
 
 def _spelled(name: str) -> set[str]:
     """The words of a name, each once: of several readings of a token the one with the most known words."""
-    known = WEAK | NAMES_TOO | RATINGS | PEOPLE | MACHINES
+    known = WEAK | NAMES_TOO | FAMILIES | EDITIONS | RATINGS | PEOPLE | MACHINES
     found: set[str] = set()
     for piece in _LETTERS.findall(name):
         if joint := _JOINT.fullmatch(plain(piece.casefold())):
@@ -250,7 +291,7 @@ def _says_more(name: str, found: frozenset[str], shared: frozenset[str]) -> bool
     """True where a name says more than what people are called, too: ``claude_score``, ``Claude 3``."""
     if not found - {"score"}:
         return False
-    return len(found) > 1 or bool((words(name) - shared) & RATINGS) or bool(re.search(r"\d", name))
+    return len(found) > 1 or bool((words(name) - shared) & (RATINGS | EDITIONS)) or bool(re.search(r"\d", name))
 
 
 def is_computed(name: str) -> bool:
@@ -283,7 +324,14 @@ def is_nobodys(name: str) -> bool:
     """True for a column about the row or the answer, which nobody gave as a grade."""
     own = words(name)
     counted = bool(own & COUNTERS) and not (own & PEOPLE and re.search(r"\d|\b[A-Za-z]\b", name))
-    return bool(own & NOBODYS) or counted
+    return bool(own & NOBODYS) or counted or _is_thing(name)
+
+
+def _is_thing(name: str) -> bool:
+    """True for a head of words of things alone; Team 1, Site B and the like may be who graded."""
+    told = _spelled(name) - _BESIDE
+    rater = bool(told & ROLES) and re.search(r"\d|\b[A-Z]\b", name) is not None
+    return bool(told) and told <= THINGS | COUNTERS and not rater
 
 
 def is_version(name: str) -> bool:
@@ -299,7 +347,13 @@ def are_versions(values: Collection[str]) -> bool:
         return False
     if len(found) > _MANY_LETTERS and any(len(value) == 1 for value in found):
         return False
-    return all(_VERSION.fullmatch(value) or machine_words(value) or "claude" in words(value) for value in found)
+    return all(
+        _VERSION.fullmatch(value)
+        or machine_words(value)
+        or "claude" in words(value)
+        or _weak(value, ()) & (FAMILIES | {"o"})
+        for value in found
+    )
 
 
 @dataclass(frozen=True, slots=True)
