@@ -203,3 +203,24 @@ def test_init_that_is_not_sure_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "judgec.toml").exists()
     found = judgec.init(str(tmp_path / "sheet.csv"), annotators=("Grader Mia", "Grader Noah"))
     assert found.project.annotators == ("Grader Mia", "Grader Noah")
+
+
+@pytest.mark.parametrize(
+    "verdict", [{"verdict": 2}, {"grade": 2, "score": 0.3, "accept": "false", "confidence": 0.8, "rationale": "Short."}]
+)
+def test_verdicts_beside_judged_by_are_a_judges(tmp_path: Path, verdict: dict[str, object]) -> None:
+    rows = [{**row, **verdict, "judged_by": "gpt-4o"} for row in wide(("Mia", "Noah"))]
+    pd.DataFrame(rows).to_csv(tmp_path / "sheet.csv", index=False)
+    found = judgec.init(str(tmp_path / "sheet.csv"))
+    assert found.project.annotators == ("Mia", "Noah")
+    assert next(iter(verdict)) in found.project.judges
+    assert {label.accept for label in found.labels.labels} == {None}
+    assert not any(label.rationale for label in found.labels.labels)
+
+
+@pytest.mark.parametrize(("names", "said"), [(("gpt-4o",), "a judge's verdicts"), (("gpt-4o", "Mia"), "judges alone")])
+def test_verdicts_of_judges_without_people_are_refused(tmp_path: Path, names: tuple[str, ...], said: str) -> None:
+    rows = [{**row, "grade": i % 5, "judged_by": names[i % len(names)]} for i, row in enumerate(wide(()))]
+    pd.DataFrame(rows).to_csv(tmp_path / "sheet.csv", index=False)
+    with pytest.raises(InputError, match=said):
+        judgec.init(str(tmp_path / "sheet.csv"))

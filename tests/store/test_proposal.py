@@ -529,6 +529,8 @@ def test_metrics_alone_are_nobodys_labels() -> None:
 
 def test_judged_by_is_no_annotator() -> None:
     rows = table(question=QUESTIONS, answer=ANSWERS, grade=[1, 2, 3], judged_by=["support@1", "support@2"])
-    found, labels = seen(rows)
+    with pytest.raises(InputError, match="a judge's verdicts"):
+        seen(rows)
+    found, labels = seen(rows, Said(columns={"grade": "grade"}))
     assert "annotator" not in found.columns.values()
     assert {label.annotator for label in labels.labels} == {"expert"}

@@ -28,7 +28,7 @@ from judgec.store.rows.heads import (
 )
 from judgec.store.rows.label_cells import label_cells, spellings
 from judgec.store.rows.modes import with_modes
-from judgec.store.rows.panel import judges_among
+from judgec.store.rows.panel import JUDGED_BY, judges_among
 from judgec.store.rows.ragelo import is_ragelo, joined
 from judgec.store.rows.raters import JUDGE_HEADS, annotator_column, columns_of, fields, rejoined
 from judgec.store.table import Table
@@ -173,7 +173,8 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     looked.find_labels(said.annotators)
     scale, reason = _scale(looked, sheet, said)
     why = {**looked.why, **({"scale": reason} if reason else {})}
-    used = {*looked.columns, *looked.labels, *(c for c in looked.table.columns if looked.ours(c) in looked.reads())}
+    read = (c for c in looked.table.columns if looked.ours(c) in looked.reads() and c not in looked.judged)
+    used = {*looked.columns, *looked.labels, *read}
     raters = {c for name in looked.annotators for c in columns_of(name, looked.table.columns)}
     looked.find_judges(used | raters)
     unused = [name for name in looked.table.columns if name not in used | raters | set(looked.judges)]
@@ -288,6 +289,7 @@ class _Look:
         self.unsure: list[str] = []
         self.rated_in = ""
         repeated = gradings_among(table.columns)
+        self.judged = self._judged()
         self.gradings = {name: one.columns for name, one in repeated.items() if one.sure}
         self.maybe_gradings = {name: one for name, one in repeated.items() if not one.sure}
 
@@ -295,6 +297,25 @@ class _Look:
         """Whose repeated grading a column is, or may be; else its own name."""
         known = {**self.gradings, **({name: one.columns for name, one in self.maybe_gradings.items()} if maybe else {})}
         return next((name for name, own in known.items() if column in own), column)
+
+    def _judged(self) -> tuple[str, ...]:
+        """The verdicts beside a column ``judged_by``, as ``judgec judge --out`` writes it; not those that are mapped.
+
+        Raises:
+            InputError: The column names people, too.
+        """
+        by = next((name for name in self.table.columns if plain(name) == JUDGED_BY and name not in self.columns), None)
+        if by is None:
+            return ()
+        names = list(dict.fromkeys(map(as_id, self.values(by))))
+        if (machines := machines_among(names)) and len(machines) < len(names):
+            others = listed(name for name in names if name not in machines)
+            seen = f"{self.table.path}:1: column {by} names {listed(machines)} and {others}; judges alone are valid."
+            typed = f"--map {shlex.quote(f'{by}=annotator')}"
+            raise InputError([f"{seen} Where the others are people, rename the column, or add {typed}."])
+        free = [name for name in self.table.columns if name not in self.columns]
+        own = [name for name in free if plain(name) in {"grade", "score", "accept", "confidence", "preference"}]
+        return tuple(own or [name for name in free if plain(name) in _label_names()])
 
     def ours(self, column: str) -> str:
         """Judgec's name of a column, or its own."""
@@ -321,7 +342,9 @@ class _Look:
         return [
             name
             for name in self.table.columns
-            if name not in self.columns and name not in known and not name.startswith(PREFIXES)
+            if name not in {*self.columns, *self.judged, *known}
+            and plain(name) != JUDGED_BY
+            and not name.startswith(PREFIXES)
         ]
 
     def take(self, ours: str, fits: Callable[[str], bool] | None = None) -> str | None:
@@ -570,7 +593,7 @@ class _Look:
     def find_labels(self, annotators: Sequence[str]) -> None:
         """The columns of grades: of one rater each, of one aspect each, or one."""
         spec = TASKS[self.task]
-        own = label_columns([self.ours(name) for name in self.table.columns], self.task)
+        own = label_columns([self.ours(name) for name in self.table.columns if name not in self.judged], self.task)
         self.unsure = []  # of an earlier look, for the task
         if annotators:
             self.annotators = rejoined(annotators, self.table.columns)
@@ -594,13 +617,22 @@ class _Look:
         ranked = [name for wanted in known for name, own in names.items() if own == wanted and self.looks_graded(name)]
         ranked += [name for name in names if self.looks_graded(name) and name not in ranked]
         people = [name for name in ranked if name not in self.machines()]
-        if ranked and not people:
+        if ranked and not people and not self.judged:
             advice = (
                 f"Fill in the labels of people, or say that these are some: --map {shlex.quote(ranked[0] + '=grade')}."
             )
             raise InputError(
                 [f"{self.table.path}:1: {listed(ranked)} looks like a judge's; grades of people are needed. {advice}"]
             )
+        if self.judged and not people:
+            seen = f"{self.table.path}:1: column {listed(self.judged)}: a judge's verdicts, as {JUDGED_BY} says"
+            advice = (
+                "Add a column of each person's grades, or give judgec agreement these and --labels FILE of people's."
+            )
+            raise InputError([f"{seen}; grades of people are needed. {advice}"])
+        if self.judged:
+            self._find_annotators(people[:1])
+            return
         if not ranked:
             seen = f"{self.table.path}:1: no column looks like labels (a few words, or numbers in a narrow range)"
             advice = f"Name it, for example --map THEIRS={spec.labels[0]}."
@@ -676,17 +708,17 @@ class _Look:
         graded = [
             name
             for name in self.table.columns
-            if (self.ours(name) in _label_names() or name in self.free() or name.startswith(PREFIXES))
+            if (name in {*self.judged, *self.free()} or self.ours(name) in _label_names() or name.startswith(PREFIXES))
             and self.ours(name) not in {"agent", "annotator", "group", "rationale"}
             and self._is_scored(name)
             and not TOOK.fullmatch(plain(name))
             and not is_nobodys(self.person(name, maybe=True))
         ]
-        found = machines_among(graded, aspects)
+        found = (*machines_among([name for name in graded if name not in self.judged], aspects), *self.judged)
         metrics = [name for name in graded if name not in found and is_metric(name) and self._is_share(name)]
         people = [name for name in graded if name not in found and name not in metrics and self.looks_graded(name)]
         metrics = [name for name in metrics if people or len(self.grades(name)) > WIDEST]  # a few may be people's
-        return tuple(name for name in graded if name in found or name in metrics)
+        return tuple(name for name in graded if name in {*found, *metrics, *self.judged})
 
     def _is_share(self, column: str) -> bool:
         """True for numbers from 0 to 1 that are no marks."""

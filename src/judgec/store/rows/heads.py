@@ -32,8 +32,8 @@ MACHINES = _set(  # models, their makers, and metrics: nobody's name
 WEAK = _set(  # a machine's where people remain beside it: judges may be people, and a bot may be what is graded
     """
     auto automated automatic automatica automatically automatico automatique automatisch automatische automatisee
-    bot chatbot computed evals judge judges juez juge machine maschine maschinell metric metrica metrik metrique model modele modell
-    modelo models reward richter robot roboter scorer similarity system
+    bot chatbot computed evals judge judges juez juge machine maschine maschinell metric metrica metrik metrique
+    model modele modell modelo models reward richter robot roboter scorer similarity system
     """
 )
 NAMES_TOO = _set(  # people are called so, and grades
@@ -105,7 +105,8 @@ THINGS = _set(  # the same where the head says no more: Team, Top k; and not Sou
     groupe gruppe hop hops hidden idioma intern internal k kanal kapitel land langue level line lines locale longueur
     markiert market message messages mot mots new nivel niveau nuevo oeffentlich offen open ouvert pagina paginas page
     pages pais palabras paragraph paragraphs passage passages pays phrase phrases pinned privat private processed
-    produit produkt product prompt prompts template public publie published quarter quelle quellen query queries read rechtsgebiet region
+    produit produkt product prompt prompts template public publie published quarter quelle quellen query queries read
+    rechtsgebiet region
     requetes resolu resolved resuelto retries retry satz saetze schicht section sections segment seite seiten sentence
     sentences set shift site size source sources spam split sprachen stufe stage step steps stunde hour
     subtopic suchen sujet supprime tema team test theme thread tier titre token tokens tool tools top translated tries

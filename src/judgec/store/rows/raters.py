@@ -11,6 +11,7 @@ from judgec.records.scale import Grade
 from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.rows.heads import PEOPLE, gradings_among, machine_words, machines_among, words
+from judgec.store.rows.panel import JUDGED_BY
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, also_called, plain, told_by
 from judgec.tasks.spec import ASPECT_PREFIX, PREFIXES
@@ -322,7 +323,10 @@ def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *,
 def _long(table: Table, theirs: dict[str, dict[str, str]], note: str) -> Table:
     own = {column for fields in theirs.values() for column in fields}
     labels = dict.fromkeys(field for fields in theirs.values() for field in fields.values())
-    shared = [name for name in table.columns if name not in own and name not in labels]
+    said = (
+        {*GRADES, "rationale"} if any(plain(name) == JUDGED_BY for name in table.columns) else set[str]()
+    )  # a judge's
+    shared = [name for name in table.columns if name not in {*own, *labels, *said}]
     rows: list[Row] = []
     lines: list[int] = []
     for row, line in zip(table.rows, table.lines, strict=True):
@@ -336,7 +340,7 @@ def _long(table: Table, theirs: dict[str, dict[str, str]], note: str) -> Table:
         if len(rows) == before:  # nobody labelled it; the item stays, unlabelled
             rows.append(rest)
             lines.append(line)
-    dropped = [name for name in table.columns if name in labels and name not in own]
+    dropped = [name for name in table.columns if name in {*labels, *said} and name not in own]
     notes = [*table.notes, note] if note else list(table.notes)
     if dropped:
         notes.append(f"Column {listed(dropped)} is not used: --annotators names the labels.")
