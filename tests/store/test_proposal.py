@@ -534,3 +534,20 @@ def test_judged_by_is_no_annotator() -> None:
     found, labels = seen(rows, Said(columns={"grade": "grade"}))
     assert "annotator" not in found.columns.values()
     assert {label.annotator for label in labels.labels} == {"expert"}
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ("Mia Relevanz", "Mia Stil", "Noah Relevanz", "Noah Stil"),
+        ("Stil Mia", "Relevanz Mia", "Stil Noah", "Relevanz Noah"),
+        ("Mia Ton", "Mia Inhalt", "Noah Ton", "Noah Inhalt"),
+    ],
+)
+def test_propose_people_by_parts_in_any_language_asks_and_its_line_reads_them(heads: tuple[str, ...]) -> None:
+    file = table(Question=QUESTIONS, Reply=ANSWERS, **{head: [1, 2, 3, 4, 5] for head in heads})
+    (doubt,) = propose(file, Datasheet(), Said()).unsure
+    typed = {theirs: ours for each in heads for theirs, ours in [(each, doubt.split(f"'{each}=")[1].split("'")[0])]}
+    found, labels = seen(file, Said(columns=typed))
+    assert {name.casefold() for name in found.annotators} == {"mia", "noah"}
+    assert len(labels.aspects) == 2

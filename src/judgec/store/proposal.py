@@ -167,6 +167,7 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     table = renamed(with_turns(table) if holding(table.columns) else table, people)  # PERSON.ASPECT, as typed
     others = {theirs: ours for theirs, ours in said.columns.items() if theirs not in people}
     looked = _Look(table, others, rounded=said.rounded)
+    looked.fields = frozenset(ours.rpartition(".")[2] for ours in people.values())
     looked.find_inputs(None if task is None else as_task(task))
     looked.task = as_task(task) if task else looked.told_task()
     looked.find_sides()
@@ -288,6 +289,7 @@ class _Look:
         self.judges: tuple[str, ...] = ()
         self.unsure: list[str] = []
         self.rated_in = ""
+        self.fields: frozenset[str] = frozenset()  # what somebody says that a person graded
         repeated = gradings_among(table.columns)
         self.judged = self._judged()
         self.gradings = {name: one.columns for name, one in repeated.items() if one.sure}
@@ -680,11 +682,13 @@ class _Look:
                 f"are {'; '.join(map(listed, maybe.values()))} repeated gradings of one person? Add --annotators "
                 f"{' where they are, else --annotators '.join(map(shlex.quote, ways))}."
             )
-        elif (grid := _grid([name for name in people if self.person(name) == name])) is not None:
+        elif (grid := _grid([name for name in people if self.person(name) == name])) and not _by_aspect(people):
+            parts = dict.fromkeys(part for _, _, part in grid)
+            named = " ".join(f"--map {shlex.quote(f'{name}={who}.{plain(part)}')}" for name, who, part in grid)
             self.unsure.append(
-                f"{listed(people)}: is {' or '.join(grid)} who graded, or when? Add --annotators "
-                f"{shlex.quote(','.join(people))} where each is a person; name repeated gradings of one person "
-                f"{people[0].split()[0]} 1, {people[0].split()[0]} 2 in the file."
+                f"{listed(people)}: is {' or '.join(parts)} who graded, when, or what? Add --annotators "
+                f"{shlex.quote(','.join(people))} where each is a person, {named} where it is what they graded; name "
+                f"repeated gradings of one person {people[0].split()[0]} 1, {people[0].split()[0]} 2 in the file."
             )
 
     def _label_of(self, column: str) -> str:
@@ -699,7 +703,8 @@ class _Look:
     def _aspects_by_person(self, people: Sequence[str]) -> list[str]:
         """The aspects of columns ``NAME.ASPECT``; nothing where others are among them."""
         parts = [name.rpartition(".") for name in people]
-        fits = all(head and (plain(field) in ASPECTS or field in fields()) for head, _, field in parts)
+        known = {*self.fields, *fields()}
+        fits = all(head and (plain(field) in ASPECTS or field in known) for head, _, field in parts)
         return list(dict.fromkeys(field for _, _, field in parts if field not in fields())) if fits else []
 
     def machines(self) -> tuple[str, ...]:
@@ -885,23 +890,29 @@ def _by_aspect(people: Sequence[str]) -> list[str]:
         pieces = [piece for piece in re.split(r"[\W_]+", name) if piece]
         own = [piece for piece in pieces if plain(piece) in ASPECTS]
         who = "_".join(piece for piece in pieces if piece not in own)
-        if len(own) != 1 or not who:
-            return []
-        found.append((name, who, plain(own[0])))
-    several = len({aspect for _, _, aspect in found}) > 1 and len({(who, aspect) for _, who, aspect in found}) == len(
-        found
-    )
-    return [f"{name}={who}.{aspect}" for name, who, aspect in found] if several else []
+        if len(own) == 1 and who:
+            found.append((name, who, own[0]))
+    if len(found) < len(people):  # aspects of other names beside known ones: ``Mia Relevanz``, ``Mia Stil``
+        found = _grid(people) if any(plain(part) in ASPECTS for _, _, part in _grid(people)) else []
+    cells = {(who, plain(aspect)) for _, who, aspect in found}
+    several = len({aspect for _, aspect in cells}) > 1 and len(cells) == len(found)
+    return [f"{name}={who}.{plain(aspect)}" for name, who, aspect in found] if several else []
 
 
-def _grid(people: Sequence[str]) -> tuple[str, ...] | None:
-    """The words behind the names where each of several names has each of several: ``Mia early``, ``Mia late``."""
-    split = [re.fullmatch(r"(.+?)[\W_]+(\w+)\W*", name) for name in people]
-    pairs = {(plain(found[1]), found[2]) for found in split if found}
-    names, parts = {name for name, _ in pairs}, {part for _, part in pairs}
-    whole = len(pairs) == len(people) == len(names) * len(parts)
-    fits = whole and len(names) > 1 and len(parts) > 1 and not any(plain(part) in ASPECTS for part in {*parts, *names})
-    return tuple(sorted(parts)) if fits and not any(RATERS.fullmatch(name) for name in names) else None
+def _grid(people: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Head, name and part where each of several names has each of several: ``Mia early``, ``Mia late``; else nothing.
+
+    The names stand before the parts or behind them; where an aspect is known, it is a part.
+    """
+    split = [re.fullmatch(r"\W*(.+?)[\W_]+(\w+)\W*", name) for name in people]
+    cells = [(found[0], found[1], found[2]) for found in split if found]
+    if any(plain(who) in ASPECTS for _, who, _ in cells):
+        cells = [(name, part, who) for name, who, part in cells]
+    names, parts = ({plain(cell[at]) for cell in cells} for at in (1, 2))
+    distinct = {(plain(who), plain(part)) for _, who, part in cells}
+    whole = len(distinct) == len(people) == len(names) * len(parts)
+    fits = whole and len(names) > 1 and len(parts) > 1 and not any(RATERS.fullmatch(name) for name in names)
+    return cells if fits else []
 
 
 def _number(value: object) -> Grade | None:
