@@ -37,6 +37,8 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
         if one.required and one.name not in found:
             asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
             advice = f"Give it, or run judgec init FILE, whose {NAME} has its {key}."
+            if key == "file" and project is not None and project.label_path is not None:
+                advice = f"It is not taken from {project.path}, whose labels are in {project.label_path}: give it."
             raise UserError(f"{asked}: not given; it is needed ({one.option.help.rstrip('.')}). {advice}")
     return found
 
