@@ -11,6 +11,7 @@ import judgec
 from judgec.errors import InputError, UserError
 from judgec.store.games import read_games
 from judgec.store.labels import read_label_file
+from judgec.store.rows.cells import as_texts
 from judgec.store.scores.registry import read_scores
 from judgec.store.scores.table import imported
 from judgec.store.tables import read_table
@@ -414,3 +415,47 @@ def test_langfuse_corrections_are_labels_of_who_corrected(tmp_path: Path) -> Non
     ]
     assert dict(found.annotators) == {"anna": 1, "ben": 1}
     assert len(found.verdicts) == 2
+
+
+@pytest.mark.parametrize("gold", ["safety_gold", "Gold label"])
+def test_gold_beside_raters_is_nobodys_label(tmp_path: Path, gold: str) -> None:
+    """google-research-datasets/dices-dataset: ``safety_gold`` is the same for all raters of an item."""
+    rows = [
+        {
+            "rater_id": i % 5,
+            "rater_gender": ("Man", "Woman")[i % 2],
+            "item_id": i // 5,
+            "context": f"USER: tell me about number {i // 5}",
+            "response": f"Number {i // 5} is a fine one.",
+            "degree_of_harm": ("Benign", "Moderate", "Extreme")[i * i % 3],
+            gold: ("Yes", "No")[i // 5 % 2],
+            "Q_overall": ("No", "Yes", "Unsure")[i * 7 % 3],
+        }
+        for i in range(5 * N)
+    ]
+    file = lines(tmp_path / "t.jsonl", rows)
+    found = judgec.init(file)
+    assert found.project.columns["Q_overall"] == "grade"
+    assert gold in found.proposal.why["labels"]
+    assert judgec.read_labels(file).label_set.digest == found.labels.digest
+
+
+@pytest.mark.parametrize(
+    ("cell", "passages"),
+    [
+        ("['Water boils at a hundred degrees, as everybody knows. '\n 'Ice melts at zero degrees, or so. ']", 2),
+        ("['one of them '\n 'another passage that is by far longer than the first one ']", 2),
+        ("['this is one text that was wrapped by the printer of '\n 'Python because it is longer than a line is ']", 1),
+        ("[array(['a', 'b'], dtype=object)]", 2),
+        (json.dumps(json.dumps(["a", "b"])), 2),
+    ],
+    ids=["numpy", "numpy of two lengths", "pprint", "array in a list", "encoded twice"],
+)
+def test_printed_passages_are_told_apart(cell: str, passages: int) -> None:
+    assert len(as_texts(cell)[0]) == passages
+
+
+@pytest.mark.parametrize("cells", [("20%", "40%", "60%"), (0, 0.25, 0.5, 0.75, 1), ("0%", "50%", "100%", "25%")])
+def test_shares_are_no_means_of_raters(tmp_path: Path, cells: tuple[object, ...]) -> None:
+    rows = [{"query": f"q{i}", "answer": f"a{i}", "grade": cells[i % len(cells)]} for i in range(N)]
+    assert "means of" not in " ".join(judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set.notes)

@@ -270,8 +270,8 @@ def _other_label(file: Table, label: str, columns: Mapping[str, str]) -> list[st
     return [
         f"{label} and {name} may be the label. Add --map {shlex.quote(f'{label}={columns[label]}')} or --map "
         f"{shlex.quote(f'{name}={columns[label]}')}."
-        for name in rest
-        if look.looks_graded(name) and look.shares(label, name)
+        for name in look.without_gold([label, *rest])
+        if name != label and look.looks_graded(name) and look.shares(label, name)
     ][:1]
 
 
@@ -639,12 +639,31 @@ class _Look:
             seen = f"{self.table.path}:1: no column looks like labels (a few words, or numbers in a narrow range)"
             advice = f"Name it, for example --map THEIRS={spec.labels[0]}."
             raise InputError([f"{seen}; free are {listed(self.free()) or 'none'}. {advice}"])
+        people = self.without_gold(people)
         settled = [name for name in people if is_adjudicated(name)]
         label = (settled or [name for name in people if not is_computed(name)] or people)[0]
         if self.has("annotator") is None:
             self._doubt_label(label, people)
         self.columns[label] = self._label_of(label)
         self.labels = (label,)
+
+    def without_gold(self, ranked: Sequence[str]) -> list[str]:
+        """The columns that may be labels of the raters in ``annotator``: what says the same for all of an item is none.
+
+        Where no other has a label's name, those on the same scale go first.
+        """
+        people, raters = list(ranked), self.has("annotator")
+        item = self.has("item_id") or self.has("answer") or self.has("document")
+        if raters is None or item is None or len(set(map(as_id, self.values(item)))) == len(self.table.rows):
+            return people
+        gold = [name for name in people if is_adjudicated(name) and self._tells(item, name)]
+        rest = [name for name in people if name not in gold]
+        known = [name for name in rest if plain(name) in _label_names()]
+        alike = [name for name in rest if name not in known and any(self.shares(name, one) for one in gold)]
+        if not gold or not (known or alike):
+            return people
+        self.why["labels"] = f"{listed(gold)} says the same for all raters of an item: nobody's label"
+        return known or alike
 
     def _doubt_label(self, label: str, others: Sequence[str]) -> None:
         """Say so where another column could as well be the label."""

@@ -6,6 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Mapping
+from itertools import pairwise
 
 from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, written
 from judgec.records.scale import Grade
@@ -22,6 +23,7 @@ _ANY_NUMBER = re.compile(r"[-+]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][-+]?\d{1
 _STRING = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
 _PIECE = re.compile(rf"{_STRING}|\bNone\b|\bnan\b", re.DOTALL)
 _SPACED = re.compile(rf"\[\s*(?:{_PIECE.pattern})(?:\s+(?:{_PIECE.pattern}))*\s*\]", re.DOTALL)
+_SENTENCE = re.compile(r"[.!?…]['\")\]]?\s+$")
 _LIST = re.compile(r"(?:\[|array\()\s*(?:['\"\[{(]|Document\()")
 DOCUMENT_TEXT = ("page_content", "text", "content", "passage", "chunk", "body")  # keys of a document's text
 DOCUMENT_IN = ("document", "node", "doc", "payload", "metadata")  # keys of a document within what was retrieved
@@ -105,6 +107,12 @@ def printed_list(text: str) -> list[object] | None:
     None where it is none: a passage may begin with a bracket.
     """
     text = text.strip()
+    if text.startswith('"['):  # encoded twice
+        try:
+            inner = json.loads(text)
+        except (json.JSONDecodeError, RecursionError):
+            return None
+        return printed_list(inner) if isinstance(inner, str) else None
     if not text.startswith(("[", "(", "{", "array(", "{'")):
         return None
     try:
@@ -119,7 +127,7 @@ def printed_list(text: str) -> list[object] | None:
 def _printed(text: str) -> object:
     if _SPACED.fullmatch(text):
         pieces = _PIECE.findall(text)
-        wrapped = all("\n" in gap for gap in _PIECE.split(text)[1:-1]) and all(one[-2:-1] == " " for one in pieces[:-1])
+        wrapped = all("\n" in gap for gap in _PIECE.split(text)[1:-1]) and _is_one_text(pieces)
         if len(pieces) > 1 and not wrapped:  # Python would join them, which numpy puts side by side
             text = f"[{', '.join(pieces)}]"
     try:
@@ -128,6 +136,15 @@ def _printed(text: str) -> object:
             return _literal(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _is_one_text(pieces: list[str]) -> bool:
+    """True for lines of one text as ``pprint`` wraps it: each as full as one width allows, not each a sentence."""
+    texts = [one[1:-1] for one in pieces]
+    if not all(one.endswith(" ") for one in texts[:-1]) or all(_SENTENCE.search(one) for one in texts[:-1]):
+        return False
+    fuller = [len(one) + len(after.split(" ")[0]) for one, after in pairwise(texts)]
+    return max(map(len, texts)) < min(fuller, default=0) + 2  # brackets take a place or two of the first and last
 
 
 def _literal(node: ast.expr) -> object:
@@ -162,7 +179,8 @@ def as_parts(value: object) -> list[object]:
         found = printed_list(value)
         if found is None or (value.lstrip()[:1] == "(" and not all(isinstance(one, str) for one in found)):
             return [value]
-        value = found[0] if len(found) == 1 and isinstance(found[0], dict) else found
+        nested = len(found) == 1 and isinstance(found[0], list) and all(isinstance(one, str) for one in found[0])
+        value = found[0] if nested or (len(found) == 1 and isinstance(found[0], dict)) else found
     if isinstance(value, dict) and text_in(value) is None:
         value = _listed_in(value) or [value]
     if hasattr(value, "tolist"):  # an array in a DataFrame
