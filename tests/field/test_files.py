@@ -459,3 +459,10 @@ def test_printed_passages_are_told_apart(cell: str, passages: int) -> None:
 def test_shares_are_no_means_of_raters(tmp_path: Path, cells: tuple[object, ...]) -> None:
     rows = [{"query": f"q{i}", "answer": f"a{i}", "grade": cells[i % len(cells)]} for i in range(N)]
     assert "means of" not in " ".join(judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set.notes)
+
+
+def test_numbers_for_a_winner_are_asked_about_by_agreement() -> None:
+    rows = [{"winner": i % 3, "gpt4": (i + i % 2) % 3} for i in range(N)]
+    with pytest.raises(InputError, match="--winner-words"):
+        judgec.agreement(rows, expert="winner", judge="gpt4")
+    assert judgec.agreement(rows, expert="winner", judge="gpt4", winner_words={"1": "a", "2": "b", "0": "tie"})

@@ -95,7 +95,7 @@ def test_read_games_unknown_words_are_one_error_that_lists_them_and_what_to_type
         read_games(path)
     said = str(caught.value)
     assert said.startswith(f"{path}:3 and below: unknown words for the winner: '1' (2), '0.5', '0', '?';")
-    assert "--winner-words '1=a,0.5=tie,0=b,?=unscored'" in said
+    assert "--winner-words '1=a,0.5=tie,0=b,?=SIDE'" in said
     read = read_games(path, said=winner_words({"1": "a", ".5": "tie", "0": "b", "?": "unscored"}))
     np.testing.assert_array_equal(read.score, [1.0, 1.0, 0.5, 0.0, 1.0, np.nan])
 
@@ -172,3 +172,25 @@ def test_read_games_in_pieces_reads_what_is_read_whole(
     for one in ("a", "b", "query", "score"):
         assert np.array_equal(getattr(read, one), getattr(whole, one), equal_nan=True)
     assert read.scored.tolist() == [row["winner"] is not None for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("heads", "words"),
+    [
+        (("item1", "item2"), ("item1", "ITEM2")),
+        (("left", "right"), ("left", "right")),
+        (("agent_a", "agent_b"), ("gpt", "llama")),
+        (("model_a", "model_b"), ("gpt", "model_b")),
+    ],
+)
+def test_winner_that_names_a_column_or_an_agent_is_that_side(
+    tmp_path: Path, heads: tuple[str, str], words: tuple[str, str]
+) -> None:
+    text = f"{heads[0]},{heads[1]},winner\n" + "".join(f"gpt,llama,{word}\n" for word in words)
+    (tmp_path / "g.csv").write_text(text)
+    assert read_games(str(tmp_path / "g.csv")).score.tolist() == [1.0, 0.0]
+
+
+def test_agent_that_a_gap_made_a_float_is_itself_beside_names(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("agent_a,agent_b,winner\n7,gpt,a\n7.0,1.10,b\n")
+    assert read_games(str(tmp_path / "g.csv")).agents == ("1.10", "7", "gpt")

@@ -106,8 +106,14 @@ def _games(table: CodedTable, their_name: Mapping[str, str], said: Mapping[str, 
     query, queries = _each_row(table) if alone else _ids(table, their_name[QUERY])
     first, second, agents = _agents(table, *(their_name[side] for side in SIDES))
     winner, words = _winners(table, their_name["winner"], said)
-    sides = [winner_of(word, said) for word in words]
+    heads = {their_name[side].strip().casefold(): letter for side, letter in zip(SIDES, "ab", strict=True)}
+    sides = [winner_of(word, said) or heads.get(str(word).strip().casefold()) for word in words]
     meant = np.array([CODES.get(side or "", NO_CELL) for side in sides] + [CODES[UNSCORED]], dtype=np.int64)[winner]
+    for at, (word, side) in enumerate(zip(words, sides, strict=True)):  # an agent's own name; a number may be a side
+        if side is None and isinstance(word, str) and word.strip() in agents:
+            named = agents.index(word.strip())
+            meant[(winner == at) & (first == named)] = CODES["a"]
+            meant[(winner == at) & (second == named)] = CODES["b"]
     strange = (meant == NO_CELL) & (winner != NO_CELL)
     faults = []
     for row in np.flatnonzero((query == NO_CELL) | (first == NO_CELL) | (second == NO_CELL) | (first == second)):
@@ -176,8 +182,8 @@ def _ids(table: CodedTable, column: str) -> tuple[IntArray, list[str]]:
 def _agents(table: CodedTable, first: str, second: str) -> tuple[IntArray, IntArray, list[str]]:
     """Codes of both agents of each row, and the agents, sorted.
 
-    Where every cell of both columns is a number, N and N.0 are one agent. A name is else what is written: 1.10 and 1.0
-    are versions.
+    N.0 is N where N is there, too, or where every cell of both columns is a whole number. A name is else what is
+    written: beside 1.10, 1 and 1.0 are versions.
     """
     columns = [table.coded.get(name) for name in (first, second)]
     cells = {as_id(value) for column in columns if column is not None for value in column.values}
@@ -186,7 +192,9 @@ def _agents(table: CodedTable, first: str, second: str) -> tuple[IntArray, IntAr
         for column in columns
     ]
     whole = all(map(_WHOLE.fullmatch, cells))
-    numbers = {name: _WHOLE.sub(r"\1", name) for name in cells if all(map(_NUMBER.fullmatch, cells))}
+    plain_numbers = all(map(_NUMBER.fullmatch, cells))
+    versions = {name.partition(".")[0] for name in cells if re.fullmatch(r"-?\d+\.\d*[1-9].*", name)}
+    numbers = {name: one for name in cells if (one := _WHOLE.sub(r"\1", name)) not in versions or plain_numbers}
     same = {name: one for name, one in numbers.items() if whole or one in cells}
     names = [[same.get(name, name) for name in own] for _, own in coded]
     agents = sorted({*names[0], *names[1]})

@@ -92,9 +92,9 @@ def unknown_words(words: Iterable[object]) -> str:
 
 
 def _example(key: str, keys: set[str]) -> str:
-    """A side that a word might mean, to be corrected by whoever knows."""
+    """A side that a number might mean, to be corrected by whoever knows; of a word only they know it."""
     numbers = {"1": "a", "2": "b", "3": "tie", "-1": "b", "0.5": "tie", "0": "tie" if keys & {"2", "-1"} else "b"}
-    return numbers.get(key, UNSCORED)
+    return numbers.get(key, "SIDE")
 
 
 def _key(word: Grade) -> str:

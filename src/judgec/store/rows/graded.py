@@ -269,13 +269,16 @@ def _with_winners(table: Table, how: Reading, notes: list[str]) -> Table:
     else they may be classes of another kind, which stay as they are.
 
     Raises:
-        InputError: Somebody said what words mean, and some that mean no side.
+        InputError: Somebody said what words mean, and some that mean no side; numbers for a ``winner`` without it.
     """
     said, named = how.winner_words, (*how.experts, how.judge, *how.annotators)
     columns = [name for name in dict.fromkeys(named) if name in table.columns]
     cells = {name: [as_grade(row.get(name)) for row in table.rows] for name in columns}
     sides = {word: winner_of(word, said) for own in cells.values() for word in own if word is not None}
-    if not said:
+    coded = any(name.strip().casefold() == "winner" for name in columns) and any(
+        side is None and not isinstance(word, str) for word, side in sides.items()
+    )
+    if not said and not coded:  # numbers of a winner are codes: no order, no rank correlation
         one, other = (
             {(word, sides[word]) for word in cells[name] if word is not None} for name in (how.experts[0], how.judge)
         )
