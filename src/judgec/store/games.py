@@ -111,9 +111,9 @@ def _games(table: CodedTable, their_name: Mapping[str, str], said: Mapping[str, 
     meant = np.array([CODES.get(side or "", NO_CELL) for side in sides] + [CODES[UNSCORED]], dtype=np.int64)[winner]
     for at, (word, side) in enumerate(zip(words, sides, strict=True)):  # an agent's own name; a number may be a side
         if side is None and isinstance(word, str) and word.strip() in agents:
-            named = agents.index(word.strip())
-            meant[(winner == at) & (first == named)] = CODES["a"]
-            meant[(winner == at) & (second == named)] = CODES["b"]
+            player = agents.index(word.strip())
+            meant[(winner == at) & (first == player)] = CODES["a"]
+            meant[(winner == at) & (second == player)] = CODES["b"]
     strange = (meant == NO_CELL) & (winner != NO_CELL)
     faults = []
     for row in np.flatnonzero((query == NO_CELL) | (first == NO_CELL) | (second == NO_CELL) | (first == second)):
