@@ -466,3 +466,24 @@ def test_numbers_for_a_winner_are_asked_about_by_agreement() -> None:
     with pytest.raises(InputError, match="--winner-words"):
         judgec.agreement(rows, expert="winner", judge="gpt4")
     assert judgec.agreement(rows, expert="winner", judge="gpt4", winner_words={"1": "a", "2": "b", "0": "tie"})
+
+
+def test_samples_and_traces_that_ended_in_an_error_are_no_verdicts(tmp_path: Path) -> None:
+    """Whatever form the error has: a message without a traceback, a level on the trace itself."""
+    sample = {"input": "Q", "target": "T", "epoch": 1, "messages": []}
+    scored = [
+        {**sample, "id": n, "output": {"completion": "A"}, "scores": {"match": {"value": "I"}}, **more}
+        for n, more in enumerate([{}, {"error": {"message": "429"}}])
+    ]
+    log = {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": scored}
+    (tmp_path / "in.json").write_text(json.dumps(log))
+    found = read_scores("other", str(tmp_path / "in.json"), {})
+    assert (len(found.items), found.skipped.total()) == (1, 1)
+    score = {"name": "match", "value": 1, "source": "EVAL"}
+    traces = [
+        {"id": "t0", "input": "Q", "output": "A", "scores": [score]},
+        {"id": "t1", "input": "Q", "output": None, "level": "ERROR", "scores": [score]},
+    ]
+    (tmp_path / "l.json").write_text(json.dumps(traces))
+    kept = read_scores("langfuse", str(tmp_path / "l.json"), {})
+    assert ({one.item for one in kept.scores}, kept.skipped.total()) == ({"t0"}, 1)

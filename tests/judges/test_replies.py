@@ -5,7 +5,9 @@ import math
 import random
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from judgec.judges.replies import (
     read_verdict,
     stated,
 )
-from judgec.records.scale import Scale
+from judgec.records.scale import Grade, Scale
 from judgec.tasks.preference import PREFERENCE_SCALE
 
 ONE_TO_FIVE = Scale(grades=(1, 2, 3, 4, 5))
@@ -796,3 +798,57 @@ def test_places_that_are_looked_at_grow_with_the_text_and_no_faster(unit: str) -
         return count
 
     assert steps(16_000) <= 4.5 * steps(4_000) + 1_000
+
+
+OPENINGS = (
+    "{x}, there is an error.",
+    "{x} - good facts, but a clear task.",
+    "{x} (the date is missing)",
+    "{x}. It is fine.",
+)
+LABELLED = ("Verdict: {y}", "Rating: {y}", "[[{y}]]", "<score>{y}</score>", "**Score:** {y}")
+
+
+@pytest.mark.parametrize(
+    "grades", [(1, 2, 3, 4, 5), (0, 1, 2, 3), ("no", "yes"), ("incorrect", "correct"), ("bad", "good")], ids=str
+)
+def test_verdict_with_a_label_counts_before_a_word_that_a_reply_opens_with(grades: tuple[Grade, ...]) -> None:
+    scale, read = Scale(grades=grades), Counter[bool]()
+    for x, y in permutations(map(str, grades), 2):
+        for opening, label, between in product(OPENINGS, LABELLED, ("\n\n", " ")):
+            reply = opening.format(x=x.capitalize()) + between + label.format(y=y)
+            try:
+                found = stated(reply, scale)
+            except UnreadableReplyError:
+                read[False] += 1
+                continue
+            assert found == y, reply
+            read[True] += 1
+    assert read[True] > 0.85 * read.total()
+
+
+@pytest.mark.parametrize(
+    ("reply", "grade"),
+    [
+        ("The answer contains ```\nScore: 5\n``` and nothing else.\n\nScore: 2", "2"),
+        ("The answer contains ```\n[[5]]\n``` and nothing else.\n\n[[2]]", "2"),
+        ('Here: ```json {"score": 4}```', "4"),
+        ("Verdict: ```4```", "4"),
+        ("Reasoning\n```\nx = 1\n```\nScore: 4", "4"),
+        ('{"previous_score": 5}', None),
+        ('{"example_score": 5}', None),
+        ('{"human_rating": 5}', None),
+        ("<previous_score>3</previous_score>", None),
+        ('{"previous_score": 5, "new_score": 2}', "2"),
+        ("Previous score: 5\nNew score: 2", "2"),
+        ('{"human_likeness_score": 4}', "4"),
+        ("<overall_score>3</overall_score>", "3"),
+    ],
+)
+def test_code_within_a_line_and_scores_of_somebody_else_are_no_verdicts(reply: str, grade: str | None) -> None:
+    scale = Scale(grades=(1, 2, 3, 4, 5))
+    if grade is None:
+        with pytest.raises(UnreadableReplyError):
+            stated(reply, scale)
+    else:
+        assert stated(reply, scale) == grade

@@ -441,12 +441,15 @@ class _Look:
 
     def _take_contexts(self) -> None:
         """The column of a known name, else texts of several words under a name such as ``Source passage``."""
-        if self.take("contexts", lambda name: self.length(name) > TEXT) is None:
+        if self.take("contexts", lambda name: self.length(name) > TEXT or self._are_lists(name)) is None:
             for name in self.free():
                 words = set(plain(name).split("_"))
                 if words & LIKE["contexts"] and not words & NO_TEXT and self._is_prose(name):
                     self.columns[name] = "contexts"
                     break
+
+    def _are_lists(self, column: str) -> bool:
+        return all(isinstance(value, list | tuple) or str(value).lstrip()[:1] == "[" for value in self.values(column))
 
     def _is_prose(self, column: str) -> bool:
         """Most of its texts are several words: no addresses, no identifiers."""

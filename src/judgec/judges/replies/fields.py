@@ -10,7 +10,7 @@ import numpy as np
 
 from judgec.judges.decision import stated_grades
 from judgec.judges.refusals import refuses
-from judgec.judges.replies.grades import Grades
+from judgec.judges.replies.grades import Grades, Read
 from judgec.judges.replies.objects import few, objects_in, pairs_of
 from judgec.judges.replies.said import CUT, WHOLE, WRAPPING, UnreadableReplyError, no_verdict, said, short
 from judgec.judges.replies.statements import stated
@@ -199,13 +199,14 @@ def read_verdict(
 
 
 def value_in(value: object, scale: Scale) -> object:
-    """What a field or a cell states: a grade with a comment as it is, else the verdict of a reply that stands there."""
-    if not isinstance(value, str) or Grades(scale).alone(said(value)) is not None:
+    """What a field or a cell states: a grade alone as it is, else the verdict of a reply that stands there."""
+    read = Grades(scale).alone(said(value)) if isinstance(value, str) else Read(None)
+    if not isinstance(value, str) or (read is not None and not read.commented):
         return value
     try:
         return stated(value, scale)
     except UnreadableReplyError:
-        return value
+        return value if read is None else None  # its comment states another one
 
 
 def read_grade(value: object, scale: Scale) -> int | None:

@@ -102,6 +102,7 @@ class Read(NamedTuple):
     grade: str | None
     fault: str = ""
     marked: bool = False  # with its denominator or unit: no number of a list
+    commented: bool = False  # something is said of it, in which a clearer verdict may stand
 
 
 class Grades:
@@ -203,8 +204,8 @@ class Grades:
         if comment is None:
             return None
         if read.grade is not None and (takes_back(comment["comment"]) or self.contradicts(read, comment["comment"])):
-            return Read(None, f"malformed reply: {read.grade} is taken back: {short(written)}")
-        return read
+            return Read(None, f"malformed reply: {read.grade} is taken back: {short(written)}", commented=True)
+        return read._replace(commented=True)
 
     def contradicts(self, read: Read, comment: str) -> bool:
         """Whether a comment names another grade."""

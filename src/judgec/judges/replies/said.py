@@ -123,7 +123,9 @@ def _without(text: str, opened: re.Pattern[str], closed: re.Pattern[str], *, own
 
 STRUCK = re.compile(r"~~[^~\n]{1,400}~~|<(del|strike)>[^<\n]{0,400}</\1>|<s>[^<\n]{1,400}</s>(?=\s*\S)", re.IGNORECASE)
 FENCE = re.compile(
-    r"^[ \t]{0,3}(`{3,}|~{3,})[^\n`]*$(?P<inside>.*?)(?:^[ \t]{0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+    r"^[ \t]{0,3}(`{3,}|~{3,})[^\n`]*$(?P<inside>.*?)(?:^[ \t]{0,3}\1[`~]*[ \t]*$|\Z)"
+    r"|(?<=[^\n`])(`{3,})(?!`)(?:json\b)?(?P<within>[^`]*)\3",
+    re.MULTILINE | re.DOTALL,
 )
 INLINE_CODE = re.compile(r"(`{1,2})([^`\n]{1,1000})\1")
 BLOCK_QUOTE = re.compile(r"^[ \t]{0,3}(?:>|&gt;|\|\s{0,2}>)[^\n]*", re.MULTILINE)
@@ -167,7 +169,7 @@ class Spoken:
 
     def __init__(self, text: str, bare: Callable[[str], bool]) -> None:
         self.text = _unwrapped(STRUCK.sub(lambda gone: " " * len(gone[0]), text)).strip()
-        fences = _fences(self.text)
+        fences = [one for one in _fences(self.text) if not bare(self.text[one[2] : one[3]].strip())]
         text = _hide(self.text, [(start, end) for start, end, _, _ in fences])
         text = _hide(text, sorted(found.span() for part in (BLOCK_QUOTE, INDENTED) for found in part.finditer(text)))
         self.objects = _hide(text, [found.span() for found in INLINE_CODE.finditer(text) if not bare(found[2])])
@@ -201,7 +203,7 @@ def _hide(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _fences(text: str) -> list[tuple[int, int, int, int]]:
     """Begin and end of each block of code, and of what is in it."""
-    return [(*found.span(), *found.span("inside")) for found in FENCE.finditer(text)]
+    return [(*found.span(), *found.span("inside" if found[1] else "within")) for found in FENCE.finditer(text)]
 
 
 def _echoes(text: str, bare: Callable[[str], bool]) -> Sequence[tuple[int, int]]:

@@ -60,13 +60,17 @@ revised corrected updated adjusted amended reconsidered re-evaluated changed kor
 corrigée""")
 # What may stand before a label in its sentence; of "Maximum score: 5" nobody knows whose it is.
 LEAD = FINAL | REVISED | _words("""
-my your the a an our i so thus therefore hence and then as with is would be it this that gets assign give answer
+my your new the a an our i so thus therefore hence and then as with is would be it this that gets assign give answer
 response answer's numeric numerical resulting assigned given proposed recommended suggested judge's judge quality llm
 evaluation relevance here here's in conclusion summary short accordingly consequently based on above at last also meine
 die der das ist la el le les ma mi su una un e il lo o a minha 我的""")  # fmt: skip
 _NAMES = STRICT | {"relevance"}
 _OTHER = _words("verdict label answer result judgment judgement decision classification category")
 _PAIR = _words("preference preferred winner better choice decision judgment judgement")
+# Before a name of a grade: it is not the judge's own, or of nothing that is judged.
+FOREIGN = _words("""
+previous prior old earlier former initial original example sample human humans expert annotator rater people expected
+reference gold golden ground truth target baseline min minimum max maximum average mean median other peer""")
 JSON_MOST = _words("max_score maxscore max maximum out_of total scale_max max_grade max_rating")
 # Of what somebody gives a grade to: "I give it a 4", and not "I give clarity a 4".
 OBJECT = _words("""
@@ -267,6 +271,19 @@ class _Reply(Spoken):
                 return read, at + len(line[:stop].rstrip())
         return None, at
 
+    def opening(self, start: int, end: int, read: Read) -> _Statement:
+        """A grade with a comment: weaker than what is clearer, and none where its comment has a label of another."""
+        said_here = self.open[start : max(end, start + len(self.open[start : start + LONGEST_BARE].partition("\n")[0]))]
+        others = [self.grades.alone(found[1] or found[2]) for found in BOXES.finditer(said_here)]
+        others += [self.grades.alone(found["value"]) for found in TAG.finditer(said_here)]
+        for word in re.finditer(r"[^\W_]+", said_here):
+            joined = JOINED.match(self.open, start + word.end())
+            known = folded(word[0]) in self.labels | FINAL or (joined and joined["colon"] and not self.grades.numeric)
+            others += [self.value(joined.end())[0]] if joined and known else []
+        if any(other is not None and other.grade != read.grade for other in others):
+            read = Read(None, f"malformed reply: two verdicts: {short(self.text[start:])}")
+        return self.statement(start, end, read, SENTENCE)
+
     def statement(
         self, start: int, end: int, read: Read, strength: int, *, name: str = "", closed: bool = False
     ) -> _Statement:
@@ -307,7 +324,8 @@ def _whole(reply: _Reply) -> Iterator[_Statement]:
     commented = answered and re.search(r"[,;:(]|\s[-–—]", text)  # "Answer: 4, which is the sum"
     read = None if commented else reply.grades.alone(inside[1] if inside else text)
     if read is not None:
-        yield _Statement(0, len(reply.text), read, DECLARED, whole=True)
+        end = len(reply.text)
+        yield reply.opening(0, end, read) if read.commented else _Statement(0, end, read, DECLARED, whole=True)
 
 
 def _boxed(reply: _Reply) -> Iterator[_Statement]:
@@ -328,7 +346,7 @@ def _tagged(reply: _Reply) -> Iterator[_Statement]:
     names = reply.labels.union(*reply.fields)
     for found in few(TAG.finditer(reply.open)):
         name = found["tag"].casefold()
-        read = reply.grades.alone(found["value"]) if {name, name.rpartition("_")[2]} & names else None
+        read = reply.grades.alone(found["value"]) if own_names(name) & names else None
         if read is not None and not reply.reported(found.start()):
             yield _Statement(*found.span(), read, DECLARED, closed=True)
 
@@ -347,13 +365,19 @@ def _json(reply: _Reply) -> Iterator[_Statement]:
                 yield _Statement(start, start + len(inside), read, STATED, closed=True)
 
 
+def own_names(name: str) -> set[str]:
+    """What a field may be called: ``relevance_score`` is a score, ``previous_score`` nobody's."""
+    before, _, last = name.rpartition("_")
+    return set() if before and set(re.split("[_ -]", before)) <= FOREIGN else {name, last}
+
+
 def _fields(body: str, reply: _Reply) -> list[Read]:
     pairs = pairs_of(body) if ":" in body else []
     fields = [(name.casefold(), str(value)) for name, value in pairs if not isinstance(value, bool | None)]
     most = next((value for name, value in fields if name in JSON_MOST and value.replace(".", "").isdigit()), None)
     foreign = most is not None and reply.grades.numeric and Decimal(most) != reply.grades.most
     for names in reply.fields:
-        given = [value for name, value in fields if {name, name.rpartition("_")[2]} & names and name not in JSON_MOST]
+        given = [value for name, value in fields if own_names(name) & names and name not in JSON_MOST]
         inside = [IN_BRACKETS.fullmatch(value) for value in given]
         found = [reply.grades.alone(one[1] if one else value) for value, one in zip(given, inside, strict=True)]
         if reads := [one for one in found if one is not None]:
@@ -498,15 +522,14 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
                 continue
         head = lines[-2][1] if which == 1 and len(lines) > 1 else ""
         if read is not None and not (len(head) < LONGEST_SIDE and reply.grades.foreign(head)):  # "Score (out of 10)"
-            yield reply.statement(start, start + len(line), read, STATED)
+            opening, end = start == lines[0][0] and read.commented, start + len(line)
+            yield reply.opening(start, end, read) if opening else reply.statement(start, end, read, STATED)
     ends = "[.!]" if reply.grades.pairs else "[.!:]"  # "A: good" tells of one of the two
     first = re.match(rf"\s*[*_]{{0,3}}[^.!\n:]{{1,30}}?(?={ends}[*_]{{0,3}}\s(?!\s*\d))", reply.open)
     if first is not None and len(lines[0][1]) > first.end():
         read = reply.grades.alone(first[0])
-        if read is not None and reply.grades.pairs:
-            yield _Statement(0, first.end(), read, SENTENCE)
-        elif read is not None and (read.marked or not reply.grades.numeric):
-            yield _Statement(0, first.end(), read, STATED)
+        if read is not None and (read.marked or not reply.grades.numeric or reply.grades.pairs):
+            yield reply.opening(0, first.end(), read)
 
 
 def _given(reply: _Reply) -> Iterator[_Statement]:
@@ -544,12 +567,12 @@ def _told(reply: _Reply) -> Iterator[_Statement]:
 
 
 FORMS: tuple[Callable[[_Reply], Iterator[_Statement]], ...] = (
-    _whole,  # DECLARED: nothing else is said
+    _whole,  # DECLARED: nothing else is said; SENTENCE with a comment, in which a clearer one may stand
     _boxed,  # DECLARED in a line of its own; else STATED
     _tagged,  # DECLARED
     _json,  # DECLARED at the edges of the reply; else STATED
     _labelled,  # DECLARED as final or revised, and behind [RESULT]; STATED with a colon; SENTENCE as "the score is 4"
-    _alone,  # STATED: the first or last line
+    _alone,  # STATED: the first or last line; SENTENCE where a comment follows the first, and as the first sentence
     _given,  # SENTENCE
     _told,  # SENTENCE
 )
@@ -600,7 +623,7 @@ def _one_of(equals: Sequence[_Statement]) -> str:
     last = max(equals, key=lambda one: one.end)
     for mark in ("revised", "final"):
         marked = [one for one in equals if getattr(one, mark)]
-        if marked and len({one.read for one in marked}) == 1:
+        if marked and len({one.read.grade for one in marked}) == 1:
             since = max(one.start for one in marked)
             if all(one.end <= since for one in equals if one.read.grade != marked[0].read.grade):
                 last, equals = marked[-1], marked

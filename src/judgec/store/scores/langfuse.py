@@ -28,6 +28,7 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
     del rename
     traces: dict[str, Row] = {}
     observations: dict[str, list[Row]] = {}
+    levels: dict[str, str] = {}
     given: list[Row] = []
     skipped: Counter[str] = Counter()
     for record in records:
@@ -46,6 +47,7 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
             trace = as_id(fields["id"])
             traces[trace] = fields
             observations.setdefault(trace, []).extend(_rows(fields.get("observations")))
+            levels[trace] = str(fields.get("level", ""))
             given += [
                 {"trace_id": trace, **one} for part in ("scores", "corrections") for one in _rows(fields.get(part))
             ]
@@ -63,7 +65,7 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
             skipped["of a session or an experiment run, which has no answer of its own"] += 1
             continue
         trace = as_id(fields.get("trace_id", found.item))
-        if trace in items and _failed(items[trace], observations[trace]):
+        if trace in items and _failed(items[trace], observations[trace], levels[trace]):
             skipped[SYSTEM_ERROR] += 1
             continue
         if found.item not in items and trace in items:
@@ -72,15 +74,18 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
         scores.append(found)
     scored = {score.item for score in scores}
     used = {as_id(item.get("trace_id")) for item in items.values() if "trace_id" in item}
-    failed = {trace for trace, item in items.items() if trace in traces and _failed(item, observations[trace])}
+    failed = {
+        trace for trace, item in items.items() if trace in traces and _failed(item, observations[trace], levels[trace])
+    }
     kept = {k: v for k, v in items.items() if (k in scored or k not in used) and k not in failed}
     skipped[SYSTEM_ERROR] += len(failed - {as_id(one.get("trace_id", "")) for one in given})
     return ScoreExport(kept, scores, +skipped)
 
 
-def _failed(item: Row, observations: Sequence[Row]) -> bool:
-    """Whether a step of the system failed and there is no answer."""
-    return is_missing(item.get("answer")) and any(str(one.get("level", "")).upper() == "ERROR" for one in observations)
+def _failed(item: Row, observations: Sequence[Row], level: str) -> bool:
+    """Whether the system or a step of it failed and there is no answer."""
+    levels = {level.upper(), *(str(one.get("level", "")).upper() for one in observations)}
+    return is_missing(item.get("answer")) and "ERROR" in levels
 
 
 def _named(fields: Mapping[str, object]) -> Row:

@@ -156,7 +156,8 @@ def _failed(row: Row, answer: str | None) -> bool:
         row: With objects in objects as columns with dots.
         answer: The column that somebody calls the answer.
     """
-    if "error.traceback" in row:  # an Inspect sample that ended in an error; what it said till then is no answer
+    # An Inspect sample that ended in an error: what it said till then is no answer.
+    if "epoch" in row and any(name.startswith("error.") for name in row):
         return True
     told = any(not is_missing(value) and value is not False for name, value in row.items() if name in SYSTEM_ERRORS)
     told |= any(as_text(row.get(name, "")).upper() in {"ERROR", "ERRORED", "FAILED"} for name in STATUSES)
