@@ -224,3 +224,15 @@ def test_notes_on_recorded_numbers_of_another_range_speak_of_a_score_and_of_no_g
 def test_numbers_outside_a_range_that_is_said_are_outside_of_it_and_not_of_the_grades() -> None:
     found = judgec.agreement(sheet(), expert="Mia", judge="metric#range=0..0.8")
     assert any("outside the judge's range, 0..0.8 (" in note and "nan" not in note for note in found.notes)
+
+
+def test_yes_no_judge_of_grades_on_a_scale_that_was_said_is_read_as_accept_and_reject() -> None:
+    grade = np.tile([1, 2, 3, 4, 5], 12)
+    said = np.where(np.arange(60) % 7 == 0, grade < 4, grade >= 4)
+    rows = pd.DataFrame({"human": grade, "gpt": np.where(said, "yes", "no")})
+    scale = {"grades": [1, 2, 3, 4, 5], "accept_at": 4}
+    with_scale = judgec.agreement(rows, expert="human", judge="gpt", scale=scale)
+    without = judgec.agreement(rows, expert="human", judge="gpt", accept_at="4")
+    for name in ("kappa", "exact"):
+        assert with_scale.estimates[name].value == pytest.approx(without.estimates[name].value)
+    assert with_scale.estimates["exact"].value == pytest.approx((said == (grade >= 4)).mean())

@@ -551,3 +551,12 @@ def test_propose_people_by_parts_in_any_language_asks_and_its_line_reads_them(he
     found, labels = seen(file, Said(columns=typed))
     assert {name.casefold() for name in found.annotators} == {"mia", "noah"}
     assert len(labels.aspects) == 2
+
+
+def test_winner_beside_each_answers_grades_is_the_preference() -> None:
+    grades = {"Mia_A": [1, 2, 3, 4, 5], "Mia_B": [4, 5, 1, 2], "Winner": ["A", "B", "tie"]}
+    file = table(Question=QUESTIONS, Answer_A=ANSWERS, Answer_B=ANSWERS[::-1], **grades)
+    found = propose(file, Datasheet(), Said())
+    assert found.task == "preference"
+    assert found.columns["Winner"] == "preference"
+    assert not found.annotators

@@ -35,6 +35,7 @@ from judgec.store.table import Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.tasks.registry import TASKS, also_called, as_task, called, plain
 from judgec.tasks.spec import PAIR, PREFIXES
+from judgec.tasks.winners import winner_of
 
 SIDES = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # columns that are no input and no label
 RATERS = re.compile(
@@ -803,6 +804,8 @@ class _Look:
             and not is_nobodys(self.person(name, maybe=True))
             and (pairs or not self.holds_versions(name))
         ]
+        if pairs and (winners := [name for name in graded if self._names_winners(name)]):
+            graded = winners  # grades of each answer stand beside them
         machines = self.machines()
         family = self._family([name for name in graded if name not in machines], pairs=pairs)
         people = [name for name in graded if name in family or (name not in machines and plain(name) not in known)]
@@ -821,6 +824,9 @@ class _Look:
         alike += [name for name in settled if any(self.shares(name, one) for one in alike)]
         self._doubt_people(alike, family, groups)
         return [name for name in self.table.columns if name in alike]
+
+    def _names_winners(self, column: str) -> bool:
+        return all(isinstance(grade, str) and winner_of(grade) for grade in self.grades(column))
 
     def _doubt_people(self, alike: Sequence[str], family: Sequence[str], groups: Sequence[Sequence[str]]) -> None:
         """Say so where other columns could as well be people's."""

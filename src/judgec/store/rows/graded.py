@@ -415,7 +415,10 @@ def _ladder(
     cells = [cell for column in people for cell in column if cell is not None]
     words = {cell for cell in cells if isinstance(cell, str)}
     numbers = {cell for cell in cells if isinstance(cell, float)}
-    if how.scale is not None and (known := _said(how.scale, words, numbers, how.accept_at)) is not None:
+    answers = None if words else _yes_or_no({cell for cell in judge if isinstance(cell, str)})
+    accepts = answers is not None and all(cell is None or isinstance(cell, str) or cell in {0.0, 1.0} for cell in judge)
+    known = None if how.scale is None or accepts else _said(how.scale, words, numbers, how.accept_at)
+    if known is not None:
         return known
     if words:
         yes = _yes_or_no(words)
@@ -431,11 +434,11 @@ def _ladder(
         least = _word_threshold(how.accept_at, grades, float(at))
         return _Ladder(values, places, accept_at=least, accepts=len(grades) == BINARY)
     used = np.array(sorted(numbers))
-    answers = _yes_or_no({cell for cell in judge if isinstance(cell, str)})
-    if answers is not None and all(cell is None or isinstance(cell, str) or cell in {0.0, 1.0} for cell in judge):
+    if accepts:
         if used.min() >= 0 and used.max() <= 1:
             return _Ladder(np.array([0.0, 1.0]), accept_at=1.0, accepts=True)
-        cut = _accepted_from(how.experts[0], how.accept_at, used, notes)
+        said = None if how.scale is None or how.scale.accept_at is None else str(how.scale.accept_at)
+        cut = _accepted_from(how.experts[0], how.accept_at or said, used, notes)
         if cut is not None:
             return _Ladder(np.array([0.0, 1.0]), accept_at=1.0, accepts=True, cut=cut)
         if all(as_accept(cell) is not None for cell in judge if isinstance(cell, str)):
