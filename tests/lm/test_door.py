@@ -1,5 +1,6 @@
 import asyncio
 import copy
+import sys
 import threading
 import time
 from pathlib import Path
@@ -211,7 +212,7 @@ def test_call_that_can_never_succeed_stops_everything_at_once(error: lm15.LM15Er
 
 
 def test_service_that_answers_nothing_is_waited_for_and_then_stops_the_run() -> None:
-    backend = Scripted(fails(999, lm15.ServerError("oops", status=503)))
+    backend = Scripted(fails(sys.maxsize, lm15.ServerError("oops", status=503)))
     lm = make(backend, patience=Patience(0.2))
     began = time.monotonic()
     with pytest.raises(ServiceError, match="keeps failing"):
