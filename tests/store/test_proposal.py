@@ -554,7 +554,7 @@ def test_propose_people_by_parts_in_any_language_asks_and_its_line_reads_them(he
 
 
 def test_winner_beside_each_answers_grades_is_the_preference() -> None:
-    grades = {"Mia_A": [1, 2, 3, 4, 5], "Mia_B": [4, 5, 1, 2], "Winner": ["A", "B", "tie"]}
+    grades: dict[str, Sequence[object]] = {"Mia_A": [1, 2, 3, 4, 5], "Mia_B": [4, 5, 1, 2], "Winner": ["A", "B", "tie"]}
     file = table(Question=QUESTIONS, Answer_A=ANSWERS, Answer_B=ANSWERS[::-1], **grades)
     found = propose(file, Datasheet(), Said())
     assert found.task == "preference"
