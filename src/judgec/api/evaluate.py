@@ -118,8 +118,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         found = _evaluated(options, umpires, entries, sources, next(iter(preferences), None), account, watch)
         found = replace(found, **_tested(found, pools, graded))
         if gate is not None:
-            outcome = held(gate, found.board, found.unmeasured)
-            found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=outcome)
+            found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
         ended = time.time()
         _write(options, found, datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"))
         watch.stage("track", store.shown)

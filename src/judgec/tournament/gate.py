@@ -106,19 +106,10 @@ class Held:
         }
 
 
-def held(gate: RatingGate, board: Leaderboard, unmeasured: str = "") -> Held:
-    """The gate held against the ratings of a tournament.
-
-    Args:
-        gate: What was demanded.
-        board: The ratings.
-        unmeasured: Why nothing that was measured of the judge holds of these answers, or empty: then nothing is shown.
-    """
+def held(gate: RatingGate, board: Leaderboard) -> Held:
+    """The gate held against the ratings of a tournament."""
     difference = board.ratings.difference(gate.agent, gate.other)
-    verdict, sentence = gate.outcome(difference), gate.verdict(difference)[1]
-    if unmeasured:
-        verdict, sentence = "not shown", f"it cannot be told: {unmeasured}; {sentence}"
-    return Held(gate, verdict, sentence, difference)
+    return Held(gate, gate.outcome(difference), gate.verdict(difference)[1], difference)
 
 
 def _fewest(margin: float, level: float) -> int:
