@@ -19,7 +19,7 @@ from benchmarks.figures import table
 from judgec.judges.decision import DecisionRule
 from judgec.judges.recorded import OnWhat, read_recorded
 from judgec.records.judgment import UNSCORED, Judgments
-from judgec.records.label import FloatArray, IntArray
+from judgec.records.label import Experts, FloatArray, IntArray
 from judgec.records.ratings import pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.kappa import qwk_table
@@ -84,9 +84,9 @@ def rows_of(path: Path) -> Iterator[tuple[str, ...]]:
             )  # fmt: skip
 
 
-def _tables(judged: Judgments, experts: object, scale: Scale) -> FloatArray:
+def _tables(judged: Judgments, experts: Experts, scale: Scale) -> FloatArray:
     """Expert by judge, of each query."""
-    pairs = pair(experts, judged, scale, accept_only=False)  # type: ignore[arg-type]  # as experts_of gives it
+    pairs = pair(experts, judged, scale, accept_only=False)
     kept = (pairs.expert >= 0) & (pairs.judge >= 0)
     tables = np.zeros((pairs.n_clusters, len(scale.grades), len(scale.grades)))
     np.add.at(tables, (pairs.cluster[kept], pairs.expert[kept], pairs.judge[kept]), 1)

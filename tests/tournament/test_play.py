@@ -15,7 +15,7 @@ from judgec.lm.usage import Budget, Usage
 from judgec.records.game import Pairing
 from judgec.store.journal.journal import Journal
 from judgec.tournament.leaderboard import make_leaderboard
-from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, compares, play_tournament
+from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, play_tournament
 from judgec.tournament.schedule import Fixtures
 from tests.judges.engine import ScriptedEngine, asking, reply
 from tests.tournament.league import comparer, comparing_engine, grader, grading_engine, league
@@ -72,8 +72,8 @@ def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
     assert first.flipped is False
     assert second.game.winner == "tie"
     assert second.flipped is True
-    assert compares(comparer())
-    assert not compares(grader())
+    assert comparer().pairs
+    assert not grader().pairs
 
 
 @pytest.mark.parametrize("one_order", [False, True])

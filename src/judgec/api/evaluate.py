@@ -49,7 +49,7 @@ from judgec.store.tournament.runs import read_qrels
 from judgec.tasks.winners import winner_words
 from judgec.tournament.gate import held, parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
-from judgec.tournament.play import GamePlan, PairPlayer, Player, ScorePlayer, as_games, compares, play_tournament
+from judgec.tournament.play import GamePlan, PairPlayer, Player, ScorePlayer, as_games, play_tournament
 from judgec.tournament.pooling import Relevance, Showing, by_document, judge_pool
 from judgec.tournament.report.aspects import MOST_AGENTS, Grader, Scores, aspect_tests, parse_pools
 from judgec.tournament.report.drill import drilled
@@ -370,7 +370,7 @@ def _jury(
     seats = []
     for one in umpires.members:
         judge, session = opened(one)
-        if compares(judge) and (options.factors or options.has_citations):
+        if judge.pairs and (options.factors or options.has_citations):
             module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
             judge = replace(judge, module=module)
         seats.append(Seat(one.name, judge, session.ask))
@@ -384,7 +384,7 @@ def _player(
     entries: Entries,
     relevance: Relevance | None,
 ) -> Player:
-    if compares(jury.judge):
+    if jury.judge.pairs:
         showing = Showing(
             entries,
             relevance,

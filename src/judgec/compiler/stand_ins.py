@@ -11,8 +11,8 @@ from judgec.store import programs
 from judgec.store.programs import Program
 from judgec.store.rows.columns import renamed
 from judgec.store.rows.graded import StandIns
+from judgec.store.rows.heads import JUDGED_BY
 from judgec.store.rows.items import collect_items, item_digest
-from judgec.store.rows.panel import JUDGED_BY
 from judgec.store.stream.judged import GRADED
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import as_task

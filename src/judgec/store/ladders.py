@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from judgec.records.scale import Grade
+from judgec.store.rows.cells import is_accept_word
 from judgec.tasks.registry import plain
 
 ACCEPTED = 0.6  # from here on a word means good enough
@@ -82,6 +83,11 @@ def accepted_from(grades: int) -> int:
 def rank_of(word: str) -> float | None:
     """How good a word is, from 0 to 1; None where it is not known."""
     return LADDER.get(plain(word) or word.strip().casefold())
+
+
+def is_graded(grade: Grade) -> bool:
+    """True for a number, and for a word that is known to be a grade."""
+    return not isinstance(grade, str) or is_accept_word(grade) or rank_of(grade) is not None
 
 
 def number_of(word: str) -> float | None:

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field, replace
 from judgec.errors import InputError, UserError
 from judgec.records.scale import Grade, Scale
 from judgec.store.datasheet import Datasheet, as_scale
-from judgec.store.ladders import accepted_from, in_order, rank_of
+from judgec.store.ladders import accepted_from, in_order, is_graded, rank_of
 from judgec.store.rows.cells import DASHES, as_accept, as_grade, as_id, as_number, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import aspect_columns, infer_task, label_columns, listed, missing_columns, renamed
 from judgec.store.rows.conversations import columns_with, holding, with_turns
 from judgec.store.rows.grades import one_class
 from judgec.store.rows.heads import (
     ASPECTS,
+    JUDGE_HEADS,
+    JUDGED_BY,
     are_versions,
     gradings_among,
     is_adjudicated,
@@ -28,9 +30,9 @@ from judgec.store.rows.heads import (
 )
 from judgec.store.rows.label_cells import label_cells, spellings
 from judgec.store.rows.modes import with_modes
-from judgec.store.rows.panel import JUDGED_BY, judges_among
+from judgec.store.rows.panel import judges_among
 from judgec.store.rows.ragelo import is_ragelo, joined
-from judgec.store.rows.raters import JUDGE_HEADS, annotator_column, columns_of, fields, rejoined
+from judgec.store.rows.raters import annotator_column, columns_of, fields, rejoined
 from judgec.store.table import Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.tasks.registry import TASKS, also_called, as_task, called, plain
@@ -399,9 +401,7 @@ class _Look:
     def is_text(self, column: str) -> bool:
         """False for numbers, and for words that are known to be grades: ``Paris`` and ``London`` are answers."""
         grades = self.grades(column)
-        words = all(
-            isinstance(grade, str) and (is_accept_word(grade) or rank_of(grade) is not None) for grade in grades
-        )
+        words = all(isinstance(grade, str) and is_graded(grade) for grade in grades)
         return not self.looks_graded(column) or not (words or any(not isinstance(grade, str) for grade in grades))
 
     def find_inputs(self, task: str | None) -> None:

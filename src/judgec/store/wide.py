@@ -13,8 +13,8 @@ from pathlib import Path
 
 from judgec.errors import InputError
 from judgec.store.datasheet import read_toml
-from judgec.store.ladders import rank_of
-from judgec.store.rows.cells import as_grade, as_id, is_accept_word, is_missing
+from judgec.store.ladders import is_graded
+from judgec.store.rows.cells import as_grade, as_id, is_missing
 from judgec.store.rows.columns import listed
 from judgec.store.table import Row, Table, Wide
 from judgec.store.workbooks import split_sheet
@@ -333,9 +333,7 @@ def _values(table: Table, column: str) -> list[object]:
 def _is_text(table: Table, column: str) -> bool:
     """False for numbers, and for words that are grades."""
     grades = {grade for value in _values(table, column) if (grade := as_grade(value)) is not None}
-    return bool(grades) and not all(
-        not isinstance(grade, str) or is_accept_word(grade) or rank_of(grade) is not None for grade in grades
-    )
+    return bool(grades) and not all(map(is_graded, grades))
 
 
 def _is_graded(table: Table, column: str) -> bool:

@@ -7,7 +7,6 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from judgec.judges.judge import CompiledJudge
 from judgec.judges.jury import SeatedJury
 from judgec.records.game import Game, Games, Pairing, Winner
 from judgec.records.judgment import Judgments
@@ -189,11 +188,6 @@ def _flipped(judged: Judgments, said: Mapping[str, Judgments], row: int) -> bool
     """Whether the verdict on an item changed with the order; of a jury, whether a member's did."""
     known = [bool(one.flipped[row]) for one in (said.values() or (judged,)) if one.flipped is not None]
     return any(known) if known else None
-
-
-def compares(judge: CompiledJudge) -> bool:
-    """True for a judge that compares two answers."""
-    return judge.pairs
 
 
 def _settled(pairing: Pairing) -> Pairing:

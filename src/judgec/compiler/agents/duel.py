@@ -18,7 +18,7 @@ from judgec.stats.agreement.statistic import mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.queries import Query
-from judgec.tournament.play import GamePlan, PairPlayer, Played, Player, ScorePlayer, compares, play_tournament
+from judgec.tournament.play import GamePlan, PairPlayer, Played, Player, ScorePlayer, play_tournament
 from judgec.tournament.pooling import Showing
 from judgec.tournament.tie_band import half_a_grade
 
@@ -116,7 +116,7 @@ def duel(
 
 
 def _player(entries: Entries, judge: CompiledJudge, card: ProgramCard, ask: Ask) -> Player:
-    if compares(judge):
+    if judge.pairs:
         showing = Showing(entries)
         return PairPlayer(entries, SeatedJury.alone(judge, ask), showing, answers=showing.answers)
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band

@@ -346,7 +346,7 @@ def _tagged(reply: _Reply) -> Iterator[_Statement]:
     names = reply.labels.union(*reply.fields)
     for found in few(TAG.finditer(reply.open)):
         name = found["tag"].casefold()
-        read = reply.grades.alone(found["value"]) if own_names(name) & names else None
+        read = reply.grades.alone(found["value"]) if _own_names(name) & names else None
         if read is not None and not reply.reported(found.start()):
             yield _Statement(*found.span(), read, DECLARED, closed=True)
 
@@ -365,7 +365,7 @@ def _json(reply: _Reply) -> Iterator[_Statement]:
                 yield _Statement(start, start + len(inside), read, STATED, closed=True)
 
 
-def own_names(name: str) -> set[str]:
+def _own_names(name: str) -> set[str]:
     """What a field may be called: ``relevance_score`` is a score, ``previous_score`` nobody's."""
     before, _, last = name.rpartition("_")
     return set() if before and set(re.split("[_ -]", before)) <= FOREIGN else {name, last}
@@ -377,7 +377,7 @@ def _fields(body: str, reply: _Reply) -> list[Read]:
     most = next((value for name, value in fields if name in JSON_MOST and value.replace(".", "").isdigit()), None)
     foreign = most is not None and reply.grades.numeric and Decimal(most) != reply.grades.most
     for names in reply.fields:
-        given = [value for name, value in fields if own_names(name) & names and name not in JSON_MOST]
+        given = [value for name, value in fields if _own_names(name) & names and name not in JSON_MOST]
         inside = [IN_BRACKETS.fullmatch(value) for value in given]
         found = [reply.grades.alone(one[1] if one else value) for value, one in zip(given, inside, strict=True)]
         if reads := [one for one in found if one is not None]:

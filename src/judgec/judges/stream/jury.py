@@ -20,7 +20,7 @@ import numpy as np
 from judgec.errors import InputError, UserError
 from judgec.judges.ballots import Ballots
 from judgec.judges.judge import EVEN_ODDS, AnyInterview, CompiledJudge, acceptability
-from judgec.judges.panel import joint_grade
+from judgec.judges.panel import joint_grade, weighted_mean
 from judgec.judges.stream.recall import Recall
 from judgec.judges.stream.side_by_side import SideBySide
 from judgec.records.judgment import UNSCORED, Judgments
@@ -138,11 +138,10 @@ def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgm
         raise InputError(["--jury: the file changed while it was read. Run the command again."])
     scale, values = judges[0].scale, np.array(judges[0].scale.values)
     votes = np.array([ballot.scored for ballot in ballots])
-    count = votes.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        given = np.where(votes[:, :, None, None], [ballot.probabilities for ballot in ballots], 0.0)
-        probabilities: FloatArray = given.sum(axis=0) / count[:, None, None]
-    scored = count > 0
+    scored = np.logical_or.reduce(votes)
+    given = np.array([ballot.probabilities for ballot in ballots])
+    probabilities = np.full(first.probabilities.shape, np.nan)
+    probabilities[scored] = weighted_mean(given[:, scored], votes[:, scored], np.ones(len(ballots)))
     result = replace(
         first,
         probabilities=probabilities,

@@ -5,6 +5,7 @@ import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
+from types import SimpleNamespace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -53,7 +54,7 @@ class _Pace:
         self.config.on_connection_create_start.append(self._opening)
         self.config.on_connection_reuseconn.append(self._reused)
 
-    async def _opening(self, _session: object, context: object, _about: object) -> None:
+    async def _opening(self, _session: object, context: SimpleNamespace, _about: object) -> None:
         if self._held >= self._widest:
             loop = asyncio.get_running_loop()
             now = loop.time()
@@ -62,12 +63,12 @@ class _Pace:
                 await asyncio.sleep(wait)
         self._hold(context)
 
-    async def _reused(self, _session: object, context: object, _about: object) -> None:
+    async def _reused(self, _session: object, context: SimpleNamespace, _about: object) -> None:
         self._hold(context)
 
-    def _hold(self, context: object) -> None:
-        place = getattr(context, "trace_request_ctx", None)
-        if isinstance(place, _Place) and not place.held:
+    def _hold(self, context: SimpleNamespace) -> None:
+        place: _Place = context.trace_request_ctx
+        if not place.held:
             place.held = True
             self._held += 1
             self._widest = max(self._widest, self._held)

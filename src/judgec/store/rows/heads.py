@@ -18,6 +18,8 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
+JUDGE_HEADS = ("judge", "judge_id", "judge_name", "judge_model")  # of people only where nothing else says who they are
 MACHINES = _set(  # models, their makers, and metrics: nobody's name
     """
     ai alignscore alpaca anthropic autoeval autograder autorater bartscore bertscore bleu bleurt bm25 chatglm chatgpt

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.records.scale import Scale
-from judgec.store.ladders import rank_of
-from judgec.store.rows.cells import as_grade, as_text, is_accept_word, is_missing
+from judgec.store.ladders import is_graded
+from judgec.store.rows.cells import as_grade, as_text, is_missing
 from judgec.store.table import Table
 from judgec.tasks.registry import plain
 from judgec.tasks.winners import winner_of
@@ -137,7 +137,7 @@ def _is_known(word: str) -> bool:
     """True for numbers, however written, and words of grades."""
     grade = as_grade(word)
     written = _PERCENT.fullmatch(word) or _COMMA.fullmatch(word)
-    return not isinstance(grade, str) or bool(written) or is_accept_word(grade) or rank_of(grade) is not None
+    return bool(written) or grade is None or is_graded(grade)
 
 
 def _numbers(words: set[str]) -> dict[str, float]:

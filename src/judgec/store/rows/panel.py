@@ -11,12 +11,10 @@ from judgec.records.ratings import GradePairs
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import listed, renamed
 from judgec.store.rows.conversations import TURN
-from judgec.store.rows.heads import machine_words, machines_among
+from judgec.store.rows.heads import JUDGE_HEADS, JUDGED_BY, machine_words, machines_among
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, also_called, plain
 
-JUDGE, JUDGED_BY = "judge", "judged_by"  # a judge's name; the latter is judgec's own column
-JUDGES = {JUDGE, JUDGED_BY, "judge_name", "judge_model"}
 ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")
 ROW = "\0row"  # where a table with one column an annotator has become rows: the row that it was
 GAME = ("query_id", "agent_a", "agent_b")  # tell a comparison where no text stands beside it
@@ -92,7 +90,7 @@ def judges_among(table: Table, named: Collection[str] = (), *, sure: bool = True
     Returns:
         Empty where there is no such column, or it names judges alone.
     """
-    known = {ANNOTATOR, *also_called(ANNOTATOR)} | ({JUDGE} if named or not sure else set())
+    known = {ANNOTATOR, *also_called(ANNOTATOR)} | ({*JUDGE_HEADS} if named or not sure else set())
     for column in (name for name in table.columns if plain(name) in known):
         names = list(dict.fromkeys(as_id(row[column]) for row in table.rows if not is_missing(row.get(column))))
         found = tuple(name for name in names if name in named) if named else machines_among(names)
@@ -103,7 +101,7 @@ def judges_among(table: Table, named: Collection[str] = (), *, sure: bool = True
 
 def by_judge(table: Table, column: str) -> dict[str, Table]:
     """The rows of each judge, where another column names several whose grades stand in this one; else nothing."""
-    for name in (one for one in table.columns if plain(one) in JUDGES and one != column):
+    for name in (one for one in table.columns if plain(one) in {*JUDGE_HEADS, JUDGED_BY} and one != column):
         said = [as_id(row[name]) if not is_missing(row.get(name)) else "" for row in table.rows]
         judges = [each for each in dict.fromkeys(said) if each]
         if len(judges) > 1 and (plain(name) == JUDGED_BY or any(map(machine_words, judges))):

@@ -10,15 +10,13 @@ from judgec.records.label import Task
 from judgec.records.scale import Grade
 from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.rows.heads import PEOPLE, gradings_among, machine_words, machines_among, words
-from judgec.store.rows.panel import JUDGED_BY
+from judgec.store.rows.heads import JUDGE_HEADS, JUDGED_BY, PEOPLE, gradings_among, machine_words, machines_among, words
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, also_called, plain, told_by
 from judgec.tasks.spec import ASPECT_PREFIX, PREFIXES
 
 NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
 CALLED = frozenset({"author", "user", "worker", "turker", "participant", "student", "nutzer", "autor", "anonymous"})
-JUDGE_HEADS = ("judge", "judge_id", "judge_name")  # of people only where nothing else says who they are
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
 
 

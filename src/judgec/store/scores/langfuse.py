@@ -6,8 +6,8 @@ Source: fern/apis/server/definition/scores-v3.yml and the blob storage export of
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from judgec.store.ladders import LADDER
-from judgec.store.rows.cells import as_grade, as_id, as_text, is_accept_word, is_missing
+from judgec.store.ladders import is_graded
+from judgec.store.rows.cells import as_grade, as_id, as_text, is_missing
 from judgec.store.scores.records import SYSTEM_ERROR, ExportRecord, Origin, Score, ScoreExport, ScoreKind
 from judgec.store.scores.texts import answer_in, documents_in, flat, inputs_of, parsed, question_in
 from judgec.store.table import Row
@@ -28,7 +28,6 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
     del rename
     traces: dict[str, Row] = {}
     observations: dict[str, list[Row]] = {}
-    levels: dict[str, str] = {}
     given: list[Row] = []
     skipped: Counter[str] = Counter()
     for record in records:
@@ -47,7 +46,6 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
             trace = as_id(fields["id"])
             traces[trace] = fields
             observations.setdefault(trace, []).extend(_rows(fields.get("observations")))
-            levels[trace] = str(fields.get("level", ""))
             given += [
                 {"trace_id": trace, **one} for part in ("scores", "corrections") for one in _rows(fields.get(part))
             ]
@@ -65,7 +63,7 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
             skipped["of a session or an experiment run, which has no answer of its own"] += 1
             continue
         trace = as_id(fields.get("trace_id", found.item))
-        if trace in items and _failed(items[trace], observations[trace], levels[trace]):
+        if trace in items and _failed(items[trace], traces[trace], *observations[trace]):
             skipped[SYSTEM_ERROR] += 1
             continue
         if found.item not in items and trace in items:
@@ -74,18 +72,15 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
         scores.append(found)
     scored = {score.item for score in scores}
     used = {as_id(item.get("trace_id")) for item in items.values() if "trace_id" in item}
-    failed = {
-        trace for trace, item in items.items() if trace in traces and _failed(item, observations[trace], levels[trace])
-    }
+    failed = {trace for trace, fields in traces.items() if _failed(items[trace], fields, *observations[trace])}
     kept = {k: v for k, v in items.items() if (k in scored or k not in used) and k not in failed}
     skipped[SYSTEM_ERROR] += len(failed - {as_id(one.get("trace_id", "")) for one in given})
     return ScoreExport(kept, scores, +skipped)
 
 
-def _failed(item: Row, observations: Sequence[Row], level: str) -> bool:
+def _failed(item: Row, *steps: Row) -> bool:
     """Whether the system or a step of it failed and there is no answer."""
-    levels = {level.upper(), *(str(one.get("level", "")).upper() for one in observations)}
-    return is_missing(item.get("answer")) and "ERROR" in levels
+    return is_missing(item.get("answer")) and any(str(one.get("level", "")).upper() == "ERROR" for one in steps)
 
 
 def _named(fields: Mapping[str, object]) -> Row:
@@ -108,7 +103,7 @@ def _corrected(fields: Row, metrics: Collection[str]) -> tuple[str, object, Scor
     value = told[0] if told else fields.get("value")
     metric = name if name in metrics else next(iter(metrics)) if len(metrics) == 1 else CORRECTION
     word = as_grade(value)
-    graded = word is not None and (not isinstance(word, str) or is_accept_word(word) or plain(word) in LADDER)
+    graded = word is not None and is_graded(word)
     if name == OUTPUT or not (graded or name in metrics):
         return CORRECTION, value, "text"
     return metric, value, "grade"

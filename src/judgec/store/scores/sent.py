@@ -10,7 +10,7 @@ from judgec.errors import InputError
 from judgec.store.formulas import unguarded
 from judgec.store.rows.cells import as_accept, as_grade, as_id, as_text, is_accept_word, is_missing
 from judgec.store.rows.columns import aspect_columns, listed
-from judgec.store.rows.panel import JUDGED_BY
+from judgec.store.rows.heads import JUDGED_BY
 from judgec.store.scores.records import INPUTS, LABELS
 from judgec.store.scores.texts import parsed
 from judgec.store.table import Row, Table

@@ -19,7 +19,7 @@ from judgec.records.scale import Scale
 from judgec.store.formulas import unguarded
 from judgec.store.rows.cells import as_id, as_text
 from judgec.store.rows.graded import LEARNED
-from judgec.store.rows.panel import JUDGED_BY
+from judgec.store.rows.heads import JUDGED_BY
 from judgec.store.splits import writing_whole
 from judgec.store.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target
 from judgec.store.stream.lines import READERS
