@@ -20,7 +20,7 @@ import numpy as np
 
 from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
-from judgec.compiler.compile import default_objective, fields_of
+from judgec.compiler.compile import default_objective
 from judgec.compiler.dataset import Dataset, ratings_of, with_split
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import plan_compile
@@ -106,7 +106,7 @@ def judge_fold(dataset: Dataset, session: Session, settings: CompileSettings) ->
         language_model=False,
         objective=parse_objective(settings.objective),
     )
-    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
     uncompiled = Candidate(UNCOMPILED, module)
     optimizer = find_optimizer(
         settings.optimizer, reflection=False, no_reflection="the embedded engine reads evidence, not instructions"

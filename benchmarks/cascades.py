@@ -23,7 +23,6 @@ from benchmarks.agreement import cell, write
 from benchmarks.choosing_prompts import table
 from judgec.compiler.assemble import Bench, learned_part
 from judgec.compiler.cascades import MadeCascade, Tested, make_cascade, outcome, pairs_of
-from judgec.compiler.compile import fields_of
 from judgec.compiler.dataset import Dataset
 from judgec.compiler.folds.parts import make_parts
 from judgec.compiler.search.candidates import Candidate
@@ -127,7 +126,7 @@ def _made(
     evidence = EvidenceModel.fit(dataset.train.items, labels.task) if tried.evidence else None
     bench = Bench(dataset, nobody, evidence, SEED, objective=objective, recorded=recorded)
     names = (EVIDENCE if tried.cheap == EVIDENCE else _best(bench, tried.cheap), _best(bench, tried.dear))
-    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
     return make_cascade(
         bench, module, Candidate(names[1], module), replace(settings, cascade=names), objective, Silent(), queries
     )

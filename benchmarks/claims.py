@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.agreement import cell, folds, write
 from judgec.compiler.assemble import Bench, evidence_only
-from judgec.compiler.compile import default_objective, fields_of
+from judgec.compiler.compile import default_objective
 from judgec.compiler.dataset import ratings_of, with_split
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.evidence.model import EvidenceModel
@@ -98,7 +98,7 @@ def judged(labels: LabelSet, objective: str) -> dict[str, GradePairs]:
 def _fold(labels: LabelSet, objective: str, split: Split) -> dict[str, Judgments]:
     learned = with_split(labels, Split((*split.train, *split.dev), (), split.test, digests={}), 0)
     whole = EvidenceModel.fit(learned.train.items, TASK)
-    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
     found = {}
     with tempfile.TemporaryDirectory() as home, Session(LMSpec.parse("embedded"), Path(home)) as session:
         for name, families in FAMILIES.items():

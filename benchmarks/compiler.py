@@ -39,7 +39,6 @@ from benchmarks.choosing_prompts import STEM, read_models, selectors_section
 from benchmarks.memalign import aligned_judgments, endpoint
 from judgec.compiler.assemble import Bench, calibrated
 from judgec.compiler.choose import choose_prompt
-from judgec.compiler.compile import fields_of
 from judgec.compiler.dataset import Dataset, make_dataset, ratings_of
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.compiler.search.plan import plan_compile
@@ -83,7 +82,7 @@ class Arena:
     def module(self) -> dspy.Module:
         """The uncompiled judge."""
         labels = self.labels
-        return judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+        return judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.agreement import cell, folds, write
 from judgec.compiler.assemble import Bench, calibrated, evidence_only
-from judgec.compiler.compile import default_objective, fields_of
+from judgec.compiler.compile import default_objective
 from judgec.compiler.dataset import ratings_of, with_split
 from judgec.compiler.recorded import candidate_of
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
@@ -160,7 +160,7 @@ def _judged_by(bench: Bench, judge: str, turns: str) -> Judgments:
     if turns == WITHOUT:
         evidence = replace(evidence, families=tuple(name for name in evidence.families if name != FAMILY))
     bench = replace(bench, evidence=evidence, language_model=judge != NO_JUDGE)
-    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
     if judge == NO_JUDGE or bench.recorded is None:
         return evidence_only(bench, Candidate(UNCOMPILED, module)).calibrate(test.items, None)
     candidate = candidate_of(bench.recorded, judge, module)

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.agreement import cell, folds, write
 from judgec.compiler.assemble import Bench, evidence_only
-from judgec.compiler.compile import default_objective, fields_of
+from judgec.compiler.compile import default_objective
 from judgec.compiler.dataset import ratings_of, with_split
 from judgec.compiler.search.candidates import UNCOMPILED, Candidate
 from judgec.evidence.model import EvidenceModel
@@ -137,7 +137,7 @@ def judged(labels: LabelSet, objective: str, seed: int, without: str = "") -> Gr
 def _fold(labels: LabelSet, objective: str, split: Split, seed: int) -> Judgments:
     learned = with_split(labels, Split((*split.train, *split.dev), (), split.test, digests={}), seed)
     evidence = EvidenceModel.fit(learned.train.items)
-    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels))
+    module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
     with tempfile.TemporaryDirectory() as home, Session(LMSpec.parse("embedded"), Path(home)) as session:
         goal = parse_objective(objective)
         bench = Bench(learned, session.finish, evidence, seed, language_model=False, objective=goal)

@@ -17,7 +17,7 @@ from tests.service.ranking_world import REWRITES, graded_as, grader, style
 from tests.service.replies import Call, Outcome, Text, digest
 
 from judgec.compiler.dataset import Dataset, Part
-from judgec.lm.embedded.prompt import Demonstration, Prompt
+from judgec.lm.embedded.prompt import Demonstration, PromptParts
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -97,7 +97,7 @@ def _style(instructions: str) -> str:
     """What the grader makes of MLflow's prompt; the desk is that of the first example, where no guideline tells it."""
     first = FIRST_EXAMPLE.search(instructions)
     examples = () if first is None else (Demonstration({"answer": first[0]}, {}),)
-    return style(instructions, Prompt({}, (), examples, wants_json=True))
+    return style(instructions, PromptParts({}, (), examples, wants_json=True))
 
 
 def _judgments(items: Sequence[Item], positions: Sequence[int], scale: Scale) -> Judgments:

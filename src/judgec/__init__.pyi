@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -6,6 +6,9 @@ from judgec.api.agent_compilation import AgentCompilation as AgentCompilation
 from judgec.api.agreement import MeasuredAgreement as MeasuredAgreement
 from judgec.api.answered import Answers as Answers
 from judgec.api.audit import JudgeAudit as JudgeAudit
+from judgec.api.candidates import Evidence as Evidence
+from judgec.api.candidates import Prompt as Prompt
+from judgec.api.candidates import Recorded as Recorded
 from judgec.api.compare import JudgeComparison as JudgeComparison
 from judgec.api.compare_probes import ComparedProbes as ComparedProbes
 from judgec.api.compare_probes import compare_probes as compare_probes
@@ -28,6 +31,7 @@ from judgec.api.probe import ProbeReport as ProbeReport
 from judgec.api.rank import Ranking as Ranking
 from judgec.api.tournament import Tournament as Tournament
 from judgec.api.watch import WatchReport as WatchReport
+from judgec.lm.functions import Function as Function
 from judgec.lm.watch import Watch
 from judgec.workspace import Workspace as Workspace
 
@@ -38,8 +42,10 @@ __all__ = [
     "ComparedProbes",
     "Compilation",
     "CorpusIndex",
+    "Evidence",
     "Export",
     "FileJudgments",
+    "Function",
     "GeneratedQueries",
     "Judge",
     "JudgeAudit",
@@ -49,9 +55,11 @@ __all__ = [
     "Labels",
     "MeasuredAgreement",
     "ProbeReport",
+    "Prompt",
     "QueryCompilation",
     "Ranking",
     "RateEstimate",
+    "Recorded",
     "ShardJudgments",
     "Tournament",
     "WatchReport",
@@ -131,6 +139,7 @@ def answer(
     budget: int | None = None,
     max_cost: float | None = None,
     max_wait: float = 300.0,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     progress: bool | Watch | None = None,
 ) -> Answers: ...
 def audit(
@@ -149,6 +158,7 @@ def audit(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     labels: Source | None = None,
     columns: Mapping[str, str] | None = None,
     annotators: str | Sequence[str] = (),
@@ -174,6 +184,7 @@ def compare(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     labels: Source | None = None,
     columns: Mapping[str, str] | None = None,
     annotators: str | Sequence[str] = (),
@@ -214,6 +225,7 @@ def compile_agent(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
@@ -245,6 +257,8 @@ def compile_judge(
     baseline: str | None = None,
     panel: str | int | None = None,
     cascade: str | Sequence[str] = (),
+    candidates: Sequence[str | Prompt | Recorded | Function | Evidence] = (),
+    combine: str | None = None,
     jury: str | Sequence[str] = (),
     start: str | None = None,
     margin: float | None = None,
@@ -257,6 +271,7 @@ def compile_judge(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     columns: Mapping[str, str] | None = None,
     annotators: str | Sequence[str] = (),
     accept_at: str | None = None,
@@ -289,6 +304,7 @@ def compile_queries(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
@@ -318,6 +334,7 @@ def estimate(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
@@ -367,6 +384,7 @@ def evaluate(
     budget: int | None = None,
     max_cost: float | None = None,
     max_wait: float = 300.0,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
@@ -414,6 +432,7 @@ def generate_queries(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     progress: bool | Watch | None = None,
 ) -> GeneratedQueries: ...
 def index(
@@ -482,6 +501,7 @@ def judge_file(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     progress: bool | Watch | None = None,
 ) -> FileJudgments: ...
 def judge_shards(
@@ -513,6 +533,7 @@ def judge_shards(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     progress: bool | Watch | None = None,
 ) -> ShardJudgments: ...
 def probe(
@@ -541,6 +562,7 @@ def probe(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
@@ -587,6 +609,7 @@ def watch(
     max_cost: float | None = None,
     max_wait: float = 300.0,
     in_flight: int | None = None,
+    functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,

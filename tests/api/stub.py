@@ -13,7 +13,7 @@ import judgec
 from judgec.api.verb import Verb
 
 STUB = Path(judgec.__file__).with_suffix(".pyi")
-STANDARD = "from collections.abc import Mapping, Sequence\nfrom pathlib import Path\n"
+STANDARD = "from collections.abc import Callable, Mapping, Sequence\nfrom pathlib import Path\n"
 TYPES = {"Source": "judgec.api.frames", "Watch": "judgec.lm.watch"}  # that signatures name
 
 

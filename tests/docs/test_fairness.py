@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-from judgec.compiler.compile import fields_of
 from judgec.judges.registry import judge_module
 from judgec.store.labels import read_labels
 from tests.docs.blocks import ROOT, blocks
@@ -23,7 +22,7 @@ def test_datasheet_of_the_example_asks_for_both_aspects_with_their_meanings(tmp_
     assert labels.aspects == ("fairness", "inclusiveness")
     assert labels.source == {"labels": "constructed"}
     assert not [note for note in labels.notes if "describes" in note]  # no aspect is left over
-    (predict,) = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels)).predictors()
+    (predict,) = judge_module(labels.task, labels.scale, labels.aspects, labels.fields).predictors()
     instructions = predict.signature.instructions
     for aspect in labels.aspects:
         told = labels.scale.aspect(aspect)

@@ -15,7 +15,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from judgec.lm.embedded.prompt import Prompt, unquote
+from judgec.lm.embedded.prompt import PromptParts, unquote
 from tests.service.replies import Call, Outcome, answer, digest
 
 KEY_PHRASE = "credit answers that name their source"
@@ -91,7 +91,7 @@ def _graded(call: Call, *, sources: bool, mild: bool) -> Outcome:
     return answer(call, {output.name: str(grade) for output in call.prompt.outputs if output.labels})
 
 
-def _shown(prompt: Prompt) -> Sequence[tuple[str, int]]:
+def _shown(prompt: PromptParts) -> Sequence[tuple[str, int]]:
     """Answer and grade of each demonstration that has both."""
     graded = [output.name for output in prompt.outputs if output.labels]
     return [

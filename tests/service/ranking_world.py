@@ -15,7 +15,7 @@ import random
 import re
 from collections.abc import Mapping
 
-from judgec.lm.embedded.prompt import Prompt, unquote
+from judgec.lm.embedded.prompt import PromptParts, unquote
 from tests.service.replies import Call, Outcome, Text, answer, digest
 
 STRICT_PHRASE = "hold every answer to the strictest reading"
@@ -68,7 +68,7 @@ def grader(call: Call) -> Outcome:
     return Text(said.text, {name: {grade: 1.0} for name in graded})
 
 
-def style(instructions: str, prompt: Prompt) -> str:
+def style(instructions: str, prompt: PromptParts) -> str:
     """What this prompt makes of the grader."""
     told = instructions.lower()
     if STRICT_PHRASE in told:

@@ -4,16 +4,16 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from judgec.api.candidates import candidates_of
 from judgec.api.compilation import Compilation, compile_and_save
-from judgec.api.jurors import jury_models, jury_of, seat
 from judgec.api.labels import Labels, read_labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.api.recorded import FoundVerdicts, cascade_of, panel_of, recorded_of
 from judgec.api.verb import verb
 from judgec.compiler.abstain import check_options
-from judgec.compiler.compile import default_objective, fields_of, plan_judge
+from judgec.compiler.compile import default_objective, plan_judge
 from judgec.compiler.dataset import Dataset
-from judgec.compiler.jurors import JURY_KIND, check_juror
+from judgec.compiler.jurors import JURY_KIND
 from judgec.compiler.release import Place, check_place
 from judgec.compiler.retarget import check_carried, with_the_same_prompt
 from judgec.compiler.search.candidates import UNCOMPILED
@@ -93,20 +93,19 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     name = options.name or (default_family(path) if path else IN_MEMORY)
     check_place(Place(options.home, name, JUDGE))
     check_options(options.abstain_below, options.promise, options.risk)
-    jury = jury_of(options)
-    spec = LMSpec.parse(options.lm, api_base=options.api_base) if not jury else jury_models(jury, options)
+    candidates = candidates_of(options)
+    options, spec = candidates.options, candidates.models()
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
     watch.stage("labels", path)
-    labels, recorded = _labels_and_verdicts(options)
+    labels, recorded = _labels_and_verdicts(options, asked=bool(candidates.beside))
     verdicts = None if recorded is None else recorded.judges
     if recorded is not None:
         spec = LMSpec.parse(recorded.model)
     if options.batch:
         require_batches(spec)
-    for program in jury.values():
-        check_juror(program, labels.label_set, fields_of(labels.label_set))
+    asked = candidates.asked(labels.label_set)
     if start is not None:
-        check_carried(start, labels.label_set, fields_of(labels.label_set))
+        check_carried(start, labels.label_set, labels.label_set.fields)
         if verdicts is not None:
             verdicts = with_the_same_prompt(start, verdicts)
         elif spec.describe() == dict(start.card.lm):
@@ -118,7 +117,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=JURY_KIND if jury else options.optimizer if recorded is None else RECORDED_KIND,
+        optimizer=JURY_KIND if asked else options.optimizer if recorded is None else RECORDED_KIND,
         seed=options.seed,
         budget=options.budget,
         max_cost=options.max_cost,
@@ -142,10 +141,11 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         retarget=None
         if start is None
         else Retarget(start, _margin(options), None if recorded is None else recorded.every),
-        baseline=None if options.baseline is None else seat(jury, options.baseline),
+        baseline=None if options.baseline is None else candidates.named(options.baseline),
         panel=panel_of(options),
-        cascade=cascade_of(options, spec, verdicts, jury),
-        jury=tuple(jury.values()),
+        cascade=cascade_of(options, spec, verdicts, candidates),
+        asked=asked,
+        functions=candidates.functions,
     )
 
 
@@ -206,16 +206,16 @@ def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> di
     return found
 
 
-def _labels_and_verdicts(options: CompileJudgeOptions) -> tuple[Labels, FoundVerdicts | None]:
+def _labels_and_verdicts(options: CompileJudgeOptions, *, asked: bool) -> tuple[Labels, FoundVerdicts | None]:
     """The labels, and what recorded judges said; no judge is among the annotators."""
     judges = tuple(name for name in options.verdicts if isinstance(name, str))
     labels = _labels(options, judges)
-    recorded = recorded_of(options, labels)
+    recorded = recorded_of(options, labels, asked=asked)
     if recorded is not None:  # their names stand in the verdicts, which are read by the scale of the labels
         names = {label.annotator for label in labels.label_set.labels}
         if more := tuple(name for name in recorded.every.judges if any(is_measured(one, [name]) for one in names)):
             labels = _labels(options, (*judges, *more))
-            recorded = recorded_of(options, labels)
+            recorded = recorded_of(options, labels, asked=asked)
     return labels, recorded
 
 

@@ -86,6 +86,7 @@ class Judge:
         verdicts: Recorded verdicts that it reads in place of asking a model.
         live: Of a judge of recorded verdicts: which model each of its prompts is put to, in place of the verdicts.
         allow_modified: Its files may have been modified since it was compiled.
+        functions: What it calls where it asks a Python function, by name.
     """
 
     card: ProgramCard
@@ -97,6 +98,7 @@ class Judge:
     verdicts: RecordedVerdicts | None = field(default=None, repr=False)
     live: Mapping[str, LMSpec] = field(default_factory=dict)
     allow_modified: bool = False
+    functions: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     @property
     def home(self) -> Path:
@@ -272,7 +274,8 @@ class Judge:
             return self.compiled.judge(items, session.finish)
 
     def _session(self, spec: LMSpec | None, account: Account, watch: Watch) -> Session:
-        return session_for(Spending(), spec, self.home, watch, account=account, environ=self.workspace.environ)
+        options = Spending(functions=self.functions)
+        return session_for(options, spec, self.home, watch, account=account, environ=self.workspace.environ)
 
     def _looked_up(self, table: Table, items: Sequence[Item]) -> Judgments:
         """The recorded verdicts on the rows, by their item_id."""
@@ -329,6 +332,7 @@ def load_judge(
     verdicts: Source | None = None,
     live: bool = False,
     allow_modified: bool = False,
+    functions: Mapping[str, Callable[..., object] | str] | None = None,
 ) -> Judge:
     """Load a compiled judge.
 
@@ -344,6 +348,8 @@ def load_judge(
             of dicts or a file, with the columns item_id, judge, and grade or preference.
         live: Ask with exactly the recorded prompt, where it is known, the model that ``lm`` or the record names.
         allow_modified: Take a judge whose files were modified since it was compiled.
+        functions: What to call where the judge asks a Python function, by the name that it was compiled with: nothing
+            that is read from a judge's files is imported.
 
     Raises:
         UserError: There is no such judge; with ``live``, as ``judgec judge --live``.
@@ -365,7 +371,7 @@ def load_judge(
         model = next(iter(specs.values()))
         return Judge(program.card, compiled, model, workspace, budget, max_cost, None, specs, allow_modified)
     ready = _ready(program, workspace, lm, api_base, budget, max_cost, verdicts)
-    return replace(ready, allow_modified=allow_modified)
+    return replace(ready, allow_modified=allow_modified, functions=functions or {})
 
 
 def load_folder(

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from judgec.api.candidates import Candidates
 from judgec.api.frames import IN_MEMORY, as_table, named_table
-from judgec.api.jurors import seat
 from judgec.api.labels import Labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.errors import UserError
@@ -14,7 +14,6 @@ from judgec.judges.panel import Panel
 from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
 from judgec.lm.spec import RECORDED, LMSpec
 from judgec.records.card import ProgramCard
-from judgec.store.programs import Program
 from judgec.store.rows.columns import label_columns, listed, renamed
 from judgec.store.rows.ranges import with_range
 from judgec.store.rows.raters import columns_of
@@ -44,15 +43,20 @@ class FoundVerdicts:
     every: RecordedVerdicts
 
 
-def recorded_of(options: CompileJudgeOptions, labels: Labels) -> FoundVerdicts | None:
+def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = False) -> FoundVerdicts | None:
     """What the judges of a compile were recorded to say; None where a model is asked.
+
+    Args:
+        options: With the verdicts.
+        labels: That they are compared with.
+        asked: Candidates are asked side by side in their place.
 
     Raises:
         UserError: Options that need recorded verdicts without any, or that these have no use for.
         InputError: As ``judges.recorded.read_recorded``.
     """
     file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
-    if options.jury:
+    if asked:
         if options.judges is not None:
             raise UserError(f"--judges {options.judges}: narrows recorded judges; --jury names its own. Drop one.")
         return None
@@ -139,7 +143,7 @@ def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:
 
 
 def cascade_of(
-    options: CompileJudgeOptions, spec: LMSpec, recorded: RecordedVerdicts | None, jury: Mapping[str, Program]
+    options: CompileJudgeOptions, spec: LMSpec, recorded: RecordedVerdicts | None, candidates: Candidates
 ) -> tuple[str, str] | None:
     """The two judges of a cascade; None where nobody asked for one.
 
@@ -159,8 +163,8 @@ def cascade_of(
         if given:
             raise UserError(f"{said} and {option}: one of them is valid. Drop the other.")
     cheap, dear = options.cascade
-    if jury:
-        cheap, dear = (name if name == EVIDENCE else seat(jury, name) for name in (cheap, dear))
+    if candidates.beside:
+        cheap, dear = (name if name == EVIDENCE else candidates.named(name) for name in (cheap, dear))
         if cheap == dear:
             raise UserError(f"{said}: {cheap} twice; two different jurors are valid. Name both.")
     elif recorded is not None:

@@ -1,14 +1,17 @@
 """Opens the sessions of a verb: the one place where its options become caps, so that none can be forgotten."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from judgec.lm.functions import Function
 from judgec.lm.patience import Patience
 from judgec.lm.session import Batched, Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account, Budget
 from judgec.lm.watch import Watch
+from judgec.store.functions import PYTHON, python_function
 from judgec.store.journal.journal import Journal
 
 
@@ -72,7 +75,7 @@ def session_for(
     """A session under the caps of a verb's options.
 
     Args:
-        options: The verb's; ``batch`` is one that it may have.
+        options: The verb's; ``batch`` and ``functions`` are some that it may have.
         spec: The model that is asked; None where each judge brings its own.
         home: Whose journal keeps the calls.
         watch: Told of progress, and of calls that wait.
@@ -103,4 +106,22 @@ def session_for(
         on_done=watch.progress,
         patience=Patience(options.max_wait, watch.waiting),
         batch=batched if getattr(options, "batch", False) else "nothing",
+        functions={name: function_of(name, one) for name, one in getattr(options, "functions", {}).items()},
     )
+
+
+def function_of(name: str, given: object) -> Function:
+    """What a user calls a function: the function itself, or where it is.
+
+    Args:
+        name: What it is called among judges.
+        given: ``Function``, something that can be called, or ``module:function``.
+
+    Raises:
+        UserError: There is no such function.
+    """
+    if isinstance(given, Function):
+        return replace(given, name=name)
+    if isinstance(given, str):
+        given = python_function(f"{PYTHON}{given.removeprefix(PYTHON)}", Path(), "--function")
+    return Function(name, given)  # type: ignore[arg-type]  # what cannot be called is refused there

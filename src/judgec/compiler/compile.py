@@ -17,7 +17,7 @@ from judgec.compiler.dataset import Dataset, Part, ratings_of
 from judgec.compiler.folds.parts import Parts, make_parts
 from judgec.compiler.folds.plan import RoundsPlan, plan_rounds
 from judgec.compiler.folds.rounds import Compiling, Round, pooled_judgments
-from judgec.compiler.jurors import JURY_KIND, ask_jury, check_untaught, plan_jury, seated
+from judgec.compiler.jurors import JURY_KIND, ask_candidates, check_untaught, plan_candidates, seated
 from judgec.compiler.learning_curve import LearningCurve, Narrower, Sharper, Taught, learning_curve, narrower, sharper
 from judgec.compiler.pair_columns import LONGEST, follows_length
 from judgec.compiler.panels import Member, members_of
@@ -25,7 +25,7 @@ from judgec.compiler.promote import Decision
 from judgec.compiler.recorded import with_prompts
 from judgec.compiler.retarget import Retargeted, retargeted
 from judgec.compiler.rivals import Contest
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate, with_instructions
+from judgec.compiler.search.candidates import UNCOMPILED, Candidate, task_module, with_instructions
 from judgec.compiler.search.plan import CallPlan
 from judgec.compiler.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compiler.settings import MIN_TEST_QUERIES, CompileSettings
@@ -36,7 +36,6 @@ from judgec.judges.decision import HALF_WAY, half_way
 from judgec.judges.judge import CompiledJudge, load_judge
 from judgec.judges.pairwise import verdicts
 from judgec.judges.recorded import RecordedVerdicts, ranges_for_card
-from judgec.judges.registry import judge_module
 from judgec.judges.replies import is_unread
 from judgec.judges.tasks.preference import weighing
 from judgec.lm.session import Session
@@ -170,8 +169,8 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     if settings.recorded is None:
         session.preflight(reflects=plan.whole.reflects)
         settings = replace(settings, lm=session.settled(settings.lm))  # for the card: as it is asked
-    if settings.jury:
-        settings = replace(settings, recorded=ask_jury(labels, settings, session.ask_whole, watch))
+    if settings.asked:
+        settings = replace(settings, recorded=ask_candidates(labels, settings, session.ask_whole, watch))
     if settings.batch and settings.recorded is None and not settings.lm.embedded:
         _ask_ahead(parts, module, session, watch)
     tested_queries = dataset.test.n_queries
@@ -216,7 +215,7 @@ def _measured(
     )
     whole = replace(last.bench, dataset=_shipped(parts))
     held_back = _abstention(whole, last, judged["compiled"], how, settings)
-    if settings.jury:
+    if settings.asked:
         judge = seated(judge, settings, chosen.name)
     elif settings.recorded is not None:
         judge = with_prompts(judge, settings.recorded, chosen.name)
@@ -315,7 +314,7 @@ def card_settings(chosen: Candidate, settings: CompileSettings, abstention: Abst
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
     if settings.recorded is not None:
         found |= ranges_for_card(settings.recorded)
-    if settings.jury:
+    if settings.asked:
         found["kind"] = JURY_KIND
     if settings.consensus != "median":
         found["consensus"] = settings.consensus
@@ -360,16 +359,11 @@ def missing_of(labels: LabelSet) -> dict[str, float]:
     """The share of the labelled items without an input that others have, by field."""
     known, counts = {label.item_id for label in labels.labels}, InputCounts()
     counts.add([item for item in labels.items if item.item_id in known])
-    return {name: share for name in fields_of(labels) if (share := counts.missing(name))}
-
-
-def fields_of(labels: LabelSet) -> tuple[str, ...]:
-    """The input fields that at least one item has, sorted."""
-    return tuple(sorted({name for item in labels.items for name, value in item.inputs.items() if value}))
+    return {name: share for name in labels.fields if (share := counts.missing(name))}
 
 
 def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
-    module = judge_module(labels.task, labels.scale, labels.aspects, fields_of(labels), languages_of(labels.items))
+    module = task_module(labels)
     if settings.retarget is not None and settings.recorded is None:
         module = load_judge(settings.retarget.program).module
     if settings.instructions is not None:
@@ -417,9 +411,9 @@ def _queries(labels: LabelSet) -> int:
 
 
 def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, RoundsPlan]:
-    if settings.jury:
-        check_untaught(parts, settings.jury)
-        whole = plan_jury(settings, parts.pooled.labels)
+    if settings.asked:
+        check_untaught(parts, settings.asked)
+        whole = plan_candidates(settings, parts.pooled.labels)
         return OPTIMIZERS["auto"], RoundsPlan(whole, (whole,) * len(parts.rounds))
     if settings.recorded is not None:
         free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)
@@ -463,7 +457,7 @@ def _curve(parts: Parts, tested: Sequence[Round], how: Resampling, settings: Com
 
 def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, found: Verification) -> str:
     reads_model = judge.asks_lm and not settings.lm.embedded
-    if compares(labels.task) and not reads_model and "reference" not in fields_of(labels):
+    if compares(labels.task) and not reads_model and "reference" not in labels.fields:
         how = Resampling(resamples=settings.resamples, seed=settings.seed)
         length = follows_length(found.ratings["compiled"], found.ratings[LONGEST], how)
         why = "a preference judge needs a model's verdict or a reference, and this one reads neither"

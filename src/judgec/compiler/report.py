@@ -8,7 +8,7 @@ from importlib.metadata import version as installed
 from judgec import __version__
 from judgec.compiler.calibration_errors import calibration_errors
 from judgec.compiler.choose import ScoredCandidate
-from judgec.compiler.compile import Compiled, card_settings, fields_of, missing_of
+from judgec.compiler.compile import Compiled, card_settings, missing_of
 from judgec.compiler.judge_page import items_of, page_of, verdict_of
 from judgec.compiler.modes import found_modes
 from judgec.compiler.release import Place, cost_of, release
@@ -152,7 +152,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         task=labels.task,
         scale=labels.scale,
         aspects=labels.aspects,
-        fields=fields_of(labels),
+        fields=labels.fields,
         missing=missing_of(labels),
         signature=fingerprint(compiled.judge.module),
         data_digest=labels.digest,

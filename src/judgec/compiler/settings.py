@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+import dspy
+
 from judgec.compiler.consensus import Consensus
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.recorded import RecordedVerdicts
@@ -51,6 +53,21 @@ class Retarget:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedCandidate:
+    """A candidate that is asked as it is, in place of one prompt that is searched for.
+
+    Args:
+        name: What it is called among judges.
+        module: Its prompt; of a function, which sees the item alone, that of the task.
+        program: The compiled judge that it is, or None.
+    """
+
+    name: str
+    module: dspy.Module = field(repr=False)
+    program: Program | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class CompileSettings:
     """Everything that decides the outcome of a compile besides the labels.
 
@@ -87,7 +104,8 @@ class CompileSettings:
         panel: Look for a panel of ``all`` recorded judges, or of at most so many; None for a single one.
         cascade: The cheap and the dear recorded judge of a cascade, or None.
         retarget: The compiled judge whose prompt is carried over to this model, or None.
-        jury: Compiled judges that are asked in place of one prompt, each with its model of ``lm.members``.
+        asked: Candidates that are asked in place of one prompt, each with its model of ``lm.members``.
+        functions: What is called where one of these models is a Python function, by name.
     """
 
     name: str
@@ -121,7 +139,8 @@ class CompileSettings:
     panel: Literal["all"] | int | None = None
     cascade: tuple[str, str] | None = None
     retarget: Retarget | None = None
-    jury: tuple[Program, ...] = ()
+    asked: tuple[AskedCandidate, ...] = ()
+    functions: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     def asked_by(self, judge: CompiledJudge) -> LMSpec:
         """The model that a compiled judge asks: of a jury those of its own jurors."""
@@ -144,7 +163,7 @@ def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, st
     if judge.recorded is not None:
         return None, "recorded verdicts have no prompt to rewrite"
     if judge.members:
-        return None, "the prompts of jurors are asked as they are"
+        return None, "candidates that stand side by side are asked as they are"
     if judge.embedded:
         return None, "the embedded engine reads evidence, not instructions"
     named = named or LMSpec.parse(judge.model)

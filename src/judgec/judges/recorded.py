@@ -22,7 +22,8 @@ from judgec.judges.cascade import Cascade
 from judgec.judges.decision import half_way, stated_grades
 from judgec.judges.pairwise import TIE
 from judgec.judges.panel import Panel, joint_grade
-from judgec.judges.replies import OFF_SCALE, read_grade, value_in
+from judgec.judges.replies import OFF_SCALE
+from judgec.judges.replies.values import read_value
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
@@ -31,7 +32,7 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.coded import NO_CELL, CodedColumn
 from judgec.store.experts import experts_of
 from judgec.store.programs import Program
-from judgec.store.rows.cells import as_accept, as_grade, as_number
+from judgec.store.rows.cells import as_grade, as_number
 from judgec.store.rows.columns import listed
 from judgec.store.rows.ranges import MARK, Range, other_range, with_range
 from judgec.store.stream.pieces import Piece
@@ -690,7 +691,8 @@ def _other_ranges(column: CodedColumn, asked: _Asked, about: OnWhat, said: Mappi
     has = column.codes != NO_CELL
     pairs, counts = np.unique(asked.judge[has] * len(column.values) + column.codes[has], return_counts=True)
     numbers = np.array([np.nan if (n := as_number(value)) is None else n for value in column.values])
-    read = np.array([_read(value, about, None) is not None for value in column.values], dtype=bool)
+    spreads = [read_value(value, about.scale, accept_only=about.accept_only) for value in column.values]
+    read = np.array([spread is not None for spread in spreads], dtype=bool)
     words = about.accept_only or any(isinstance(grade, str) for grade in about.scale.grades)
     found = {}
     for place, name in enumerate(asked.judges):
@@ -733,7 +735,7 @@ def _verdicts(
     kind_of = [ranges.get(name) for name in asked.judges]
     for kind in dict.fromkeys(kind_of):
         rows = np.flatnonzero(np.array([one == kind for one in kind_of], dtype=bool)[asked.judge])
-        read = [_read(value, about, kind) for value in column.values]
+        read = [read_value(value, about.scale, kind, accept_only=about.accept_only) for value in column.values]
         spreads = np.array([np.full(k, np.nan) if one is None else one for one in [*read, None]])
         codes = np.array([*(OFF if one is None else 0 for one in read), FAILED], dtype=np.int64)
         spread[rows], fault[rows] = spreads[column.codes[rows]], codes[column.codes[rows]]
@@ -767,40 +769,6 @@ def _verdicts(
         has = scored & (mass > 0)
         spread[has] = np.nan_to_num(given[has]) / mass[has, None]
     return spread, stated, fault
-
-
-def _read(value: object, about: OnWhat, said: Range | None) -> FloatArray | None:
-    """The distribution that a cell states, of a number as its range says; None off the scale."""
-    scale, number = about.scale, as_number(value)
-    spread = np.zeros(len(scale.grades))
-    if said is not None:
-        inside = said.onto(np.array([np.nan if number is None else number]), scale.values[0], scale.values[-1])[0]
-        return None if np.isnan(inside) else _shared(float(inside), scale)
-    if about.accept_only:
-        word = as_grade(value)
-        accept = None if word is None else as_accept(word)
-        if accept is None:
-            return None
-        spread[int(accept)] = 1.0
-        return spread
-    position = read_grade(value_in(value, scale), scale)  # a cell may hold the whole reply
-    if position is not None:
-        spread[position] = 1.0
-        return spread
-    ordered = scale.level != "nominal" and not any(isinstance(grade, str) for grade in scale.grades)
-    if not ordered or number is None or not scale.values[0] <= number <= scale.values[-1]:
-        return None
-    return _shared(number, scale)
-
-
-def _shared(number: float, scale: Scale) -> FloatArray:
-    """A number within the scale shared between the two neighbouring grades, so that its mean is kept."""
-    values = np.array(scale.values)
-    low = min(max(int(np.searchsorted(values, number, side="right")) - 1, 0), len(values) - 2)
-    share = (number - values[low]) / (values[low + 1] - values[low])
-    spread = np.zeros(len(values))
-    spread[low], spread[low + 1] = 1.0 - share, share
-    return spread
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from judgec.lm.endpoint.features import SettingRefusedError
 from judgec.lm.endpoint.pool import open_endpoint
 from judgec.lm.patience import Patience
 from judgec.lm.prices import price
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import FUNCTION, LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.store.journal.journal import Journal
 
@@ -105,14 +105,16 @@ class Door:
             return asked
         return asked._replace(config=replace(asked.config, max_tokens=PREFLIGHT_TOKENS))
 
-    def plain(self, messages: Chat, schema: str | None = None) -> Plain:
+    def plain(self, messages: Chat, schema: str | None = None, item: Mapping[str, object] | None = None) -> Plain:
         """A request with the spec's settings, as ``dspy.LM`` would make of these messages.
 
         Args:
             messages: The rendered prompt.
             schema: JSON schema that the reply must meet, where the endpoint can see to that.
+            item: The fields of the item; a function is called with them, a model never sees them.
         """
-        return Plain(self.spec.model, messages, self._settings_for(schema)[0])
+        kept = item if self.spec.provider == FUNCTION else None
+        return Plain(self.spec.model, messages, self._settings_for(schema)[0], kept)
 
     def digest(self, messages: Chat, rollout: int | None = None, schema: str | None = None) -> bytes:
         """The journal's key of a call with the spec's settings, as of the same call by ``dspy.LM``."""
@@ -285,7 +287,7 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
         ServiceError: When it cannot, with what to do: the variable that is missing, the URL that is dead.
     """
     door = door_of(lm)
-    if door.calls.backend.local:
+    if door.calls.backend.local or door.spec.in_process:
         return
     try:
         while True:

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +22,8 @@ from judgec.lm.backend import first_line
 from judgec.lm.calls import LEASE_POLL_SECONDS, Answered, Calls
 from judgec.lm.door import Door, door_of, preflight
 from judgec.lm.endpoint.exchange import Chat, Plain
-from judgec.lm.endpoint.untrusted import FILTER_CODES, FILTERED
+from judgec.lm.endpoint.untrusted import FILTER_CODES, FILTERED, NO_VALUE
+from judgec.lm.functions import NoValueError
 from judgec.lm.logprobs import Logprobs, load
 from judgec.lm.usage import Spent
 from judgec.store.journal.journal import JournaledReply
@@ -48,6 +49,7 @@ class Request:
         rollout: Tells repeated asking of the same prompt apart: 0, 1, 2, ...; None for the only one.
         schema: JSON schema that the reply must meet where the endpoint can see to that, or None.
         to: The juror whose model is asked, of a jury (``lm.switchboard``); empty where there is one model.
+        item: The fields of the item that the prompt is about, for a function in the place of a model.
     """
 
     key: str | int
@@ -55,6 +57,7 @@ class Request:
     rollout: int | None = None
     schema: str | None = None
     to: str = ""
+    item: Mapping[str, object] | None = None
 
 
 class Reply(NamedTuple):
@@ -406,7 +409,7 @@ class _Flight:
             if now != digest:
                 door.calls.give_back([digest])
                 digest = now
-        return door.plain(request.messages, request.schema), digest
+        return door.plain(request.messages, request.schema, request.item), digest
 
 
 class _SeldomCollected:
@@ -518,6 +521,8 @@ def reply_of(request: Request, answered: Answered) -> Reply:
 
 def failed_reply(request: Request, error: lm15.LM15Error) -> Reply:
     """What a call that failed for good has brought."""
+    if isinstance(error, NoValueError):
+        return Reply(key=request.key, text=None, error=first_line(error), finish=NO_VALUE)
     codes = {str(error.provider_code), *re.findall(r"\w+", str(error))}
     finish = FILTERED if codes & FILTER_CODES else "error"
     return Reply(key=request.key, text=None, error=f"{type(error).__name__}: {first_line(error)}", finish=finish)

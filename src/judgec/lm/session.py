@@ -10,6 +10,7 @@ from typing import Literal, Self, TypeVar
 import dspy
 
 from judgec.errors import BudgetError, ServiceError, UserError
+from judgec.lm.backend import Backend, whole_seconds
 from judgec.lm.batch.desk import BatchDesk
 from judgec.lm.batch.executor import BatchExecutor, open_service
 from judgec.lm.batch.rehearsal import rehearsed
@@ -17,8 +18,9 @@ from judgec.lm.cluster import ray
 from judgec.lm.cluster.ray import Cluster
 from judgec.lm.door import door_of, open_lm, preflight
 from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
+from judgec.lm.functions import Function, FunctionBackend
 from judgec.lm.patience import Patience
-from judgec.lm.spec import REFUSED, LMSpec
+from judgec.lm.spec import FUNCTION, REFUSED, LMSpec
 from judgec.lm.switchboard import Switchboard
 from judgec.lm.usage import Budget, Spent, Usage
 from judgec.store.journal.journal import Journal
@@ -47,6 +49,7 @@ class Session:
         patience: How long a call waits for an endpoint that asks for time, and who is told of it.
         batch: Which calls go in batches, at half the price and up to a day later.
         environ: Where keys are looked up.
+        functions: What is called where a model is ``function/NAME``, by name.
 
     Raises:
         UserError: There are no batches of the model.
@@ -70,8 +73,10 @@ class Session:
         patience: Patience | None = None,
         batch: Batched = "nothing",
         environ: Mapping[str, str] | None = None,
+        functions: Mapping[str, Function] | None = None,
     ) -> None:
         self._environ = environ
+        self._functions = functions or {}
         self._batch = batch
         self._patience = patience or Patience()
         self._in_flight = in_flight or (ray.IN_FLIGHT if spread else IN_FLIGHT)
@@ -167,7 +172,7 @@ class Session:
             UserError: As ``other``, and for recorded verdicts, which cannot be asked.
         """
         in_batches = self._batch == "everything" or (self._batch == "passes" and whole)
-        if in_batches and spec.recorded is None and not spec.embedded:
+        if in_batches and spec.recorded is None and not spec.in_process:
             return self._in_batches(spec)
         return self._one_by_one(spec)
 
@@ -189,16 +194,37 @@ class Session:
         return self._executors[key]
 
     def _open(self, spec: LMSpec) -> dspy.LM:
-        workers = None if self._cluster is None else self._cluster.workers(spec, self._in_flight)
+        backend: Backend | None = None
+        if spec.provider == FUNCTION:
+            backend = self._function(spec)
+        elif self._cluster is not None:
+            backend = self._cluster.workers(spec, self._in_flight)
         return open_lm(
             spec,
             journal=self.journal,
             budget=self._caps,
             usage=self.usage,
-            backend=workers,
+            backend=backend,
             patience=self._patience,
             environ=self._environ,
         )
+
+    def _function(self, spec: LMSpec) -> FunctionBackend:
+        """What calls the function that a spec names, in this process.
+
+        Raises:
+            UserError: Nobody said what it is: a saved judge imports nothing by itself.
+        """
+        name = spec.model.partition("/")[2]
+        if name not in self._functions:
+            raise UserError(
+                f"{spec.model}: a Python function, and nothing is known under its name; whoever judges names it. Add "
+                f"--function {name}=module:function, in Python functions={{{name!r}: ...}}."
+            )
+        function, known = self._functions[name], spec.extra.get("version")
+        if known is not None and known != function.digest:
+            self._patience.say(f"{spec.model}: not the version that was measured, {known}: it may judge otherwise")
+        return FunctionBackend(function, spec, whole_seconds(spec))
 
     def together(self, work: Callable[[Ask], T], ask: Ask | None = None) -> T:
         """Do work that asks the model of this session, with all that it asks in as few batches as there can be.

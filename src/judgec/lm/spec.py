@@ -13,6 +13,7 @@ from judgec.lm.hosts import bare, host_of, named_endpoint, own_endpoint
 
 EMBEDDED = "embedded"
 RECORDED = "recorded:"  # before the file of verdicts that are looked up in place of a model that is asked
+FUNCTION = "function"  # as a provider, before the name of a Python function (``lm.functions``)
 JURY = "jury:"  # before the names of compiled judges that are asked together, each with its own model
 REFUSED = (
     "{model}: recorded verdicts, which answer for the items of their file alone; this asks about other texts. Name a "
@@ -279,6 +280,11 @@ class LMSpec(BaseModel):
         return self.model == EMBEDDED or (bool(self.members) and all(one.embedded for one in self.members.values()))
 
     @property
+    def in_process(self) -> bool:
+        """True for what is computed in this process, without a service: the engine, a Python function."""
+        return self.embedded or self.provider == FUNCTION
+
+    @property
     def recorded(self) -> str | None:
         """The file of recorded verdicts, or None for a model that is asked."""
         return self.model.removeprefix(RECORDED) if self.model.startswith(RECORDED) else None
@@ -310,7 +316,7 @@ class LMSpec(BaseModel):
         """Model and host, for people: ``openai/m at 127.0.0.1:8000``; of a jury every juror's."""
         if self.members:
             return ", ".join(dict.fromkeys(one.asked_at for one in self.members.values()))
-        if self.embedded or self.recorded is not None:
+        if self.in_process or self.recorded is not None:
             return self.model
         return f"{self.model} at {self.own_host if self.api_base is None else host_of(self.api_base)}"
 
@@ -328,6 +334,8 @@ class LMSpec(BaseModel):
     def sampling(self) -> dict[str, Scalar]:
         """The sampling parameters of every call, in OpenAI's names; absent means the model's default."""
         longest = [name for name in ("max_tokens", "max_completion_tokens") if name not in self.without][:1]
+        if self.provider == FUNCTION:
+            return {}
         values: dict[str, Scalar] = {**self.extra, **dict.fromkeys(longest, self.reply_tokens)}
         if not self.reasoning and "temperature" not in self.without:
             values["temperature"] = 0.0 if self.temperature is None else self.temperature
@@ -354,6 +362,8 @@ class LMSpec(BaseModel):
             described = {name: one.describe() for name, one in self.members.items()}
             members = json.dumps(described, sort_keys=True)
             return {"model": self.model, "api_base": self.api_base, "members": members}
+        if self.provider == FUNCTION:
+            return {"model": self.model, **self.extra}
         temperature: Scalar | Literal["model default"] = self.sampling.get("temperature", "model default")
         refused: dict[str, Scalar | None] = {"without": ",".join(self.without)} if self.without else {}
         whole = {"model": self.model, "api_base": self.api_base, **self.sampling, "temperature": temperature}

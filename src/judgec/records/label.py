@@ -142,6 +142,11 @@ class LabelSet:
         """No expert gave them, says the datasheet."""
         return self.source.get("labels") == "constructed"
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The input fields that at least one item has, sorted."""
+        return tuple(sorted({name for item in self.items for name, value in item.inputs.items() if value}))
+
 
 @dataclass(frozen=True, slots=True)
 class Experts:

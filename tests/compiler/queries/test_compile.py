@@ -15,7 +15,7 @@ from judgec.compiler.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compiler.queries.saved import CompiledGenerator, load_generator
 from judgec.compiler.standing import Standing
 from judgec.errors import UserError
-from judgec.lm.embedded.prompt import Prompt, unquote
+from judgec.lm.embedded.prompt import PromptParts, unquote
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.queries.generation.generator import Written
@@ -42,7 +42,7 @@ def embed(texts: Sequence[str]) -> FloatArray:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
-def teachable(system: str, prompt: Prompt) -> Mapping[str, str]:
+def teachable(system: str, prompt: PromptParts) -> Mapping[str, str]:
     if "Rewrite the instructions" in system:
         return {"better_instructions": "Always name the model. Never say it."}
     passage = "".join(unquote(prompt.inputs["passage"]))
@@ -90,7 +90,7 @@ def test_compile_of_a_teachable_model_promotes_the_rewritten_instructions(tmp_pa
 
 
 def test_compile_of_a_stubborn_model_promotes_nothing(tmp_path: Path) -> None:
-    def stubborn(system: str, prompt: Prompt) -> Mapping[str, str]:
+    def stubborn(system: str, prompt: PromptParts) -> Mapping[str, str]:
         return teachable(system.replace("Always name the model", ""), prompt)
 
     found = compiled(stubborn, tmp_path)

@@ -3,7 +3,7 @@ from typing import Literal
 import dspy
 import pytest
 
-from judgec.lm.embedded.prompt import Output, Prompt, read_prompt, unquote
+from judgec.lm.embedded.prompt import Output, PromptParts, read_prompt, unquote
 from tests.lm.judging import GradeAnswer
 
 
@@ -18,7 +18,7 @@ class Aspects(dspy.Signature):  # type: ignore[misc]  # DSPy's classes are untyp
     sure: float = dspy.OutputField()
 
 
-def read(adapter: dspy.Adapter, signature: type[dspy.Signature], inputs: object, demos: object = ()) -> Prompt:
+def read(adapter: dspy.Adapter, signature: type[dspy.Signature], inputs: object, demos: object = ()) -> PromptParts:
     system, *turns = adapter.format(signature, list(demos), inputs)  # type: ignore[call-overload]  # test data
     return read_prompt(system["content"], [(turn["role"], turn["content"]) for turn in turns])
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from judgec.judges.jury import SeatedJury
-from judgec.lm.embedded.prompt import Prompt, unquote
+from judgec.lm.embedded.prompt import PromptParts, unquote
 from judgec.probes.judging.panel import ReplyPanel, uncompiled
 from judgec.probes.judging.rules import RuleJudge, faithful
 from judgec.probes.verdicts import verdicts
@@ -21,7 +21,7 @@ from tests.queries.scenarios.test_prompted import Asked
 GRADES = [f"grade_{name}" for name in CRITERIA]
 
 
-def model(system: str, prompt: Prompt) -> Mapping[str, str] | str:
+def model(system: str, prompt: PromptParts) -> Mapping[str, str] | str:
     answer = "".join(unquote(prompt.inputs["answer"]))
     if any(output.name == "outcome" for output in prompt.outputs):
         return {"reason": "r", "outcome": "described" if "about" in answer else "answered", "confidence": "90"}
@@ -96,7 +96,7 @@ def test_panel_is_not_asked_about_error_messages_which_are_errors_by_rule() -> N
     assert not model.prompts
 
 
-def further(system: str, prompt: Prompt) -> Mapping[str, str] | str:
+def further(system: str, prompt: PromptParts) -> Mapping[str, str] | str:
     """Faithful is what the passages say; biased is what says "typical"; the criteria always pass."""
     (*_, name) = (output.name for output in prompt.outputs if output.name.startswith("grade"))
     answer = "".join(unquote(prompt.inputs["answer"]))
@@ -174,7 +174,7 @@ def test_rule_of_faithfulness_agrees_with_annotators_of_clapnq() -> None:
 def test_panel_of_two_judges_keeps_what_each_said_and_counts_their_agreement() -> None:
     """The second passes everything; a criterion that one of two passes stands as the pool says."""
 
-    def kind(system: str, prompt: Prompt) -> Mapping[str, str] | str:
+    def kind(system: str, prompt: PromptParts) -> Mapping[str, str] | str:
         found = model(system, prompt)
         return found if isinstance(found, str) or "outcome" in found else {**found, **dict.fromkeys(GRADES, "1")}
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pytest
 
-from judgec.lm.embedded.prompt import Prompt, read_prompt, unquote
+from judgec.lm.embedded.prompt import PromptParts, read_prompt, unquote
 from judgec.lm.executor import Reply, Request
 from judgec.queries.sampling import Draw, SampledDocument
 from judgec.queries.scenarios import SHIPPED
@@ -15,7 +15,7 @@ from judgec.queries.terms import TermIndex
 from judgec.retrieval.passages import Passage
 from judgec.store.scenarios.reading import read_scenario
 
-Model = Callable[[str, Prompt], Mapping[str, str] | str | None]
+Model = Callable[[str, PromptParts], Mapping[str, str] | str | None]
 
 
 class Asked:
@@ -23,7 +23,7 @@ class Asked:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.prompts: list[tuple[str, Prompt]] = []
+        self.prompts: list[tuple[str, PromptParts]] = []
 
     def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
         for request in requests:
@@ -71,7 +71,7 @@ def test_write_sends_the_examples_of_the_paper_with_the_first_prompt_alone(name:
 
 
 def test_write_of_a_sequence_shows_each_step_what_the_one_before_wrote() -> None:
-    def model(system: str, prompt: Prompt) -> Mapping[str, str]:
+    def model(system: str, prompt: PromptParts) -> Mapping[str, str]:
         draft = "".join(unquote(prompt.inputs.get("draft_question", "")))
         if "Answer it again" in system:
             return {"question": "something else", "answer": "made again"}
@@ -83,7 +83,7 @@ def test_write_of_a_sequence_shows_each_step_what_the_one_before_wrote() -> None
 
 
 def test_write_of_choices_drops_a_question_with_two_right_options() -> None:
-    def model(system: str, prompt: Prompt) -> Mapping[str, str]:
+    def model(system: str, prompt: PromptParts) -> Mapping[str, str]:
         if "right answers" in system:
             return {"right": "1, 3" if "tricky" in prompt.inputs["question"] else "2"}
         kind = "tricky" if "odd" in prompt.inputs["passages"] else "plain"
@@ -124,7 +124,7 @@ def test_write_of_several_without_a_question_and_an_answer_of_each_chunk_is_no_d
 
 
 def test_write_of_several_in_sequence_asks_each_chunk_and_then_merges() -> None:
-    def model(system: str, prompt: Prompt) -> Mapping[str, str]:
+    def model(system: str, prompt: PromptParts) -> Mapping[str, str]:
         if "draft_question" in prompt.inputs:
             return {"question": "All three, please?", "answer": "x"}
         return {"question": f"About {prompt.inputs['passages'][-1]}?", "answer": prompt.inputs["passages"][-1]}
@@ -146,7 +146,7 @@ def test_write_of_several_in_sequence_asks_each_chunk_and_then_merges() -> None:
 
 
 def test_write_of_what_nothing_answers_asks_about_the_nearest_passages() -> None:
-    def model(system: str, prompt: Prompt) -> Mapping[str, str]:
+    def model(system: str, prompt: PromptParts) -> Mapping[str, str]:
         if "any of the passages answers" in system:
             answered = "yes" if "weight" in prompt.inputs["question"] else "no"
             return {"quote": "NONE", "answered": answered}
@@ -167,7 +167,7 @@ def corpus(n: int, answering: int) -> TermIndex:
     return TermIndex([Passage(f"d#{number}", "d", text) for number, text in enumerate(texts)])
 
 
-def reads_all(system: str, prompt: Prompt) -> Mapping[str, str]:
+def reads_all(system: str, prompt: PromptParts) -> Mapping[str, str]:
     """Writes one question, and finds its answer in the passage that gives it in other words."""
     if "any of the passages answers" in system:
         return {"quote": "NONE", "answered": "yes" if "twisting moment" in prompt.inputs["passages"] else "no"}
@@ -210,7 +210,7 @@ def test_write_of_a_follow_up_keeps_the_first_turn_as_history() -> None:
 
 
 def test_write_keeps_a_reason_for_every_draw_without_a_draft() -> None:
-    def model(_: str, prompt: Prompt) -> Mapping[str, str] | str | None:
+    def model(_: str, prompt: PromptParts) -> Mapping[str, str] | str | None:
         text = prompt.inputs["passages"]
         return (
             None if "down" in text else "prose without a field" if "prose" in text else {"question": "Q", "answer": "A"}

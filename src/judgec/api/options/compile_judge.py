@@ -99,6 +99,24 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
             commas=True,
         ),
     ] = ()
+    candidates: Annotated[
+        tuple[str, ...],
+        Option(
+            "What may become the judge; repeat for several: a model, recorded:FILE[#GLOB], python:module:function, a "
+            "compiled judge, evidence. One model's prompt is rewritten, several candidates are asked as they are.",
+            flag="--candidate",
+            metavar="[NAME=]SPEC",
+            python="Sequence[str | Prompt | Recorded | Function | Evidence]",
+            panel="What",
+        ),
+    ] = ()
+    combine: Annotated[
+        str | None,
+        Option(
+            "What becomes of several candidates; a pool or cascade ships where it beats the best one. Default: best.",
+            metavar="best|pool[:N]|cascade[:FIRST,THEN]|auto",
+        ),
+    ] = None
     jury: Annotated[
         tuple[str, ...],
         Option(
@@ -106,7 +124,6 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
             "--cascade several.",
             metavar="NAME,NAME",
             commas=True,
-            panel="What",
         ),
     ] = ()
     start: Annotated[

@@ -114,6 +114,16 @@ InFlight = Annotated[
     int | None,
     Option("Most calls at once; fewer while an endpoint asks for it; default: 32, Ray 256.", least=1, panel="Cost"),
 ]
+Functions = Annotated[
+    Mapping[str, object],
+    Option(
+        "What to call where a judge asks a Python function; repeat for several.",
+        flag="--function",
+        metavar="NAME=MODULE:FUNCTION",
+        panel="Model",
+        python="Mapping[str, str | Callable[..., object]]",
+    ),
+]
 Batch = Annotated[
     bool,
     Option("Half the price: ask OpenAI's or Anthropic's batch endpoint, which answers within 24 hours.", panel="Cost"),
@@ -178,6 +188,7 @@ class Spending:
     max_cost: MaxCost = None
     max_wait: MaxWait = MAX_WAIT
     in_flight: InFlight = None
+    functions: Functions = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

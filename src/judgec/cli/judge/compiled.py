@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from judgec.api.candidates import functions_to_type
 from judgec.api.compilation import Compilation
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.cli.output import command, print_table, say
@@ -107,6 +108,7 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
     print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
+    called = functions_to_type(card, options)
     replaces = replacement(compiled.dataset, compiled.verification.judgments)
     if replaces is not None and replaces.aspects:
         print_table(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items())))
@@ -128,6 +130,6 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         *[f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))],
         *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
         "",
-        f"Next: {command('judge', items, *judge_and_out(card, options.home), *endpoint, home=options.home)}",
+        f"Next: {command('judge', items, *judge_and_out(card, options.home), *endpoint, *called, home=options.home)}",
         f"      {command('ui', home=options.home)}",
     )

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 import dspy
 
+from judgec.judges.registry import judge_module
+from judgec.records.label import LabelSet
+from judgec.records.language import languages_of
 from judgec.store.programs import dump_module, load_module
 
 UNCOMPILED = "zero-shot"
@@ -35,6 +38,11 @@ def with_demonstrations(module: dspy.Module, demos: Sequence[dspy.Example]) -> d
     copy = module.deepcopy()
     first_predictor(copy).demos = list(demos)
     return copy
+
+
+def task_module(labels: LabelSet) -> dspy.Module:
+    """The prompt of a judge of these labels before anything is compiled."""
+    return judge_module(labels.task, labels.scale, labels.aspects, labels.fields, languages_of(labels.items))
 
 
 def with_instructions(module: dspy.Module, instructions: str) -> dspy.Module:

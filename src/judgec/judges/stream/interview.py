@@ -14,12 +14,14 @@ from judgec.errors import UserError
 from judgec.judges.decision import half_way
 from judgec.judges.replies.fields import Verdict, read_form, read_verdict
 from judgec.judges.replies.said import CUT, UnreadableReplyError, said
+from judgec.judges.replies.values import read_function
 from judgec.judges.signatures import fenced, fenced_inputs, grade_fields, json_schema
 from judgec.judges.stream.asking import ATTEMPTS, text_of
 from judgec.judges.stream.columns import Columns
 from judgec.judges.stream.recall import Recall, Verdicts
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
+from judgec.lm.functions import VALUE
 from judgec.lm.logprobs import label_probabilities
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
@@ -144,6 +146,8 @@ class Interview:
             UnreadableReplyError: When there is none.
         """
         text = text_of(reply)
+        if reply.finish == VALUE:
+            return read_function(text, self.aspects, self.scale)
         given = {}
         rest = said(text) if reply.logprobs else ""
         for name in self.names if reply.logprobs else ():
@@ -211,7 +215,8 @@ class _Queue:
         interview, item = self._interview, self._item(due)
         prompt, schema = interview.form(due.attempt)
         messages = prompt.messages(fenced(interview.fields, item))
-        return Request(self._next_key - 1, messages, interview.rollout(due.sample, due.attempt), schema)
+        rollout = interview.rollout(due.sample, due.attempt)
+        return Request(self._next_key - 1, messages, rollout, schema, item=item.inputs)
 
     def fill(self) -> bool:
         """Take the next piece, if nothing is due; False when the items are over and everything was handed over."""

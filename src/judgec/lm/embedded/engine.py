@@ -26,7 +26,7 @@ from scipy.special import ndtr
 
 from judgec.evidence.prompt_features import QUICK_INTERCEPT, QUICK_NAMES, QUICK_PRIOR, quick_features
 from judgec.lm.embedded.learner import LinearScore, learn
-from judgec.lm.embedded.prompt import Demonstration, Fields, Output, Prompt, read_prompt, unquote
+from judgec.lm.embedded.prompt import Demonstration, Fields, Output, PromptParts, read_prompt, unquote
 from judgec.lm.embedded.prose import write_prose
 from judgec.lm.endpoint.exchange import system_text
 from judgec.lm.prices import BYTES_PER_TOKEN
@@ -95,7 +95,7 @@ class EmbeddedEngine:
 Spread = dict[str, float]
 
 
-def _write(prompt: Prompt) -> Iterator[tuple[str, Spread | None]]:
+def _write(prompt: PromptParts) -> Iterator[tuple[str, Spread | None]]:
     """The reply in pieces; a grade comes with the probability of each label."""
     verdicts = {output.name: _judge(prompt, output) for output in prompt.outputs if output.labels}
     sure = min(max(spread.values()) for spread in verdicts.values())
@@ -120,7 +120,7 @@ def _write(prompt: Prompt) -> Iterator[tuple[str, Spread | None]]:
     yield ("\n}" if prompt.wants_json else "[[ ## completed ## ]]\n"), None
 
 
-def _written(prompt: Prompt, prose: dict[str, str]) -> Iterator[tuple[str, Spread | None]]:
+def _written(prompt: PromptParts, prose: dict[str, str]) -> Iterator[tuple[str, Spread | None]]:
     """The reply that gives these fields."""
     if prompt.wants_json:
         yield json.dumps(prose, ensure_ascii=False), None
@@ -130,7 +130,7 @@ def _written(prompt: Prompt, prose: dict[str, str]) -> Iterator[tuple[str, Sprea
     yield "[[ ## completed ## ]]\n", None
 
 
-def _judge(prompt: Prompt, output: Output) -> Spread:
+def _judge(prompt: PromptParts, output: Output) -> Spread:
     shown = tuple(demo for demo in prompt.demonstrations if output.name in demo.outputs)
     if {"answer_a", "answer_b"} <= prompt.inputs.keys():
         return _compare(prompt.inputs, shown, output)
@@ -211,7 +211,7 @@ def _features(inputs: Fields, answer: str) -> FloatArray:
     )
 
 
-def _reason(prompt: Prompt) -> str:
+def _reason(prompt: PromptParts) -> str:
     pair = {"answer_a", "answer_b"} <= prompt.inputs.keys()
     said = []
     for name in ("answer_a", "answer_b") if pair else ("answer",):

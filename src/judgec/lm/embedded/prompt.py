@@ -47,7 +47,7 @@ class Demonstration:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class PromptParts:
     """A judge prompt, read.
 
     Args:
@@ -63,7 +63,7 @@ class Prompt:
     wants_json: bool
 
 
-def read_prompt(system: str, turns: Sequence[tuple[str, str]]) -> Prompt:
+def read_prompt(system: str, turns: Sequence[tuple[str, str]]) -> PromptParts:
     """Read a prompt.
 
     Args:
@@ -77,7 +77,7 @@ def read_prompt(system: str, turns: Sequence[tuple[str, str]]) -> Prompt:
     )
     last = turns[-1][1] if turns else ""
     wants_json = "Respond with a JSON object" in last.rpartition("\n\n")[2]
-    return Prompt(_fields(_REQUIREMENTS.sub("", last), names), outputs, shown, wants_json)
+    return PromptParts(_fields(_REQUIREMENTS.sub("", last), names), outputs, shown, wants_json)
 
 
 def unquote(block: str) -> tuple[str, ...]:

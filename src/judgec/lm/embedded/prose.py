@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from judgec.evidence.text import FUNCTION_STEMS, StemmedText, read, stem
-from judgec.lm.embedded.prompt import Prompt, unquote
+from judgec.lm.embedded.prompt import PromptParts, unquote
 
 MOST_SENTENCES = 3  # of an answer where no demonstration says otherwise
 LEAST_COVERED = 0.67  # share of the query's words that the passages must hold for an answer, beside all its names
@@ -39,7 +39,7 @@ _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_]|\d|[\"'(])")
 _WORDS = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
-def write_prose(system: str, prompt: Prompt) -> dict[str, str] | None:
+def write_prose(system: str, prompt: PromptParts) -> dict[str, str] | None:
     """The output fields that can be written, by name; None when the prompt asks for something else."""
     names = {output.name for output in prompt.outputs}
     if names == {"queries"} and "query" in prompt.inputs:
@@ -63,7 +63,7 @@ def _helps(query: str, passage: str) -> int:
     return int(bool(set(read(query).content) & set(read(passage).content)))
 
 
-def _length(prompt: Prompt) -> int:
+def _length(prompt: PromptParts) -> int:
     """Sentences of an answer: as many as demonstrated ones have in the median."""
     shown = [
         len(_SENTENCES.split(demo.outputs["answer"])) for demo in prompt.demonstrations if "answer" in demo.outputs
@@ -71,7 +71,7 @@ def _length(prompt: Prompt) -> int:
     return round(median(shown)) if shown else MOST_SENTENCES
 
 
-def _texts(prompt: Prompt) -> tuple[str, tuple[str, ...]]:
+def _texts(prompt: PromptParts) -> tuple[str, tuple[str, ...]]:
     return "\n".join(unquote(prompt.inputs["query"])), unquote(prompt.inputs.get("passages", ""))
 
 

@@ -33,11 +33,13 @@ class Plain(NamedTuple):
         model: As in the spec.
         messages: The rendered prompt, ``role`` and ``content`` each.
         config: Sampling settings; one object for all calls that share them.
+        item: The fields of the item, for a function in the place of a model (``lm.functions``); else None.
     """
 
     model: str
     messages: Chat
     config: Config
+    item: Mapping[str, object] | None = None
 
     def request(self) -> Request:
         """The same for DSPy's client.

@@ -11,15 +11,17 @@ import orjson
 BAD_SHAPE = "malformed"
 TOO_LONG = "too_long"
 REFUSED, FILTERED, CALLS_TOOL = "refusal", "content_filter", "tool_call"
+NO_VALUE = "no_value"  # of a Python function
 FAULTS = {
     REFUSED: "refusal",
     FILTERED: "content filter",
     CALLS_TOOL: "tool call",
+    NO_VALUE: "function error",
     BAD_SHAPE: "malformed reply: not a chat completion",
     TOO_LONG: "malformed reply: longer than the tokens that were asked for",
 }
 FILTER_CODES = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}  # of HTTP errors
-SETTLED = {REFUSED, FILTERED}  # the same question again would end in the same way
+SETTLED = {REFUSED, FILTERED, NO_VALUE}  # the same question again would end in the same way
 MOST_TOKENS = 10_000_000  # beyond every context window: a count that nobody can have billed
 LONGEST_NAME = 200  # characters of a model's name
 CERTAIN = 1e-3  # servers round log-probabilities up to a little over 0
