@@ -159,6 +159,22 @@ def test_a_judge_compiled_from_columns_reads_them_in_the_file_that_it_judges(tmp
     assert out.frame()["judge_grade"].astype(int).tolist() == grade.tolist()
 
 
+def test_a_judge_among_the_annotators_is_compiled_as_one_with_a_column_of_its_own(tmp_path: Path) -> None:
+    beside = wide().rename(columns={"query": "Question", "document": "Passage"})
+    people = beside[["Question", "Passage", "grade"]]
+    stacked = {"Mia": people, "gpt": people.assign(grade=beside[KEPT[0]])}
+    rows = pd.concat({who: own.rename(columns={"grade": "Rating"}) for who, own in stacked.items()}, names=["Rater"])
+    rows.reset_index(level=0).to_csv(tmp_path / "long.csv", index=False)
+    beside.drop(columns="item_id").rename(columns={KEPT[0]: "gpt"}).to_csv(tmp_path / "beside.csv", index=False)
+    options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "verdicts": ["gpt"]}
+    options |= {"scale": {"grades": [0, 1, 2, 3]}}
+    long, own = (
+        judgec_api.compile_judge(str(tmp_path / f"{name}.csv"), name=name, **options) for name in ("long", "beside")
+    )
+    assert long.table.equals(own.table)
+    assert any("gpt: no annotator, it is measured" in note for note in long.saved.compiled.dataset.labels.notes)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -144,6 +144,37 @@ def test_from_columns_one_row_an_item_and_judge_whatever_the_annotators() -> Non
         from_columns(table, ["claude"], "relevance", ("grade",))
 
 
+@pytest.mark.parametrize(
+    ("task", "rater", "labels", "expected"),
+    [
+        ("grade", "annotator", ["grade"], [(None, 0), (None, 1)]),
+        ("grade", "Rater", ["accept"], [(None, 0), (None, 1)]),
+        (
+            "answer",
+            "annotator",
+            ["grade.clarity", "grade.style"],
+            [("clarity", 0), ("style", 0), ("clarity", 1), ("style", 1)],
+        ),
+    ],
+)
+def test_from_columns_takes_the_rows_of_a_judge_among_the_annotators(
+    task: str, rater: str, labels: list[str], expected: list[tuple[str | None, int]]
+) -> None:
+    given = [("q", "Mia", 1), ("q", "gpt-4", 0), ("p", "Mia", 0), ("p", "gpt-4", 1)]
+    rows = tuple(
+        {"query": query, "answer": "a", rater: who, **dict.fromkeys(labels, grade), "reply": f"by {who}"}
+        for query, who, grade in given
+    )
+    table = Table("labels.csv", tuple(rows[0]), rows, (2, 3, 4, 5))
+    aspects = [name.removeprefix("grade.") for name in labels] if len(labels) > 1 else ["grade"]
+    found = from_columns(table, ["gpt-4"], task, aspects)
+    assert [(row.get("aspect"), row["grade"]) for row in found.rows] == expected
+    assert {row["reply"] for row in found.rows} == {"by gpt-4"}
+    assert {*found.lines} == {3, 5}
+    with pytest.raises(InputError, match="no annotator is called mini"):
+        from_columns(table, ["mini"], task, aspects)
+
+
 READ = """
 import sys, time
 from pathlib import Path

@@ -14,7 +14,9 @@ from judgec.judges.panel import Panel
 from judgec.judges.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
 from judgec.lm.spec import RECORDED, LMSpec
 from judgec.records.card import ProgramCard
-from judgec.store.rows.columns import label_columns, listed, renamed
+from judgec.store.datasheet import Datasheet
+from judgec.store.proposal import Said, usual_heads
+from judgec.store.rows.columns import label_columns, listed, missing_columns, renamed
 from judgec.store.rows.ranges import with_range
 from judgec.store.rows.raters import columns_of
 from judgec.store.table import Table
@@ -86,7 +88,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
         said = [with_range(str(name)) for name in options.verdicts]
         names = [name for name, _ in said]
         about = replace(about, ranges={name: own for name, own in said if own is not None})
-        table = renamed(_label_table(options, labels), options.columns)
+        table = _as_labelled(_label_table(options, labels), options, about)
         _check_apart(table, names, about, options, labels)
         source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
     else:
@@ -101,6 +103,15 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
         else found
     )
     return FoundVerdicts(model, judges, every)
+
+
+def _as_labelled(table: Table, options: CompileJudgeOptions, about: OnWhat) -> Table:
+    """The table under the heads that its labels were read by."""
+    found = renamed(table, options.columns)
+    if not missing_columns(found.columns, about.task, labelled=False):
+        return found
+    said = Said(about.task, options.columns, tuple(options.annotators), rounded=options.round is not None)
+    return renamed(table, usual_heads(table, Datasheet(), said)[0] or options.columns)
 
 
 def _check_apart(

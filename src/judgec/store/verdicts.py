@@ -10,10 +10,11 @@ import numpy as np
 from judgec.errors import InputError
 from judgec.records.label import Task
 from judgec.store.coded import NO_CELL, CodedColumn, CodedTable, read_coded
-from judgec.store.rows.cells import as_number, as_text, is_missing
-from judgec.store.rows.columns import listed
+from judgec.store.rows.cells import as_id, as_number, as_text, is_missing
+from judgec.store.rows.columns import label_columns, listed
 from judgec.store.rows.items import collect_items
 from judgec.store.rows.label_cells import label_cells
+from judgec.store.rows.panel import judges_among
 from judgec.store.rows.ranges import Range
 from judgec.store.table import Row, Table
 from judgec.store.tables import TableSource, name_of
@@ -139,7 +140,8 @@ def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequen
 
     The column ``gpt-4`` holds a judge's grades, of several aspects ``gpt-4.ASPECT``; ``gpt-4.reply``,
     ``gpt-4.cost_usd`` and ``gpt-4.seconds`` what else is known. An empty cell is a judge that was not asked. Rows of
-    one item (several annotators) must hold the same verdict.
+    one item (several annotators) must hold the same verdict. A judge without a column may be one of the names in the
+    column of annotators: its verdicts are the labels of its own rows.
 
     Args:
         table: With judgec's names of columns.
@@ -153,16 +155,15 @@ def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequen
     verdict = TASKS[task].labels[0] if not TASKS[task].by_aspect else GRADE
     several = len(aspects) > 1
     columns = {name: {a: f"{name}.{a}" if several else name for a in aspects} for name in names}
+    absent = [name for name, own in columns.items() if not {*own.values()} & {*table.columns}]
+    raters, among = judges_among(table, absent) if absent else ("", ())
+    shared = TASKS[task].columns(tuple(aspects)) if TASKS[task].by_aspect else label_columns(table.columns, task)[:1]
+    columns |= {name: dict(zip(aspects, shared, strict=False)) for name in among}
     missing = [column for own in columns.values() for column in own.values() if column not in table.columns]
     if missing:
-        raise InputError(
-            [
-                (
-                    f"{table.path}:1: no column {listed(missing)}; the columns are {listed(table.columns)}. "
-                    "Correct --verdicts."
-                )
-            ]
-        )
+        seen = f"{table.path}:1: no column {listed(missing)}; the columns are {listed(table.columns)}"
+        who = f", and no annotator is called {listed(absent)}" if absent else ""
+        raise InputError([f"{seen}{who}. Correct --verdicts."])
     collected = collect_items(table, task)
     rows: list[Row] = []
     lines: list[int] = []
@@ -170,7 +171,9 @@ def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequen
     faults = []
     for index, (row, item) in enumerate(zip(table.rows, collected.item_of, strict=True)):
         for name, own in columns.items() if item >= 0 else ():
-            more = {what: row.get(f"{name}.{what}") for what in (REPLY, *NUMBERS)}
+            if name in among and (is_missing(row.get(raters)) or as_id(row[raters]) != name):
+                continue
+            more = {what: row.get(what if name in among else f"{name}.{what}") for what in (REPLY, *NUMBERS)}
             for aspect, column in own.items():
                 cell = row.get(column)
                 if is_missing(cell):
