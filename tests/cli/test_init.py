@@ -10,10 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from judgec.api.check_labels import check_labels
+from judgec.api.compile_judge import planned
+from judgec.api.options.agreement import AgreementOptions
 from judgec.api.options.audit import AuditOptions
+from judgec.api.options.compile_judge import CompileJudgeOptions
+from judgec.api.options.evaluate import EvaluateOptions
 from judgec.api.options.judge import JudgeFileOptions
+from judgec.api.options.labels import LabelsOptions
 from judgec.cli.judge.compiled import judge_and_out
 from judgec.cli.project import completed
+from judgec.errors import UserError
+from judgec.lm.watch import Silent
 from judgec.store.labels import read_label_file
 from tests.cli.process import CANARY, ROOT, judgec, judgec_here
 from tests.records.test_card import make_card
@@ -61,6 +69,43 @@ def test_next_command_leaves_out_the_judge_that_judgec_toml_names(
     family.mkdir(parents=True)
     (family / "aliases.json").write_text('{"champion": 1}')
     assert judge_and_out(unproven)[1] == f"{proven.name}@latest"  # which nobody takes unasked where there is a champion
+
+
+def test_evaluate_reads_its_labels_as_judgec_toml_says_and_takes_no_judge_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graded").mkdir()
+    told = 'labels = "sheet.csv"\nname = "faith"\ntask = "grade"\nannotators = ["Mia", "Noah"]\njudges = ["GPT"]\n'
+    told += '[columns]\nFrage = "query"\nAntwort = "answer"\nBot = "agent"\n[scale]\nname = "q"\ngrades = [1, 2, 3]\n'
+    (tmp_path / "graded" / "judgec.toml").write_text(told)
+    (tmp_path / "graded" / "sheet.csv").write_text("Frage,Antwort,query_id,Bot,Mia,Noah,GPT\nq,a,1,x,1,3,3\n")
+    (tmp_path / "graded" / "alone.csv").write_text("query_id,Bot,Mia,GPT\n1,x,1,3\n")
+    whole = completed(EvaluateOptions, {"judge": "mine", "labels": "graded/sheet.csv"})
+    assert (whole["judge"], whole["annotators"], whole["measured"]) == ("mine", ("Mia", "Noah"), ("GPT",))
+    assert whole["columns"] == {"Frage": "query", "Antwort": "answer", "Bot": "agent"}
+    assert whole["scale"] == {"name": "q", "grades": [1, 2, 3]}
+    alone = completed(EvaluateOptions, {"judge": "mine", "labels": "graded/alone.csv"})
+    assert (alone["annotators"], alone["columns"]) == (("Mia",), {"Bot": "agent"})
+    with pytest.raises(UserError, match="--judge: not given"):
+        completed(EvaluateOptions, {"labels": "graded/sheet.csv"})
+
+
+def test_a_judge_that_judgec_toml_names_among_the_annotators_is_none_whatever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judgec.toml").write_text('labels = "long.csv"\ntask = "grade"\njudges = ["Athena"]\n')
+    rows = [f"q{n},a,{who},{1 + n % 3}" for n in range(30) for who in ("Mia", "Noah", "Athena")]
+    (tmp_path / "long.csv").write_text("\n".join(["query,answer,annotator,grade", *rows]))
+    content, _ = check_labels(LabelsOptions(**completed(LabelsOptions, {})))  # type: ignore[arg-type]  # as the shell
+    assert {label.annotator for label in content.labels.labels} == {"Mia", "Noah"}
+    compiled = completed(CompileJudgeOptions, {})
+    settings, *_ = planned(CompileJudgeOptions(**compiled), Silent())  # type: ignore[arg-type]  # as the shell
+    assert settings.source["judges"] == ["Athena"]
+    typed = completed(LabelsOptions, {"annotators": ("Athena", "Mia")})
+    assert "measured" not in typed  # what is typed goes first
+    assert completed(AgreementOptions, {"file": "long.csv"})["judge"] == ("Athena",)
 
 
 def test_judge_takes_the_version_that_was_not_promoted_only_where_the_family_has_no_champion(

@@ -29,6 +29,7 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
         turn=options.turn,
         rounding=options.round,
         missing=options.missing,
+        judges=options.measured,
         winner_words=options.winner_words,
     )
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow

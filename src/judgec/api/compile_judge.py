@@ -221,6 +221,7 @@ def _labels_and_verdicts(options: CompileJudgeOptions, *, asked: bool) -> tuple[
 
 def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
     """What was read already, or is read now, without labels by the judges."""
+    judges = tuple(dict.fromkeys((*judges, *options.measured)))
     if isinstance(options.labels, Labels):
         kept = people_only(options.labels.label_set, judges)
         source = options.labels.source

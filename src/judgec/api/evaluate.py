@@ -38,7 +38,7 @@ from judgec.report.items import item_lines
 from judgec.report.jury import jury_sentence
 from judgec.report.numbers import number
 from judgec.store import seal
-from judgec.store.datasheet import Datasheet, read_datasheet
+from judgec.store.datasheet import Datasheet, as_scale, read_datasheet
 from judgec.store.tables import TableSource, name_of
 from judgec.store.tournament.entries import Entries
 from judgec.store.tournament.folder import write_folder
@@ -106,9 +106,13 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         options = replace(options, lm=None)  # the cards have it
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
     pools = parse_pools(options.pool, entries.agents) if options.pool else {}
-    sheet = read_datasheet(str(options.labels)) if is_path(options.labels) else Datasheet()
-    judges = recorded_judges(*(one.program for one in umpires.members))
-    graded = None if labels is None else read_graded(labels, sheet, entries, sources.rename, judges)
+    sheet = Datasheet(scale=None if options.scale is None else as_scale(options.scale))
+    sheet = read_datasheet(str(options.labels), options.scale) if is_path(options.labels) else sheet
+    judges = (*recorded_judges(*(one.program for one in umpires.members)), *options.measured)
+    graded = None
+    if labels is not None:
+        people = options.annotators
+        graded = read_graded(labels, sheet, entries, sources.rename, judges, annotators=people, rounding=options.round)
     watch.stage(
         "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
     )

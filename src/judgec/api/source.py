@@ -95,6 +95,7 @@ def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource
         scale=columns.scale,
         turn=columns.turn,
         round=columns.round,
+        judges=tuple(columns.measured),
         winner_words=dict(columns.winner_words),
     )
 
@@ -239,7 +240,7 @@ def labels_for(
             rounding=columns.round,
             winner_words=columns.winner_words,
             usual=usual_turn(card.fields),
-            judges=judges,
+            judges=(*judges, *columns.judges),
         )
         return JudgeLabels(read.labels, IN_MEMORY)
     source = _recorded(judge, folder) if given is None else source_of(str(given), wanted, task or card.task)

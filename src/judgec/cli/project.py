@@ -9,7 +9,7 @@ from judgec.errors import UserError
 from judgec.store import programs
 from judgec.store.arrow import HUB_PREFIX
 from judgec.store.project import NAME, Project, columns_in, find_project
-from judgec.store.rows.raters import columns_of
+from judgec.store.rows.raters import columns_of, is_measured
 
 OF_A_FILE = (  # keys that say how a file is read
     *("task", "annotators", "judges", "columns", "winner_words", "scale", "accept_at", "round"),
@@ -33,6 +33,9 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
     path = None if about is None else typed.get(about.name)
     project = find_project(None if path is None else str(path))
     found = dict(typed) if project is None else _filled(keyed, about, typed, project)
+    if (graded := keyed.get("grades")) is not None and (path := typed.get(graded.name)) is not None:
+        told = find_project(str(path))  # one file of several: it says nothing about the judge that grades the others
+        found = found if told is None else _filled(keyed, graded, found, told, of_a_judge=False)
     for key, one in keyed.items():
         if one.required and one.name not in found:
             asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
@@ -44,19 +47,27 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
 
 
 def _filled(
-    keyed: Mapping[str, Declared], about: Declared | None, typed: Mapping[str, object], project: Project
+    keyed: Mapping[str, Declared],
+    about: Declared | None,
+    typed: Mapping[str, object],
+    project: Project,
+    *,
+    of_a_judge: bool = True,
 ) -> dict[str, object]:
     path = None if about is None else typed.get(about.name)
     if path is None and "labels" in keyed and project.label_path is not None:
         path = project.label_path
-    columns = _own_columns(project, typed, path)
+    columns = _own_columns(project, typed, path, texts=of_a_judge)
     if columns is None:
         return dict(typed)
     wanted = {"labels": path} if "labels" in keyed else {}
-    wanted |= {key: _value(project, key, columns) for key in (*OF_A_JUDGE, *(OF_A_FILE if path else ()))}
-    if "judges" in keyed and typed.get("labels") is not None:  # the judges are in a file of their own
-        wanted.pop("judges", None)
-    if "judge" in keyed and not typed.get("jury"):
+    keys = (*(OF_A_JUDGE if of_a_judge else ()), *(OF_A_FILE if path else ()))
+    wanted |= {key: _value(project, key, columns) for key in keys}
+    if about is not None and about.name != "labels" and typed.get("labels") is not None:
+        wanted.pop("judges", None)  # they are in a file of their own
+    if isinstance(people := typed.get("annotators"), tuple):  # what is typed goes first
+        wanted |= {"judges": tuple(one for one in _names(wanted.get("judges")) if not is_measured(one, people))}
+    if "judge" in keyed and of_a_judge and not typed.get("jury"):
         wanted["judge"] = _judge(Path(str(typed.get("home") or ".")), project.name)
     found, used = dict(typed), list[str]()
     for key, value in wanted.items():
@@ -70,14 +81,17 @@ def _filled(
             used += [_shown(key, project, rest)] if rest else []
         elif one.name not in typed:
             found[one.name] = value
-            used.append(_shown(key, project, value))
+            used.append(_shown(one.name if one.name == "measured" else key, project, value))
     if used:
         say(f"{project.path}: {'; '.join(used)}")
     return found
 
 
-def _own_columns(project: Project, typed: Mapping[str, object], path: object) -> tuple[str, ...] | None:
-    """The columns of another file than the label file; empty for that one, None where the project is not about it."""
+def _own_columns(project: Project, typed: Mapping[str, object], path: object, *, texts: bool) -> tuple[str, ...] | None:
+    """The columns of another file than the label file; empty for that one, None where the project is not about it.
+
+    Without ``texts`` a file may name each answer by its query's id and the agent.
+    """
     if path is None or project.names(str(path)):
         return ()
     if not isinstance(path, str) or path.startswith((HUB_PREFIX, "mlflow:")) or project.task is None:
@@ -88,7 +102,8 @@ def _own_columns(project: Project, typed: Mapping[str, object], path: object) ->
     if typed.get("task") not in (None, project.task):
         say(f"{project.path} is not used: it is about the task {project.task}, not {typed['task']}.")
         return None
-    if lacks := project.lacking(ours):
+    by_name = not texts and {"query_id", "agent"} <= {project.columns.get(name, name) for name in ours}
+    if (lacks := project.lacking(ours)) and not by_name:
         theirs = {ours: theirs for theirs, ours in project.columns.items()}
         named = ", ".join(f"{theirs[one]!r} ({one})" if one in theirs else repr(one) for one in lacks)
         say(f"{project.path} is not used: {path} has no column {named}.")
@@ -118,6 +133,10 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
     return getattr(project, key)
 
 
+def _names(value: object) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
 def _shown(key: str, project: Project, value: object) -> str:
     if key == "columns":
         return "columns " + ", ".join(f"{t}={o}" for t, o in project.columns.items() if t in dict(value))  # type: ignore[call-overload]  # a mapping
@@ -130,6 +149,8 @@ def _shown(key: str, project: Project, value: object) -> str:
         return f"scale {' '.join(map(str, project.scale.grades))}" + (f", accepted from {at}" if at is not None else "")
     if key == "judge" and str(value).endswith(f"@{programs.LATEST}"):
         return f"judge {value}, since no version of it was promoted"
+    if key == "measured":
+        return f"no annotators: {', '.join(_names(value))}"
     if key == "judges":
         return (
             f"judge {', '.join(project.judges)}" if len(project.judges) == 1 else f"judges {', '.join(project.judges)}"

@@ -127,6 +127,7 @@ def read_label_file(
     turn: TurnChoice | None = None,
     rounding: Rounding = None,
     missing: Sequence[str] = (),
+    judges: Collection[str] = (),
     winner_words: Mapping[str, str] | None = None,
 ) -> LabelFile:
     """Read a label file of any format, with its datasheet.
@@ -141,6 +142,7 @@ def read_label_file(
         turn: What of a conversation is judged; as ``with_turns``.
         rounding: ``nearest``: numbers between two grades, such as means of raters, become the nearest.
         missing: Words that say nothing; as ``read_table``.
+        judges: As ``label_file``.
         winner_words: Sides by words for the winner, beside those of ``tasks.winners``; go before the datasheet's.
 
     Raises:
@@ -158,6 +160,7 @@ def read_label_file(
         accept_at=accept_at,
         turn=turn,
         rounding=rounding,
+        judges=judges,
         winner_words=winner_words,
     )
 

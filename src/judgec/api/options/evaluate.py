@@ -13,8 +13,11 @@ from judgec.api.options.shared import (
     HasCitations,
     IndexName,
     InFlight,
+    LabelScale,
+    Measured,
     Places,
     QueriesTable,
+    Rounding,
     Seed,
     Unproven,
     WinnerWords,
@@ -84,8 +87,25 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     has_citations: HasCitations = False
     labels: Annotated[
         "Source | None",
-        Option("Experts' grades of these agents' answers: tests agents in pairs.", metavar="FILE", panel="What"),
+        Option(
+            "Experts' grades of these agents' answers: tests agents in pairs.",
+            metavar="FILE",
+            panel="What",
+            project="grades",
+        ),
     ] = None
+    annotators: Annotated[
+        tuple[str, ...],
+        Option(
+            "Columns that hold one rater's labels each.",
+            metavar="A,B,...",
+            commas=True,
+            project="annotators",
+        ),
+    ] = ()
+    measured: Measured = ()
+    scale: LabelScale = None
+    round: Rounding = None
     pool: Annotated[
         tuple[str, ...],
         Option("Also test pools of agents: rag=rag-*,fusion=rag-fusion-*.", metavar="NAME=PATTERN,...", commas=True),

@@ -45,6 +45,10 @@ Annotators = Annotated[
         "Columns that hold one rater's labels each.", metavar="A,B,...", commas=True, panel="What", project="annotators"
     ),
 ]
+Measured = Annotated[
+    tuple[str, ...],
+    Option("Judges' columns, or judges among the annotators: nobody's labels.", python_only=True, project="judges"),
+]
 Missing = Annotated[
     tuple[str, ...],
     Option(
@@ -172,6 +176,7 @@ class LabelColumns:
 
     columns: Columns = field(default_factory=dict)
     annotators: Annotators = ()
+    measured: Measured = ()
     accept_at: AcceptAt = None
     scale: LabelScale = None
     turn: Turn = None

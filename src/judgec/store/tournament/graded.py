@@ -12,6 +12,7 @@ from judgec.records.scale import Scale
 from judgec.store.datasheet import Datasheet
 from judgec.store.experts import experts_of
 from judgec.store.labels import label_file
+from judgec.store.rows.means import Rounding
 from judgec.store.rows.raters import left_out
 from judgec.store.table import Table
 from judgec.store.tournament.entries import Entries
@@ -35,7 +36,14 @@ class GradedAgents:
 
 
 def read_graded(
-    table: Table, sheet: Datasheet, entries: Entries, rename: Mapping[str, str], judges: Collection[str] = ()
+    table: Table,
+    sheet: Datasheet,
+    entries: Entries,
+    rename: Mapping[str, str],
+    judges: Collection[str] = (),
+    *,
+    annotators: Sequence[str] = (),
+    rounding: Rounding = None,
 ) -> GradedAgents:
     """The experts' grades of the agents that play, on the queries that they answered.
 
@@ -46,6 +54,8 @@ def read_graded(
         entries: Who plays, and on what.
         rename: Our column names by theirs; those of other tables are left alone.
         judges: Who judges, and so is no annotator.
+        annotators: As ``label_file``.
+        rounding: Likewise.
 
     Raises:
         InputError: Faulty labels, all faults together.
@@ -55,7 +65,7 @@ def read_graded(
     whole, others = _with_texts(table, entries, own)
     if table.rows and not whole.rows:
         raise _no_such_agent(table, entries)
-    labels = label_file(whole, sheet, rename=own, judges=judges).labels
+    labels = label_file(whole, sheet, rename=own, judges=judges, annotators=annotators, rounding=rounding).labels
     experts = experts_of(labels)
     by = experts.accept_by if labels.accept_only else experts.grade_by
     means = people_mean(by, np.array(labels.scale.values))
