@@ -1,6 +1,7 @@
 """Several answers beside each other in a row."""
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -140,13 +141,73 @@ def test_winner_beside_two_answers_makes_pairs() -> None:
         (("Q", "Reply r1", "Reply r2", "Mia r1", "Mia r2", "Mia"), "with and without"),
         (("Q", "Reply r1", "Reply r2", "Reply r3", "Mia r1", "Mia r2", "Mia r3", "Winner"), "the best of 3"),
         (("Q", "Answer human", "Answer llm", "Mia human", "Mia llm"), "who graded or who answered"),
-        (("Q", "Reply", "Reply.1", "Mia", "Mia.1"), "the first has no name"),
+        (("Q", "Reply", "Reply.1", "Mia", "Mia.1", "Noah"), "Noah 1 has no like"),
+        (("Q", "Reply", "Reply new", "Mia", "Mia new"), "the first has no name"),
     ],
 )
 def test_unsure_tables_are_refused_with_what_to_do(heads: tuple[str, ...], says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         as_long(table(*heads))
     assert "wide = {agents" in str(caught.value) or "Rename the heads" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("heads", "graded"),
+    [
+        (("Q", "Reply r1", "Reply r2", "Mia r1"), 1),
+        (("Q", "Reply r1", "Reply r2", "Mia r1", "Mia r2", "Mia"), 2),
+        (("Q", "Reply", "Reply.1", "Mia", "Mia.1", "Mia.2", "Noah"), 0),
+        (("Q", "Reply", "Mia", "Noah", "Reply.1", "Mia.1"), 2),
+    ],
+)
+def test_the_line_of_a_refusal_runs(tmp_path: Path, heads: tuple[str, ...], graded: int) -> None:
+    path = write(tmp_path / "w.csv", *heads)
+    with pytest.raises(InputError) as caught:
+        read_table(path)
+    if line := re.search(r"wide = \{.*?\]\}", str(caught.value)):
+        (tmp_path / "judgec.toml").write_text(line[0] + "\n")
+        found = read_table(path)
+        assert len(found.rows) == 2 * N
+        assert sum(bool(row.get("Mia")) for row in found.rows) == graded * N
+    else:
+        assert graded == 0
+        assert "Rename the heads" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ("Q", "Reply", "Mia", "Noah", "Reply.1", "Mia.1", "Noah.1"),
+        ("Q", "Reply", "Mia", "Noah", "Reply 2", "Mia 2", "Noah 2"),
+        ("Q", "Reply", "Reply (2)", "Mia", "Mia (2)", "Noah", "Noah (2)"),
+        ("Q", "Reply 1", "Reply 2", "Mia", "Noah", "Mia.1", "Noah.1"),
+        ("Q", "Reply", "Reply.1", "Mia 1", "Mia 2", "Noah", "Noah.1"),
+        ("Q", "Reply", "Mia", "Noah", "Reply.1", "Mia.1", "Noah.1", "Reply.2", "Mia.2", "Noah.2"),
+    ],
+)
+def test_first_of_heads_alike_is_the_first_answer(tmp_path: Path, heads: tuple[str, ...]) -> None:
+    texts = [name for name in heads if name.startswith("Reply")]
+    people = {who: [name for name in heads if name.startswith(who)] for who in ("Mia", "Noah")}
+    cells_ = {name: [str((at + i) % 3 + 1) for i in range(N)] for own in people.values() for at, name in enumerate(own)}
+    given_ = table(*heads, values=cells_ | {name: [f"{name} of {i}, a text" for i in range(N)] for name in texts})
+    found = as_long(given_)
+    assert found.wide is not None
+    assert [row["agent"] for row in found.rows[: len(texts)]] == [str(at + 1) for at in range(len(texts))]
+    for at, row in enumerate(found.rows):
+        own = given_.rows[at // len(texts)]
+        assert row["Reply"] == own[texts[at % len(texts)]]
+        assert all(row[who] == own[names[at % len(texts)]] for who, names in people.items())
+    again = as_long(given_, found.wide)  # as init writes it
+    assert again.rows == found.rows
+    assert wide_heads(heads)
+
+
+def test_repeated_gradings_of_one_answer_and_of_pairs_are_no_further_answers() -> None:
+    one = table("Q", "Reply", "Mia", "Mia.1", values={"Mia.1": ["3"] * N})
+    assert as_long(one) is one
+    sides = dict.fromkeys(("Mia", "Mia.1"), ["a", "b"] * (N // 2))
+    with pytest.raises(InputError, match=r"Mia.1 has no like.* or wide = false"):
+        as_long(table("Q", "Answer 1", "Answer 2", "Mia", "Mia.1", "Winner", values=sides))
 
 
 def test_id_of_a_row_is_that_of_the_query() -> None:

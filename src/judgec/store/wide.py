@@ -7,7 +7,7 @@ is not sure the table is refused with the line to type: grades of another answer
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from judgec.errors import InputError
 from judgec.store.datasheet import read_toml
 from judgec.store.ladders import is_graded
 from judgec.store.rows.cells import as_grade, as_id, is_missing
-from judgec.store.rows.columns import listed
+from judgec.store.rows.columns import listed, renamed
+from judgec.store.rows.heads import is_nobodys
 from judgec.store.table import Row, Table, Wide
 from judgec.store.workbooks import split_sheet
 from judgec.tasks.registry import also_called, plain
@@ -102,8 +103,12 @@ def as_long(table: Table, said: Wide | bool | None = None, having: Collection[st
     """
     if said is False or {*PAIR, "preference"} <= set(table.columns):
         return table
+    if isinstance(said, Wide) and len(families := _as_said(table, said)) == len(said.columns):
+        return _melted(table, families, said, said=True)
+    table, new = _with_firsts(table)
     if isinstance(said, Wide) and (families := _as_said(table, said)):
-        return _melted(table, families, said)
+        return _melted(table, families, said, said=True)
+    having = [name if new.get(name) == f"{name} 1" else new.get(name, name) for name in having]
     found = _found(table)
     if found is None:
         return table
@@ -131,8 +136,10 @@ def as_long(table: Table, said: Wide | bool | None = None, having: Collection[st
 def wide_heads(columns: Collection[str]) -> bool:
     """True where the heads alone allow several answers a row: whoever reads in pieces must read such a file whole."""
     stems: dict[str, set[str]] = {}
+    bare = {plain(name) for name in columns}  # Reply beside Reply.1
     for head in (head for name in columns for head in _heads(name) if _is_answer(head.stem)):
-        stems.setdefault(plain(head.stem), set()).add(plain(head.part))
+        first = {""} if head.part.isdecimal() and plain(head.stem) in bare else set[str]()
+        stems.setdefault(plain(head.stem), first).add(plain(head.part))
     return any(len(parts) > 1 for parts in stems.values())
 
 
@@ -230,7 +237,6 @@ def _is_answer(stem: str) -> bool:
 def _found(table: Table) -> tuple[dict[str, str], dict[str, dict[str, _Head]]] | None:
     """The parts as written by what they are, and columns by stem and part, the answers first; None of other tables."""
     if not wide_heads(table.columns):
-        _check_bare(table)
         return None
     every = {name: list(_heads(name)) for name in table.columns}
     groups: dict[str, dict[str, _Head]] = {}
@@ -298,22 +304,78 @@ def _check_families(
             _refuse(table, wide, f"{stem} stands there with and without {listed(parts.values())}")
 
 
-def _check_bare(table: Table) -> None:
-    """Refuse ``Reply, Mia, Reply.1, Mia.1``: two answers, of which one has no name."""
-    known = {plain(name): name for name in table.columns}
-    again = [
-        (known[plain(head.stem)], name)
-        for name in table.columns
-        for head in _heads(name)
-        if re.fullmatch(r"\d", head.part.strip()) and plain(head.stem) in known and known[plain(head.stem)] != name
-    ]
-    answers = [pair for pair in again if _is_answer(pair[0]) and _is_text(table, pair[0]) and _is_text(table, pair[1])]
-    grades = [pair for pair in again if _is_graded(table, pair[0]) and _is_graded(table, pair[1])]
-    if answers and grades:
-        (one, other), (first, second) = answers[0], grades[0]
-        seen = f"{one} and {other}, {first} and {second} look like two answers a row with a grade each"
-        advice = f"Rename the heads, for example {one} A, {first} A, {one} B, {first} B."
-        raise InputError([f"{table.path}:1: {seen}, and the first has no name. {advice}"])
+def _with_firsts(table: Table) -> tuple[Table, dict[str, str]]:
+    """The table in which the first of heads alike has a number, too, and the new heads by the old ones.
+
+    ``Reply, Mia, Reply.1, Mia.1``, as pandas names them, become ``Reply 1, Mia 1, Reply 2, Mia 2``; ``Reply, Reply 2``
+    likewise. Grades that stand there once get the number of the first answer, so that somebody is asked.
+
+    Raises:
+        InputError: There are such heads of answers and grades, and their parts do not tell which belong together.
+    """
+    known = {_key(name): name for name in table.columns}
+    numbered: dict[str, dict[int, str]] = {}
+    words: dict[str, dict[str, str]] = {}
+    for name in table.columns:
+        for head in _heads(name):
+            first = known.get(_key(head.stem), name)
+            if re.fullmatch(r"\d{1,2}", head.part):
+                numbered.setdefault(_key(head.stem), {})[int(head.part)] = name
+            if first != name:
+                words.setdefault(first, {})[_key(head.part)] = name
+    whole = {stem: own for stem, own in numbered.items() if stem not in known and sorted(own) == _upto(own)}
+    alike: dict[str, dict[int, str]] = {}
+    for stem, own in numbered.items():
+        if stem in known and sorted(own) in (_upto(own), [number + 1 for number in _upto(own)]):
+            alike[stem] = dict(enumerate((known[stem], *(own[number] for number in sorted(own))), 1))
+    texts = {len(own): stem for stem, own in (alike | whole).items() if _is_answer(stem) and _all(_is_text, table, own)}
+    for n, answer in texts.items():
+        same = {stem: own for stem, own in (alike | whole).items() if len(own) == n}
+        graded = [own for own in same.values() if _all(_is_graded, table, own)]
+        made = {stem: own for stem, own in same.items() if stem in alike}
+        if not graded or not made or any(_all(_says_sides, table, own) for own in same.values()):
+            continue
+        new = {column: f"{known[stem]} {number}" for stem, own in made.items() for number, column in own.items()}
+        if answer in alike:
+            given = {as_id(value) for own in graded for column in own.values() for value in _values(table, column)}
+            taken = {column for own in same.values() for column in own.values()}
+            new |= {name: f"{name} 1" for name in table.columns if name not in taken and _may_be_of(table, name, given)}
+        if not set(new.values()) & {name for name in table.columns if name not in new}:
+            shown = ", ".join(f"{old} is {now}" for old, now in new.items() if old != now)
+            note = f"Heads that are alike are numbered: {shown}."
+            return replace(renamed(table, new), notes=(*table.notes, note)), new
+    pairs = [(first, part, again) for first, own in words.items() for part, again in own.items()]
+    answers = [one for one in pairs if _is_answer(one[0]) and _is_text(table, one[0]) and _is_text(table, one[2])]
+    for one, part, other in answers:
+        for first, _, second in (pair for pair in pairs if pair[1] == part and _are_grades(table, pair[0], pair[2])):
+            seen = f"{one} and {other}, {first} and {second} look like two answers a row with a grade each"
+            advice = f"Rename the heads, for example {one} A, {first} A, {one} B, {first} B."
+            raise InputError([f"{table.path}:1: {seen}, and the first has no name. {advice}"])
+    return table, {}
+
+
+def _upto(own: Collection[int]) -> list[int]:
+    return [*range(1, len(own) + 1)]
+
+
+def _says_sides(table: Table, column: str) -> bool:
+    return {_key(as_id(value)) for value in _values(table, column)} <= WINS
+
+
+def _all(holds: Callable[[Table, str], bool], table: Table, own: Mapping[int, str]) -> bool:
+    return all(holds(table, column) for column in own.values())
+
+
+def _may_be_of(table: Table, column: str, given: Collection[str]) -> bool:
+    """True for grades among these that may be of one of several answers."""
+    own = {as_id(value) for value in _values(table, column)}
+    return bool(own) and own <= set(given) and not is_nobodys(column)
+
+
+def _are_grades(table: Table, *columns: str) -> bool:
+    """True for grades with a value in common."""
+    values = [{as_id(value) for value in _values(table, name)} for name in columns]
+    return all(_is_graded(table, name) for name in columns) and bool(set.intersection(*values))
 
 
 def _refuse(table: Table, wide: Wide, why: str) -> None:
@@ -379,10 +441,13 @@ def _pairs(table: Table, parts: Mapping[str, str], answers: Mapping[str, _Head],
     return replace(table, columns=columns, rows=tuple(rows), notes=(*table.notes, note))
 
 
-def _melted(table: Table, families: Mapping[str, Mapping[str, _Head]], wide: Wide) -> Table:
-    """One row an answer; an answer that a row says nothing about has none."""
+def _melted(table: Table, families: Mapping[str, Mapping[str, _Head]], wide: Wide, *, said: bool = False) -> Table:
+    """One row an answer; an answer that a row says nothing about has none.
+
+    Where somebody has ``said`` how it is read, a column of a name alone (``Mia`` beside ``Mia r1``) is left out.
+    """
     taken = {head.column for own in families.values() for head in own.values()}
-    shared = [name for name in table.columns if name not in taken]
+    shared = [name for name in table.columns if name not in taken and (not said or name not in families)]
     if clash := [name for name in ("agent", *families) if name in shared]:
         seen = f"{table.path}:1: column {clash[0]!r} stands beside several answers a row"
         raise InputError([f"{seen}, which become rows with a column of that name. Rename it."])
@@ -402,10 +467,10 @@ def _melted(table: Table, families: Mapping[str, Mapping[str, _Head]], wide: Wid
                 lines.append(line)
     columns = [name for name in shared if name != id_of]
     columns += ["query_id"] * ("query_id" not in shared) + ["agent", *families]
-    said = ", ".join(head.column for head in answers.values())
+    replies = ", ".join(head.column for head in answers.values())
     query = "" if "query_id" in shared else f"; {id_of or 'the row number'} is the query's id"
     note = (
-        f"One row a question with {len(names)} answers ({said}) is read as one row an answer: the agents are "
+        f"One row a question with {len(names)} answers ({replies}) is read as one row an answer: the agents are "
         f"{listed(names.values())}; {listed([*families][1:]) or 'no other column'} of each{query}."
     )
     return replace(
