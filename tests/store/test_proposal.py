@@ -46,6 +46,23 @@ def seen(file: Table, said: Said | None = None) -> tuple[LabelProposal, LabelSet
     return found, labels
 
 
+@pytest.mark.parametrize("name", ["Athena-2", "Lynx-8B", "rubric_v3"])
+def test_name_of_a_version_among_people_is_asked_about_and_both_lines_run(name: str) -> None:
+    wide = table(query=QUESTIONS, answer=ANSWERS, Mia=[1, 2, 3, 3], Noah=[1, 3, 3, 2], **{name: [2, 2, 3, 1]})
+    rows = [{**row, "annotator": who, "grade": row[who]} for row in wide.rows for who in ("Mia", "Noah", name)]
+    rows = [{key: row[key] for key in ("query", "answer", "annotator", "grade")} for row in rows]
+    for file in (wide, Table("l.csv", tuple(rows[0]), tuple(rows), tuple(range(2, len(rows) + 2)))):
+        (doubt,) = propose(file, Datasheet(), Said()).unsure
+        assert f"--annotators Mia,Noah where it is a judge, --annotators Mia,Noah,{name} where" in doubt
+        found, labels = seen(file, Said(annotators=("Mia", "Noah")))
+        assert (found.judges, found.unsure) == ((name,), ())
+        assert {label.annotator for label in labels.labels} == {"Mia", "Noah"}
+        found, labels = seen(file, Said(annotators=("Mia", "Noah", name)))
+        assert (found.judges, found.unsure) == ((), ())
+        assert {label.annotator for label in labels.labels} == {"Mia", "Noah", name}
+    assert any(name in note and "--annotators Mia,Noah" in note for note in label_file(file, Datasheet()).labels.notes)
+
+
 @pytest.mark.parametrize(
     ("names", "mapped"),
     [

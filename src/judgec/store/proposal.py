@@ -26,6 +26,7 @@ from judgec.store.rows.heads import (
     is_nobodys,
     is_version,
     machines_among,
+    versions_among,
     words,
 )
 from judgec.store.rows.label_cells import label_cells, spellings
@@ -604,6 +605,7 @@ class _Look:
         if annotators:
             self.annotators = rejoined(annotators, self.table.columns)
             self.labels = tuple(c for name in self.annotators for c in columns_of(name, self.table.columns))
+        if self.labels:
             return
         if own:
             self.labels = tuple(name for name in self.table.columns if self.ours(name) in own)
@@ -692,7 +694,17 @@ class _Look:
                 f"PERSON.ASPECT, is valid. Say it, with {' '.join(f'--map {shlex.quote(one)}' for one in renamings)}."
             )
         self._doubt_gradings(people)
+        self._doubt_versions(self.annotators)
         self.why["annotators"] = f"columns of grades on one scale: {listed(self.annotators)}"
+
+    def _doubt_versions(self, people: Sequence[str]) -> None:
+        """Say so where a name among people's looks like a system's."""
+        if odd := versions_among(people):
+            rest, every = (shlex.quote(",".join(own)) for own in ([n for n in people if n not in odd], people))
+            self.unsure.append(
+                f"{listed(odd)}: a judge or a person, by the name? Add --annotators {rest} where it is a judge, "
+                f"--annotators {every} where it is a person."
+            )
 
     def _doubt_gradings(self, people: Sequence[str]) -> None:
         """Say so where columns may be one person's at several times, or several people's."""
@@ -883,11 +895,21 @@ class _Look:
     def find_judges(self, used: Collection[str]) -> None:
         """Who looks like a judge and is nobody's label: columns, and names in the column of annotators."""
         raters = self.has("annotator")
-        if raters is not None and not self.annotators:
+        if raters is not None:
             names = list(dict.fromkeys(map(as_id, self.values(raters))))
             found = machines_among(names)
             self.judges = found if len(found) < len(names) else ()
+            rest = [name for name in names if name not in self.judges]
+            if self.annotators:  # whom somebody named
+                self.judges = tuple(n for n in (*self.judges, *versions_among(rest)) if n not in self.annotators)
+            else:
+                self._doubt_versions(rest)
         self.judges += tuple(name for name in self.machines() if name not in used)
+        rest = [name for name in self.free() if name not in {*used, *self.judges} and self.looks_graded(name)]
+        odd = versions_among([*self.annotators, *rest])
+        self.judges += tuple(
+            name for name in rest if name in odd and any(self.shares(name, one) for one in self.labels)
+        )
 
     def doubt_raters(self) -> list[str]:
         """Say so where a column ``judge`` names others, too: they may be people, or models of unknown names."""

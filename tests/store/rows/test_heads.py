@@ -15,6 +15,7 @@ from judgec.store.rows.heads import (
     is_low_good,
     is_nobodys,
     machines_among,
+    versions_among,
 )
 
 PEOPLE = ["Mia", "Noah", "Kai", "Aisha", "Kira", "Maia", "Nora", "Aimée", "Kimberly", "Ki Hoon", "Ai Tanaka", "Malik"]
@@ -172,6 +173,32 @@ def test_name_with_several_times_is_one_person(heads: Sequence[str], person: str
 )
 def test_numbered_people_are_not_surely_one_person(heads: Sequence[str]) -> None:
     assert not any(one.sure for one in gradings_among(tuple(heads)).values())
+
+
+@pytest.mark.parametrize(
+    "name", ["Athena-2", "Lynx-8B", "Tulu-3-70B", "HHEM-2.1", "Vectara 2.1", "rubric_v3", "eval-service-v2", "zeta:13b"]
+)
+def test_name_of_a_version_beside_people_may_be_a_judge(name: str) -> None:
+    assert versions_among(["Mia", name, "Noah"]) == (name,)
+    assert versions_among(["mia@firm.de", name]) == (name,)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Anne-Marie", "Jean-Luc", "Zoë", "O'Neil", "van der Berg", "Nguyễn"),
+        ("Rater-1", "Rater-2", "Mia"),
+        ("Berlin-1", "Berlin-2", "Mia"),
+        ("Nurse-1", "Mia"),
+        ("P-03", "S-12", "MK-2", "A1", "R2-D2", "A2KI8QXY", "worker_A1B2C3"),
+        ("Mia.1", "Noah.1", "Lea 2"),
+        ("user_973", "mia2", "Mia (2024-05-01)"),
+        ("Athena-2",),
+        ("Athena-2", "Lynx-8B"),  # nobody else graded
+    ],
+)
+def test_names_of_people_are_no_versions(names: Sequence[str]) -> None:
+    assert versions_among(names) == ()
 
 
 def test_name_says_whether_low_is_good() -> None:

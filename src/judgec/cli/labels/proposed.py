@@ -17,7 +17,7 @@ def show_proposed(found: LabelSetup) -> None:
     print_table(f"{project.label_path}: task {proposal.task}", ("judgec's", "your column", "for example"), rows)
     say(
         *([f"task: {why['task']}"] if "task" in why else []),
-        *([f"annotators: {why['annotators']}"] if "annotators" in why else []),
+        *([f"annotators: {why['annotators']}; --annotators A,B,... names others"] if "annotators" in why else []),
         f"{len(labels.items)} items of {queries} queries, graded by {_some(graders)}",
         *_scale(found),
         *([why["labels"]] if "labels" in why else []),

@@ -33,9 +33,11 @@ MACHINES = _set(  # models, their makers, and metrics: nobody's name
 )
 WEAK = _set(  # a machine's where people remain beside it: judges may be people, and a bot may be what is graded
     """
-    auto automated automatic automatica automatically automatico automatique automatisch automatische automatisee
-    bot chatbot computed evals judge judges juez juge machine maschine maschinell metric metrica metrik metrique
-    model modele modell modelo models reward richter robot roboter scorer similarity system
+    algorithm algorithme algorithmus algoritmo auto automated automatic automatica automatically automatico automatique
+    automatisch automatische automatisee baseline bot chatbot classifier computed detector evals heuristic heuristik
+    judge judges juez juge klassifikator machine maschine maschinell metric metrica metrik metrique model modele modell
+    modelo models pipeline predicted prediction reward richter robot roboter scorer similarity system verifier
+    vorhersage
     """
 )
 NAMES_TOO = _set(  # people are called so, and grades
@@ -193,6 +195,8 @@ _VERSION = re.compile(
     r"[a-z]|(v|r|rev|rc|run|ver|version|release|build|model|modell|system|bot|agent|variante?)[ ._-]?\d+([._-]\w+)*|"
     r"\d+\.\d+\.\d+\w*"
 )
+_RELEASE = re.compile(r"(?i)[ _./:-](?:\d+(?:\.\d+)?b|v\d+(?:\.\d+)*)(?![^\W_])|(?<![\w.])\d+\.\d+|[^\W\d_]-\d+\.\d+")
+_HYPHENED = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-\d{1,2}")  # Athena-2
 _PIECES = re.compile(rf"[^\W_]+?(?=(?<=[{_LOWER}])[{_UPPER}])|[^\W\d_]+(?=\d{{1,2}}(?!\w))|[^\W_]+")  # Mia1, miaRun1
 _WHEN = "|".join(sorted(TIMES, key=len, reverse=True))
 _WHAT = "|".join(sorted(RATINGS, key=len, reverse=True))  # Rating 1 of a person is no word of time
@@ -258,6 +262,27 @@ def machines_among(names: Collection[str], aspects: Collection[str] = ()) -> tup
         if others + (0 if name in maybe else len(maybe)) >= (2 if several else 1):
             sure.add(name)
     return tuple(name for name in distinct if name in sure)
+
+
+def versions_among(names: Collection[str]) -> tuple[str, ...]:
+    """Which of several people's names look like a system's in a version, beside others that do not: ``Athena-2``,
+    ``Lynx-8B``, ``HHEM-2.1``, ``rubric_v3``. Nobody can tell: ``Nurse-1`` is a person, and ``Berlin-1`` beside
+    ``Berlin-2``.
+    """
+    stems = Counter(_numbered(name) for name in names)
+    found = [
+        name
+        for name in names
+        if not words(name) & (PEOPLE | ROLES | COUNTERS | TIMES)
+        and (_RELEASE.search(name) or (len(stem := _numbered(name)) > _SHORT and stems[stem] == 1))
+    ]
+    return tuple(found) if len(found) < len(names) else ()
+
+
+def _numbered(name: str) -> str:
+    """What stands before a hyphen and a number at the end; empty for other names."""
+    found = _HYPHENED.fullmatch(name.strip())
+    return found[1].casefold() if found else ""
 
 
 def _weak(name: str, aspects: Collection[str]) -> frozenset[str]:

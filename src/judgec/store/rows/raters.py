@@ -1,6 +1,7 @@
 """Files with one column per rater, turned into one row per item and rater."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,16 @@ from judgec.records.label import Task
 from judgec.records.scale import Grade
 from judgec.store.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.store.rows.columns import listed
-from judgec.store.rows.heads import JUDGE_HEADS, JUDGED_BY, PEOPLE, gradings_among, machine_words, machines_among, words
+from judgec.store.rows.heads import (
+    JUDGE_HEADS,
+    JUDGED_BY,
+    PEOPLE,
+    gradings_among,
+    machine_words,
+    machines_among,
+    versions_among,
+    words,
+)
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import TASKS, USUAL, also_called, plain, told_by
 from judgec.tasks.spec import ASPECT_PREFIX, PREFIXES
@@ -72,6 +82,11 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
                 f"{listed(like)} ({rows} rows of column annotator){NO_ANNOTATOR}by its name a judge; --annotators "
                 "A,B,... says who is."
             )
+        people = [name for name in counts if name not in others]
+        if not names and (odd := versions_among(people)):
+            rest = shlex.quote(",".join(name for name in people if name not in odd))
+            seen = f"{listed(odd)} of column annotator: read as a person, and by the name may be a judge"
+            notes.append(f"{seen}; --annotators {rest} leaves it out.")
         notes += [f"{note}; one name in column annotator is one person." for _, note in _apart(counts, counts)]
     if measured:
         notes.append(measured_note(measured))
