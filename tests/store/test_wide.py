@@ -143,6 +143,7 @@ def test_winner_beside_two_answers_makes_pairs() -> None:
         (("Q", "Answer human", "Answer llm", "Mia human", "Mia llm"), "who graded or who answered"),
         (("Q", "Reply", "Reply.1", "Mia", "Mia.1", "Noah"), "Noah 1 has no like"),
         (("Q", "Reply", "Reply new", "Mia", "Mia new"), "the first has no name"),
+        (("Q", "Reply r1", "Reply r2", "Mia r1", "Mia r2", "Noah"), "Noah is there once"),
     ],
 )
 def test_unsure_tables_are_refused_with_what_to_do(heads: tuple[str, ...], says: str) -> None:
@@ -158,6 +159,7 @@ def test_unsure_tables_are_refused_with_what_to_do(heads: tuple[str, ...], says:
         (("Q", "Reply r1", "Reply r2", "Mia r1", "Mia r2", "Mia"), 2),
         (("Q", "Reply", "Reply.1", "Mia", "Mia.1", "Mia.2", "Noah"), 0),
         (("Q", "Reply", "Mia", "Noah", "Reply.1", "Mia.1"), 2),
+        (("Q", "Reply r1", "Reply r2", "Mia r1", "Mia r2", "Noah"), 2),
     ],
 )
 def test_the_line_of_a_refusal_runs(tmp_path: Path, heads: tuple[str, ...], graded: int) -> None:

@@ -302,6 +302,12 @@ def _check_families(
                 _refuse(table, wide, f"{name} is of no answer; the answers are {listed(parts.values())}")
         if any(plain(name) == plain(stem) for name in table.columns):
             _refuse(table, wide, f"{stem} stands there with and without {listed(parts.values())}")
+    graded = [own for own in families.values() if all(_is_graded(table, head.column) for head in own.values())]
+    given = {as_id(value) for own in graded for head in own.values() for value in _values(table, head.column)}
+    if once := [name for name in table.columns if name not in taken and _may_be_of(table, name, given)]:
+        part = next(iter(parts.values()))
+        said = f"{once[0]} is there once, with grades like those of each answer; {once[0]} {part} would be of {part}"
+        _refuse(table, wide, f"{said}, and by the line below it is of all of them")
 
 
 def _with_firsts(table: Table) -> tuple[Table, dict[str, str]]:
