@@ -471,7 +471,7 @@ def read(text: str, scale: Scale, texts: Sequence[str] = ()) -> str | None:
         (ONE_TO_FIVE, "<answer>Final score: 5</answer>\nScore: 2", "2"),
         (ONE_TO_FIVE, "“Final score: 5”, it says. Score: 2", "2"),
         (ONE_TO_FIVE, "Four stars. It covers the main points.", "4"),
-        (ONE_TO_FIVE, "★★★★", None),
+        (ONE_TO_FIVE, "★★★★", "4"),
         (ONE_TO_FIVE, "Score: four", "4"),
         (ONE_TO_FIVE, "Score: 4.5/5", "4.5"),
         (ONE_TO_FIVE, "Score: 4.3", None),
@@ -530,6 +530,68 @@ def read(text: str, scale: Scale, texts: Sequence[str] = ()) -> str | None:
     ],
 )
 def test_stated_of_a_reply_is_its_verdict_or_none(scale: Scale, text: str, grade: str | None) -> None:
+    assert read(text, scale) == grade
+
+
+COVERED = Scale(grades=("none", "partial", "full"))
+YES_NO = Scale(grades=("no", "yes"))
+
+
+@pytest.mark.parametrize(
+    ("scale", "text", "grade"),
+    [
+        (ONE_TO_FIVE, "Score: 3/5 (0.6)", "3"),
+        (ONE_TO_FIVE, "Score: 3 (60%)", "3"),
+        (ONE_TO_FIVE, "Score: 3/5 (0.9)", "3"),  # no grade: what it is a share of need not be known
+        (ONE_TO_FIVE, "Score: 3 (80%)", None),
+        (ONE_TO_FIVE, "Score: 4, not 5.", "4"),
+        (ONE_TO_FIVE, "Score: 4 rather than a 5, for it misses a step.", "4"),
+        (ONE_TO_FIVE, "Score: 4, not 5 but 3.", None),
+        (ONE_TO_FIVE, "Score: 4, not a 4 any more.", None),
+        (ONE_TO_FIVE, "Grade: 4 (confidence 3)", "4"),
+        (ONE_TO_FIVE, "Grade: 4 (see page 2)", "4"),
+        (ONE_TO_FIVE, "Score: Four (4)", "4"),
+        (ONE_TO_FIVE, "Score: Four (3)", None),
+        (ONE_TO_FIVE, "Score: 4 (10)", None),
+        (ONE_TO_FIVE, "Rating: ⭐⭐⭐⭐ (4/5)", "4"),
+        (ONE_TO_FIVE, "Rating: 3/5 ⭐⭐⭐⭐", None),
+        (ONE_TO_FIVE, "Rating: 4 ⭐", "4"),
+        (ONE_TO_FIVE, "⭐ Rating: 4/5", "4"),
+        (SCALE, "⭐⭐", None),  # of three, or of five
+        (ONE_TO_FIVE, "★★★★☆", "4"),
+        (ONE_TO_FIVE, "★★★★☆☆", None),
+        (ONE_TO_FIVE, "5点満点中4点です。", "4"),
+        (ONE_TO_FIVE, "5점 만점에 4점", "4"),
+        (ONE_TO_FIVE, "满分5分，得4分。", "4"),
+        (ONE_TO_FIVE, "10点満点中4点", None),
+        (ONE_TO_FIVE, "So, 4.", "4"),
+        (ONE_TO_FIVE, "It misses a step.\n\nOverall, a 4.", "4"),
+        (ONE_TO_FIVE, "So, 4 of 5 facts are right.", None),
+        (ONE_TO_FIVE, '{"score": {"value": 3}}', "3"),
+        (ONE_TO_FIVE, '{"evaluation": {"overall": 4}}', "4"),
+        (ONE_TO_FIVE, '{"scores": {"clarity": {"score": 2}, "overall": {"score": 4}}}', "4"),
+        (ONE_TO_FIVE, '{"clarity": {"score": 2}, "accuracy": {"score": 4}}', None),
+        (ONE_TO_FIVE, '{"score": {"value": 3, "max": 10}}', None),
+        (GRADED, "Correctness: incorrect", "incorrect"),
+        (GRADED, "It names the wrong year.\n\n**Correctness:** incorrect.", "incorrect"),
+        (GRADED, "Spelling: correct\nFacts: incorrect", None),
+        (GRADED, "Reference answer: correct", None),
+        (COVERED, "Coverage: full", "full"),
+        (COVERED, "Confidence: full", None),
+        (YES_NO, "Errors: no", None),
+        (YES_NO, "Yes, it does.", "yes"),
+        (YES_NO, "Yes, but only in part.", None),
+        (YES_NO, "Yes. But only in part.", None),
+        (YES_NO, "Verdict: yes, to some extent", None),
+        (YES_NO, "Ja, aber nur teilweise.", None),
+        (YES_NO, "No, but it is close.", "no"),
+        (GRADED, "Verdict: partially correct, only the year is right", "partially correct"),
+        (ONE_TO_FIVE, "The score is 3 because the home team scored thrice, the student says.", None),
+        (ONE_TO_FIVE, "The score is 3, according to the answer.", None),
+        (ONE_TO_FIVE, "The score is 3 because half of it is wrong in what it says.", "3"),
+    ],
+)
+def test_stated_with_what_repeats_denies_or_limits_it(scale: Scale, text: str, grade: str | None) -> None:
     assert read(text, scale) == grade
 
 

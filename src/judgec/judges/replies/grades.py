@@ -21,6 +21,13 @@ NARROW = (
     | {0x245F + n: str(n) for n in range(1, 11)}
 )
 STARS = re.compile(r"(?<![★☆⭐½])([★⭐]{1,10})([☆✩]{0,9})(?![★☆⭐½✩])")
+STARS_AT_MOST = 5  # what stars are out of where nobody says so
+# "5点満点中4点", "5점 만점에 4점", "满分5分，得4分": what it is out of comes first.
+OUT_OF_FIRST = re.compile(
+    r"(?:(?P<most>\d{1,9})\s?(?:点満点(?:中|で|のうち)?|점\s?만점\s?(?:에서|에|중)?)|[满滿]分(?:为|是)?\s?(?P<full>\d{1,9})\s?分)"
+    r"[、,，]?\s?(?:我?[给給得打]|评|の)?\s?(?P<number>\d{1,9}(?:\.\d{1,3})?)\s?[点점分]"
+)
+POLITE = re.compile(r"(?:です|でした|だ|입니다|이다|점입니다)\Z")
 _SPELT = """
 zero one two three four five six seven eight nine ten
 零 一 二 三 四 五 六 七 八 九 十
@@ -42,7 +49,10 @@ _OF = (
     r"[\s*_`)\"'”]{0,4}(?:/|\bout\s{1,3}of\b|\b(?:of|von|sur|sobre|de|su|van|av|z|из)\b)\s{0,3}[*_`(]{0,3}" + _MOST
 )  # fmt: skip
 _PERCENT = r"(?P<percent>\s{0,2}(?:%|percent\b|per\s?cent\b|Prozent\b|por\s?ciento\b|pour\s?cent\b))"
-_UNIT = r"[\s-]{0,2}(?:stars?|points?|pts?|marks?|Punkten?|Sternen?|puntos|points|punti|pontos)\b|[分点점]|つ?星"
+_UNIT = (
+    r"[\s-]{0,2}(?:stars?|points?|pts?|marks?|Punkten?|Sternen?|puntos|punti|pontos)\b|[分点점]|つ?星"
+    r"|\s?[★⭐](?![★☆⭐½✩])"
+)
 VALUE = re.compile(
     rf"(?:(?<![\w.,/])|(?<=[{_EAST}]))(?<!\d\s[-–])(?P<number>[-+]?\d{{1,30}}(?:[.,]\d{{1,30}})?|{_WORD})"
     rf"(?![A-Za-z0-9_²³¹¼-¾⅐-⅞])(?P<unit>{_UNIT})?(?:{_OF}|{_PERCENT})?(?P<points>{_UNIT})?",
@@ -58,9 +68,36 @@ COMMENT = re.compile(r"\s{0,3}(?:\(\s{0,3}(?=\w)|(?:[:;,=]\s|[-–—]\s)\s{0,3}
 COUNTED = re.compile(
     r"\d{1,9}(?:[.,]\d{1,9})?(?:\s{0,2}(?:/|of|out of)\s{0,2}(?:the\s)?\d{1,9})?%?\s{1,2}(?!(?:or|to|and|but|is|was"
     r"|would|rather|instead|points?|stars?|marks?|because|since|seems?|may|might|could|should|then|if|max)\b)[^\W\d_]"
-    r"|[^\W\d_]\s{0,2}[:=]\s{0,2}\d{1,9}(?:/\d{1,9}|%)?|\[\d{1,4}\]",
+    r"|[^\W\d_]\s{0,2}[:=]\s{0,2}\d{1,9}(?:[.,]\d{1,9})?(?:/\d{1,9}|%)?|\[\d{1,4}\]"
+    r"|\b(?:confidence|certainty|weight|step|criterion|page|section|paragraph|passage|document|doc|line|fact|claim"
+    r"|source|version|turn|round|sample|konfidenz|sicherheit|confianza|confiance)s?(?:\s(?:level|of|is))?\s#?\d{1,9}"
+    r"(?:[.,]\d{1,9})?(?:/\d{1,9}|%)?|(?:置信度|信心|確信度|신뢰도)\D?\d{1,9}(?:\.\d{1,9})?%?",
     re.IGNORECASE,
 )
+# "4, not 5": a number that the grade is said not to be.
+DENIED = re.compile(
+    r"\b(?:not|rather than|instead of|short of|below|almost(?= an?\b)|nearly(?= an?\b)|nicht|statt|pas)"
+    r"\s(?:an?\s|the\s|yet\s|quite\s|full\s){0,3}(\d{1,9}(?:\.\d{1,3})?)(?:/\d{1,9})?(?![\d.]*\d)",
+    re.IGNORECASE,
+)
+PERCENT = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,3})?)\s?%")
+ROUNDED = Decimal("0.005")  # of a share with two decimals
+# What makes less of the best grade in words: "correct, but only in part".
+_BUT = (
+    r"(?:but|though|although|however|except|unless|if|albeit|aber|jedoch|wenn|pero|aunque|mais|ma|mas|maar)\b"
+    r"|但|ただし|하지만"
+)
+_PARTLY = (
+    r"(?:only|in part|part(?:ly|ially|ial)|half|halfway|mostly|mainly|largely|somewhat|to (?:some|a|an)\b[\w ]{0,20}"
+    r"(?:extent|degree)|(?:sort|kind) of|more or less|up to a point|for the most part|at least in part|not (?:entirely"
+    r"|fully|completely|quite|wholly|totally|everything|all)|incomplete(?:ly)?|with (?:\w+ )?(?:reservation|caveat"
+    r"|exception|limitation|qualification)s?|nur|teilweise|zum teil|größtenteils|nicht ganz|s[oó]lo|en parte"
+    r"|parcialmente|seulement|en partie|partiellement|in parte|em parte|deels)\b|部分|一部|부분"
+)
+_JOIN = r"[\s*_.,;:!()–—-]{0,8}"
+PARTLY = re.compile(rf"{_JOIN}(?:(?:{_BUT}){_JOIN})?(?:{_PARTLY})", re.IGNORECASE)
+BUT = re.compile(rf"[\s*_,;:()–—-]{{0,8}}(?:{_BUT})", re.IGNORECASE)
+YES = {"yes", "ja", "oui", "sí", "si"}  # of which any "but" makes less
 LITERAL = re.compile(r"Literal\[\s{0,3}([^\[\]]{1,60}?)\s{0,3}\]")
 OTHER_SCALE = re.compile(
     r"\b(?:scale|range|skala|escala|échelle)\b[^\d\n]{0,12}\d{1,4}\s{0,3}(?:-|–|—|to|bis|a|à|through|\.\.)\s{0,3}"
@@ -134,12 +171,21 @@ class Grades:
         if text.isascii():
             return text
         text = UNSEEN.sub("", text).translate(NARROW)
-        return STARS.sub(self._stars, text) if self.numeric else text
+        if not self.numeric:
+            return text
+        text = OUT_OF_FIRST.sub(lambda found: f"{found['number']}/{found['most'] or found['full']}", text)
+        return STARS.sub(self._stars, text)
 
     def _stars(self, match: re.Match[str]) -> str:
-        """``4/5`` of four stars and an empty one; without empty ones nobody knows of how many they are."""
+        """``4/5`` of four stars; without empty ones they are of five. One star at a number is its unit."""
         filled, total = len(match[1]), len(match[1]) + len(match[2])
-        return f"{filled}/{total}" if total == self.most else match[0]
+        if total != self.most and (match[2] or total > self.most or self.most != STARS_AT_MOST):
+            return match[0]
+        text, (start, end) = match.string, match.span()
+        numbered = text[max(0, start - 2) : start].strip()[-1:].isdigit()
+        if total == 1 and (numbered or text[end : end + 3].lstrip(" (*")[:1].isdigit()):
+            return match[0] if numbered else ""
+        return f" ({filled}/{self.most:f})" if numbered else f"{filled}/{self.most:f}"
 
     def number(self, match: re.Match[str]) -> Read:
         """The grade of a match of ``VALUE``."""
@@ -181,7 +227,7 @@ class Grades:
         written = self.narrow(text).strip(WRAPPING)
         written = written.strip("$" + WRAPPING) if written[:1] == "$" == written[-1:] else written  # $4 is a price
         literal = LITERAL.fullmatch(written)
-        written = literal[1].strip(WRAPPING) if literal else written
+        written = literal[1].strip(WRAPPING) if literal else POLITE.sub("", written.rstrip("。"))
         read = self.word(written) or self.word(written.rstrip(".!。"))
         if read is not None:
             return read
@@ -203,7 +249,11 @@ class Grades:
         comment = COMMENT.fullmatch(written[end:].lstrip(WRAPPING))
         if comment is None:
             return None
-        if read.grade is not None and (takes_back(comment["comment"]) or self.contradicts(read, comment["comment"])):
+        if read.grade is not None and (
+            takes_back(comment["comment"])
+            or self.contradicts(read, comment["comment"])
+            or self.qualified(read, written[end:])
+        ):
             return Read(None, f"malformed reply: {read.grade} is taken back: {short(written)}", commented=True)
         return read._replace(commented=True)
 
@@ -211,7 +261,26 @@ class Grades:
         """Whether a comment names another grade."""
         first = re.split(r"[,;]", comment.strip(WRAPPING + "().,"))[0]
         word = self.words.get(folded(re.sub(r"\A(?:but|and|or|also)\s", "", first)))
-        return (word is not None and word != read.grade) or bool(self.numeric and numbers_in(comment) - {read.grade})
+        denied = any(found[1] == read.grade for found in DENIED.finditer(comment))
+        return denied or (word is not None and word != read.grade) or (self.numeric and self.others(read, comment))
+
+    def others(self, read: Read, comment: str) -> bool:
+        """Whether a comment has a number that may be a second grade; ``0.6`` and ``60%`` say 3 of 5 anew."""
+        if read.grade is None or not self.numeric:
+            return bool(numbers_in(comment) - {read.grade})
+        grade, least = Decimal(read.grade), Decimal(repr(self.scale.values[0]))
+        shares = {grade / self.most, (grade - least) / (self.most - least)} if self.most > 0 else set()
+        found = {Decimal(one) for one in numbers_in(comment) if len(one) < LONGEST_HEAD} - {grade}
+        found -= {Decimal(one) for one in PERCENT.findall(comment)} & {share * 100 for share in shares}
+        rivals = {one for one in found if one % 1 == 0 or one >= least}
+        return any(one % 1 == 0 or min(abs(one - share) for share in shares) > ROUNDED for one in rivals)
+
+    def qualified(self, read: Read, behind: str) -> bool:
+        """Whether what follows makes less of the best grade: ``Yes, but only in part``."""
+        best = read.grade == str(self.scale.grades[-1]) and (len(self.scale.grades) == 2 or not self.numeric)
+        if self.pairs or not (best or read.grade in YES):
+            return False
+        return PARTLY.match(behind) is not None or (read.grade in YES and BUT.match(behind) is not None)
 
     def foreign(self, text: str) -> bool:
         """Whether a text says that the scale is another one."""
@@ -223,7 +292,7 @@ class Grades:
 def numbers_in(comment: str) -> set[str]:
     """The numbers in a comment that count nothing, and are no scale's: they may be second grades."""
     comment = OTHER_SCALE.sub(lambda found: found[0] if found[3] or found[4] else "", comment)
-    return set(re.findall(r"(?<![\d/.])\d+(?:\.\d+)?", COUNTED.sub("", comment)))
+    return set(re.findall(r"(?<![\d/.])\d+(?:\.\d+)?", COUNTED.sub("", DENIED.sub("", comment))))
 
 
 def folded(text: str) -> str:

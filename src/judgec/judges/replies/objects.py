@@ -11,6 +11,8 @@ from judgec.judges.replies.said import UnreadableReplyError
 Found = TypeVar("Found")
 MOST_PLACES = 300  # where a verdict may be stated, of one form
 
+HOLDERS = {"value", "score", "grade", "rating"}  # fields that hold what the object around them is called
+
 _STRING = r'"(?:[^"\\]|\\.)*(?:"|\Z|\\\Z)'
 BRACE = re.compile(rf"{_STRING}|[{{}}]", re.DOTALL)
 LINE_COMMENT = re.compile(rf"{_STRING}|//[^\n]*", re.DOTALL)
@@ -71,12 +73,17 @@ class _Object:
     pairs: list[tuple[str, object]]
 
 
-def _flat(given: _Object) -> Iterator[tuple[str, object]]:
+def _flat(given: _Object, outer: str = "") -> Iterator[tuple[str, object]]:
+    """``{"score": {"value": 3}}`` names a score, ``{"clarity": {"score": 3}}`` a clarity_score."""
     for name, value in given.pairs:
-        if isinstance(value, _Object):
-            yield from _flat(value)
+        inside = value if isinstance(value, list) else [value]
+        if any(isinstance(one, _Object) for one in inside):
+            for one in inside:
+                yield from _flat(one, name) if isinstance(one, _Object) else ()
         else:
-            yield name, value if isinstance(value, str | int | float) or value is None else str(value)
+            held = outer if name.casefold() == "value" else f"{outer}_{name}"
+            named = held if outer and name.casefold() in HOLDERS else name
+            yield named, value if isinstance(value, str | int | float) or value is None else str(value)
 
 
 def _load(body: str) -> _Object | None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from judgec.judges.refusals import takes_back
-from judgec.judges.replies.grades import LONGEST_SIDE, MORE_NUMBER, VALUE, WORDS, Grades, Read, folded, numbers_in
+from judgec.judges.replies.grades import LONGEST_SIDE, MORE_NUMBER, VALUE, WORDS, Grades, Read, folded
 from judgec.judges.replies.objects import few, objects_in, pairs_of
 from judgec.judges.replies.said import (
     CUT,
@@ -106,7 +106,8 @@ EXPLAINED = re.compile(
 )
 ENDS = re.compile(
     r"[\s*_`\"'”)\]}|$]{0,8}(?:[.!;,。、|\]}(<]|\\\)|\Z|\n|(?:(?<=\s)[-–—]|[-–—](?=\w))|(?<=[\s*_])(?:because|as|since"
-    r"|due|given|out of|on a scale|for the following|(?:for|to) (?:this|the)|weil|da|denn|porque|car|parce)\b"
+    r"|due|given|out of|on a scale|rather than|instead of|and not|not(?= (?:an? )?\d)|for the following"
+    r"|(?:for|to) (?:this|the)|weil|da|denn|porque|car|parce)\b"
     r"|입니다|です|分|点|[\u2600-\u27bf\U0001f300-\U0001faff])",
     re.IGNORECASE,
 )
@@ -133,6 +134,16 @@ NEGATED = re.compile(
     r"\b(?:instead of|rather than|not|never|neither|nor|no|cannot|nicht|kein|keine)\b|n['’]t\b|不", re.IGNORECASE
 )
 CONCLUDED = re.compile(r",\s{1,2}(?:and\s)?(?:but|so|therefore|thus|hence|resulting|earning|scoring)\b", re.IGNORECASE)
+# "The score is 3 ..., the student says.": somebody else's, as the end of the sentence shows.
+ATTRIBUTED = re.compile(
+    r"[,;–—(-]\s{0,2}(?:as |so |or so )?(?:(?!(?:i|we)\b|[^,;(]{0,30}\b(?:rubric|criteri|guideline|instruction|scale))"
+    r"(?:(?:the|this|that|its?|an?)\s(?:[\w'’-]{1,20}\s){1,3}|(?:he|she|it|they|someone|[\w'’-]{1,20}\s[\w'’-]{1,20})\s)"
+    r"(?:says?|said|claims?|claimed|states?|stated|writes?|wrote|argues?|argued|reports?|reported|insists?|thinks?|adds?"
+    r"|believes?|notes|tells us)(?:\s(?:so|there|here|itself|in\s(?:it|the\s\w{1,20})))?"
+    r"|(?:says?|said|claims?|writes?|wrote|according to|in the words of)\s(?:the|its|an?|this)\s[\w'’ -]{1,40}"
+    r"|(?:the|a)\s\w{1,20}['’]s?\s(?:own\s)?(?:claim|words|opinion|view|verdict|grade|score))[\s)*_\"'”]{0,4}\Z",
+    re.IGNORECASE,
+)
 AFTERTHOUGHT = re.compile(
     r"[\s*_`\"'.,;!()\]}-]{0,6}(?:\?|(?:no\b(?:[,.!]|\s{1,3}wait\b)|wait\b|actually\b|hmm|scratch\b|strike that"
     r"|on second thoughts?|correction\b|(?:edit|update)\s?:|sorry\b|or (?:rather|maybe|perhaps|even|possibly)\b"
@@ -182,6 +193,24 @@ ANSWERED = re.compile(
     r"[*_\s]{0,4}(?:(?:final\s)?(?:answer|output|response)[*_\s]{0,4}:|(?:my|(?:my|the)\sfinal)\sanswer\sis\s)",
     re.IGNORECASE,
 )
+OTHER_LABEL = re.compile(
+    r"^[ \t*_#>-]{0,8}(?P<label>[^\W\d_][^:：\n|=]{0,40}?)[*_ \t]{0,4}[:：][*_ \t]{0,4}(?P<value>\S[^\n]{0,39})$",
+    re.MULTILINE,
+)
+# Labels of what is no verdict on the item as a whole.
+ASIDE = FOREIGN | _words("""
+confidence certainty difficulty complexity priority importance length style tone grammar spelling fluency format
+formatting example note notes hint student author question agreement probability likelihood sicherheit konfidenz
+confianza confiance certeza schwierigkeit""")
+CONCLUDES = re.compile(
+    r"[\s*_#>-]{0,8}(?:so|thus|therefore|hence|overall|in conclusion|in summary|in short|in total|all in all|all told"
+    r"|to conclude|to sum up|taken together|on balance|finally|ultimately|also|daher|somit|insgesamt|alles in allem"
+    r"|fazit|donc|au total|en résumé|en conclusion|por lo tanto|entonces|en conclusión|en resumen|portanto|quindi"
+    r"|所以|因此|综上|よって|したがって)[,，、:：]?\s{0,3}"
+    r"(?:(?:i'd say|i would say|i say|it's|it is|that's|that is)\s)?"
+    r"(?:(?:an?|eine?|une?|una?)\s)?[*_]{0,3}(?=\S)",
+    re.IGNORECASE,
+)
 IN_BRACKETS = re.compile(r"[(\[{<]\s{0,3}([^()\[\]{}<>]{1,40}?)\s{0,3}[)\]}>]")
 ENGLISH = re.compile(r"\b(?:the|is|are|and|of|that|this|it|not|with|answer)\b", re.IGNORECASE)
 
@@ -222,7 +251,7 @@ class _Reply(Spoken):
         self.content = CONTENT - CHOICE if grades.pairs else CONTENT
         self.labels = self.strict | VERDICT | self.content | (CHOICE if grades.pairs else set())
         # Fields of JSON: the first names that any of them has.
-        self.fields = [_PAIR | _NAMES | _OTHER] if grades.pairs else [own | _NAMES, _OTHER | {"o"}]
+        self.fields = [_PAIR | _NAMES | _OTHER] if grades.pairs else [own | _NAMES, _OTHER | {"o"}, FINAL]
         self.ended = len(self.text) if not self.cut else max(self.text.rfind("\n"), 0)
 
     def _bare(self, text: str) -> bool:
@@ -306,9 +335,11 @@ class _Reply(Spoken):
         comment = sentence.lstrip(WRAPPING + ",;:()[]}-–—")
         if AFTERTHOUGHT.match(self.open, end) or takes_back(comment):
             return f"malformed reply: {read.grade} is taken back: {short(self.open[start:end] + rest)}"
-        if self.grades.foreign(self.lead(start) + " " + sentence):
+        if ATTRIBUTED.search(sentence):
+            return f"malformed reply: somebody else's: {short(self.open[start:end] + rest)}"
+        if self.grades.foreign(self.lead(start) + " " + sentence.replace(f"({read.grade})", "")):  # "four (4)"
             return f"off-scale grade: {short(self.open[start:end] + rest)}"
-        if numbers_in(comment) - {read.grade}:
+        if self.grades.contradicts(read, comment) or self.grades.qualified(read, rest):
             return f"malformed reply: two verdicts: {short(self.open[start:end] + rest)}"
         return ""
 
@@ -377,7 +408,9 @@ def _fields(body: str, reply: _Reply) -> list[Read]:
     most = next((value for name, value in fields if name in JSON_MOST and value.replace(".", "").isdigit()), None)
     foreign = most is not None and reply.grades.numeric and Decimal(most) != reply.grades.most
     for names in reply.fields:
-        given = [value for name, value in fields if _own_names(name) & names and name not in JSON_MOST]
+        named = [(name, value) for name, value in fields if _own_names(name) & names and name not in JSON_MOST]
+        overall = [value for name, value in named if {*name.split("_")} & FINAL]  # of several, the one of all
+        given = overall or [value for _, value in named]
         inside = [IN_BRACKETS.fullmatch(value) for value in given]
         found = [reply.grades.alone(one[1] if one else value) for value, one in zip(given, inside, strict=True)]
         if reads := [one for one in found if one is not None]:
@@ -524,12 +557,26 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
         if read is not None and not (len(head) < LONGEST_SIDE and reply.grades.foreign(head)):  # "Score (out of 10)"
             opening, end = start == lines[0][0] and read.commented, start + len(line)
             yield reply.opening(start, end, read) if opening else reply.statement(start, end, read, STATED)
+    yield from _concluded(reply, *lines[-1])
     ends = "[.!]" if reply.grades.pairs else "[.!:]"  # "A: good" tells of one of the two
     first = re.match(rf"\s*[*_]{{0,3}}[^.!\n:]{{1,30}}?(?={ends}[*_]{{0,3}}\s(?!\s*\d))", reply.open)
     if first is not None and len(lines[0][1]) > first.end():
         read = reply.grades.alone(first[0])
         if read is not None and (read.marked or not reply.grades.numeric or reply.grades.pairs):
             yield reply.opening(0, first.end(), read)
+
+
+def _concluded(reply: _Reply, start: int, line: str) -> Iterator[_Statement]:
+    """``So, 4.``, ``Coverage: full``: the last line is a grade, introduced by words that say no more than that."""
+    end = start + len(line)
+    if (begun := CONCLUDES.match(line)) and (read := reply.grades.alone(line[begun.end() :])):
+        yield reply.statement(start, end, read, SENTENCE)
+    worded = not (reply.grades.numeric or reply.grades.pairs or reply.cut)
+    labels = [*OTHER_LABEL.finditer(reply.open)] if worded else []
+    if len(labels) == 1 and labels[0].end() == end:  # several are a list of aspects
+        read, words = reply.grades.word(labels[0]["value"].rstrip(WRAPPING + ".!")), folded(labels[0]["label"]).split()
+        if read is not None and read.grade not in ANSWERS and len(words) <= 3 and not set(words) & ASIDE:
+            yield reply.statement(start, end, read, SENTENCE)
 
 
 def _given(reply: _Reply) -> Iterator[_Statement]:
