@@ -2,9 +2,10 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import judgec
@@ -14,6 +15,7 @@ from judgec.store.labels import read_label_file
 from judgec.store.rows.cells import as_texts
 from judgec.store.scores.registry import read_scores
 from judgec.store.scores.table import imported
+from judgec.store.stream.pieces import open_items
 from judgec.store.tables import read_table
 
 N = 24
@@ -70,12 +72,29 @@ def test_lines_of_utf_16_that_were_joined_are_read(tmp_path: Path) -> None:
     [
         lambda rows: {"data": rows},
         lambda rows: {"version": "1.1", "data": rows},
+        lambda rows: {
+            "features": [{"name": "query"}],
+            "rows": [{"row_idx": i, "row": row, "truncated_cells": []} for i, row in enumerate(rows)],
+            "num_rows_total": len(rows),
+        },
+        lambda rows: {"rows": [{"row": row} for row in rows]},
+        lambda rows: {"records": [{"createdTime": "2026", "fields": row} for row in rows], "offset": "x"},
         lambda rows: {name: [row[name] for row in rows] for name in rows[0]},
         lambda rows: {name: {str(i): row[name] for i, row in enumerate(rows)} for name in rows[0]},
         lambda rows: {"columns": list(rows[0]), "data": [list(row.values()) for row in rows]},
         lambda rows: rows,
     ],
-    ids=["wrapped", "squad", "datasets.to_dict", "pandas.to_json", "pandas split", "array"],
+    ids=[
+        "wrapped",
+        "squad",
+        "datasets-server",
+        "row",
+        "airtable",
+        "datasets.to_dict",
+        "pandas.to_json",
+        "pandas split",
+        "array",
+    ],
 )
 @pytest.mark.parametrize("indent", [None, 1])
 def test_json_of_another_shape_is_read(tmp_path: Path, shape: object, indent: int | None) -> None:
@@ -185,6 +204,77 @@ def test_pairs_of_benchmarks_need_at_most_one_flag(
     ]
     labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), winner_words=options.get("winner_words")).label_set
     assert [labels.scale.grades[label.grades["grade"]] for label in labels.labels[:2]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "json", "csv"])
+@pytest.mark.parametrize(
+    ("task", "row", "ours"),
+    [
+        (
+            "grade",
+            {"user_input": "What is {}?", "response": "It is {}.", "retrieved_contexts": ["on {}", "others"]},
+            {"query": "What is {}?", "answer": "It is {}.", "contexts": ["on {}", "others"]},
+        ),
+        (
+            "preference",
+            {"question": "q{}", "response_A": "one {}", "response_B": "two {}", "pair_id": "p{}"},
+            {"query": "q{}", "answer_a": "one {}", "answer_b": "two {}"},
+        ),
+        (
+            "preference",
+            {"input": "q{}", "output_1": "one {}", "output_2": "two {}"},
+            {"query": "q{}", "answer_a": "one {}", "answer_b": "two {}"},
+        ),
+        (
+            "grade",
+            {"context": "USER: tell me {}", "response": "Number {} is fine.", "rater_gender": "Man"},
+            {"query": "USER: tell me {}", "answer": "Number {} is fine."},
+        ),
+    ],
+    ids=["ragas", "JudgeBench", "LLMBar", "DICES"],
+)
+def test_items_under_the_heads_of_other_tools_need_no_flag(
+    tmp_path: Path, task: str, row: Mapping[str, object], ours: Mapping[str, object], kind: str
+) -> None:
+    """The same heads as in labels, whether a file is read in pieces or as a whole."""
+
+    def filled(cells: Mapping[str, object], i: int) -> dict[str, object]:
+        return {
+            name: cell.format(i) if isinstance(cell, str) else [one.format(i) for one in cell]
+            for name, cell in cells.items()
+            if isinstance(cell, str | list)
+        }
+
+    frame = pd.DataFrame([filled(row, i) for i in range(N)])
+    path = tmp_path / f"t.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=kind == "jsonl")
+    found = open_items(str(path), task=task)
+    items = [item for piece in found.pieces() for item in piece.read()]
+    read = [{k: list(v) if isinstance(v, tuple) else v for k, v in item.inputs.items()} for item in items]
+    assert read == [filled(ours, i) for i in range(N)]
+    assert any("Read by their heads" in note for note in found.notes)
+    assert set(found.rename.values()) >= set(ours)
+
+
+def test_pandalm_needs_one_flag(tmp_path: Path) -> None:
+    """WeOpenML/PandaLM testset-v1.json: three annotators of two responses; the input may be empty."""
+    rows = [
+        {"idx": i, "instruction": f"Do {i}.", "input": "" if i % 2 else f"with {i}", "response1": f"one {i}"}
+        | {"response2": f"two {i}", **{f"annotator{n}": (i + n) % 3 for n in (1, 2, 3)}}
+        for i in range(N)
+    ]
+    (tmp_path / "t.json").write_text(json.dumps(rows, indent=1))
+    with pytest.raises(InputError, match="--winner-words '1=a,2=b,0=tie'"):
+        judgec.read_labels(str(tmp_path / "t.json"))
+    words = {"0": "tie", "1": "a", "2": "b"}
+    labels = judgec.read_labels(str(tmp_path / "t.json"), winner_words=words).label_set
+    assert [item.inputs["query"] for item in labels.items[:2]] == ["Do 0.\n\nwith 0", "Do 1."]
+    assert {label.annotator for label in labels.labels} == {"annotator1", "annotator2", "annotator3"}
+    assert judgec.init(str(tmp_path / "t.json"), winner_words=words).labels.digest == labels.digest
+    assert open_items(lines(tmp_path / "t.jsonl", rows), task="preference").items == N
 
 
 def test_two_columns_that_may_be_the_label_are_asked_about(tmp_path: Path) -> None:
@@ -373,7 +463,7 @@ def harness_rows(name: str) -> object:
         for n in (1, 2, 3)
     ]
     samples[1]["error"] = {"message": "OOM", "traceback": "...", "traceback_ansi": ""}
-    samples[2]["scores"] = {"m": {"value": float("nan")}}
+    samples[2]["scores"] = {"m": {"value": float("nan"), "explanation": "the judge could not be parsed"}}
     return {"version": 2, "status": "success", "eval": {"model": "openai/x"}, "samples": samples}
 
 
@@ -395,6 +485,7 @@ def test_errored_samples_of_harnesses_are_no_verdicts(tmp_path: Path, tool: str,
     assert [(verdict["judge"], verdict["grade"]) for verdict in found.verdicts] == [("m", 0.5)]
     assert found.records == 1 + sum(found.skipped.values())
     assert sum(found.skipped.values()) == (3 if tool == "deepeval" else 2)
+    assert found.skipped.get("no score", 0) == (tool == "inspect")
 
 
 def test_langfuse_corrections_are_labels_of_who_corrected(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def judged_by(
         usual=usual_turn(cards[0].fields),
     )
     details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
-    names = names_of(options.out, items, options.columns, cards[0].aspects, inputs=options.inputs, details=details)
+    names = names_of(options.out, items, items.rename, cards[0].aspects, inputs=options.inputs, details=details)
     watch.stage("items", f"{items.items} of {file}")
     outlasted = None if options.batch else Outlasted()
     tally = Tally(cards[0].scale, cards[0].aspects, inputs=items.inputs)
@@ -241,7 +241,7 @@ def judged_by(
     with ExitStack() as opened:
         session = opened.enter_context(open_session(options, workspace, watch, account=account, journal=journal))
         count = VerdictCount(session, watch.progress)
-        about = (file, options.columns)
+        about = (file, items.rename)
         workers = options.workers
         jury = open_jury(loaded, items.items, options, session, count, *about, workers=workers, outlasted=outlasted)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again

@@ -4,7 +4,7 @@ Every fault of a file is collected and raised together, each with its line.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from judgec.errors import InputError, UserError
@@ -12,7 +12,7 @@ from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.datasheet import Datasheet, read_datasheet
-from judgec.store.proposal import Said, usual_heads
+from judgec.store.proposal import Said, read_by_heads, usual_heads, usual_inputs
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
 from judgec.store.rows.conversations import require_labelled_turns, with_turns
@@ -85,6 +85,7 @@ class ItemFile:
         notes: What was mended, one sentence each.
         table: The rows, under the file's own names of columns.
         item_of: Position of each row's item.
+        rename: judgec's names of the columns by theirs: those that were said, and those that their heads say.
     """
 
     items: tuple[Item, ...]
@@ -92,6 +93,7 @@ class ItemFile:
     notes: tuple[str, ...]
     table: Table
     item_of: tuple[int, ...]
+    rename: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_labels(
@@ -185,22 +187,21 @@ def label_file(
     heads are those of other tools, the columns are what ``proposal.usual_heads`` says.
     """
 
-    def read(columns: Mapping[str, str], declared: Datasheet, rows: Table) -> LabelFile:
-        shaped = _shaped(rows, declared, task, columns, annotators, (turn, usual), judges)
+    def read(columns: Mapping[str, str], people: Sequence[str], declared: Datasheet, rows: Table) -> LabelFile:
+        shaped = _shaped(rows, declared, task, columns, people, (turn, usual), judges)
         return _label_file(rows, declared, *shaped, accept_at, rounding)
 
     rename = dict(rename or {})
     sheet = replace(sheet, winner_words={**sheet.winner_words, **winners.winner_words(winner_words or {})})
     try:
-        return read(rename, sheet, file)
+        return read(rename, annotators, sheet, file)
     except InputError:
-        columns, words, note = usual_heads(
-            file, sheet, Said(task, rename, tuple(annotators), rounded=rounding is not None)
-        )
-        if not columns:
+        said = Said(task, rename, tuple(annotators), rounded=rounding is not None)
+        found = usual_heads(file, sheet, said)
+        if not found.columns:
             raise
-    sheet = sheet if words is None else replace(sheet, scale=words)
-    return read(columns, sheet, replace(file, notes=(*file.notes, note)))
+    sheet = sheet if found.scale is None else replace(sheet, scale=found.scale)
+    return read(found.columns, found.annotators, sheet, replace(file, notes=(*file.notes, found.note)))
 
 
 def _label_file(
@@ -325,7 +326,8 @@ def read_item_file(
 ) -> ItemFile:
     """Read the items of a file, labelled or not; rows of one item (several annotators) become one.
 
-    Columns that the task does not read are ignored. With ``each`` turn of a conversation an item, the rows of the
+    Columns that the task does not read are ignored; heads of other tools are known, as in labels.
+    With ``each`` turn of a conversation an item, the rows of the
     result are those of the turns, under judgec's names.
 
     Raises:
@@ -334,9 +336,11 @@ def read_item_file(
     """
     known = as_task(task)
     file = source if isinstance(source, Table) else read_table(source, rename or ())
-    table = with_turns(renamed(file, rename or {}), turn, usual)
+    usual_names = usual_inputs(file, known, rename or {})
+    rename = {**(rename or {}), **usual_names}
+    table = with_turns(renamed(file, rename), turn, usual)
     if turn == EACH:
-        file = table
+        file, rename = table, {}
     if is_ragelo(table):
         table = joined(table)
     require_columns(table, known, labelled=False)
@@ -350,8 +354,9 @@ def read_item_file(
         f"{collected.not_text} input cells are not text and became text.": collected.not_text,
         UNREAD_LISTS.format(collected.unread): collected.unread,
     }
-    notes = (*table.notes, *(sentence for sentence, count in sentences.items() if count))
-    return ItemFile(collected.items, len(table.rows), notes, file, collected.item_of)
+    said = filter(None, [read_by_heads(usual_names)])
+    notes = (*table.notes, *said, *(sentence for sentence, count in sentences.items() if count))
+    return ItemFile(collected.items, len(table.rows), notes, file, collected.item_of, rename)
 
 
 def _labels(

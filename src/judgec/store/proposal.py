@@ -45,6 +45,9 @@ RATERS = re.compile(
     r"(annotator|rater|reviewer|expert|experte|expertin|evaluator|judge|grader|labeler|labeller|worker|assessor|coder|"
     r"human|bewerter|bewertung|gutachter|person|user|score|rating|grade|label|vote|note|annotation)s?"
 )
+NUMBERED = re.compile(  # heads that say by themselves that each is a person
+    r"(annotator|rater|reviewer|expert|grader|labell?er|worker|assessor|coder|human|person)_?\d{1,2}"
+)
 TOOK = re.compile(  # what a system took is no grade of its answer, however few values there are
     r"((input|output|prompt|completion|total)_?)?tokens?(_(count|in|out|used))?|(latency|duration|elapsed|runtime)(_\w+)?|"
     r"(response_)?time(_(ms|s|seconds))?|(milli)?seconds?|(total_)?costs?(_usd)?|price(_usd)?"
@@ -206,7 +209,24 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     )
 
 
-def usual_heads(file: Table, sheet: Datasheet, said: Said) -> tuple[dict[str, str], Scale | None, str]:
+@dataclass(frozen=True, slots=True)
+class UsualHeads:
+    """What heads alone say.
+
+    Args:
+        columns: judgec's names by the table's; empty where a head that is needed is not known.
+        annotators: Columns of one rater each, numbered (``annotator1``), where nobody names others.
+        scale: Of words whose order is known.
+        note: A sentence that says so.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    annotators: tuple[str, ...] = ()
+    scale: Scale | None = None
+    note: str = ""
+
+
+def usual_heads(file: Table, sheet: Datasheet, said: Said) -> UsualHeads:
     """What the columns of a table are whose heads are those of other tools, where judgec's own are missing.
 
     ``init`` proposes by heads and values; nothing is taken here from a value alone.
@@ -216,26 +236,25 @@ def usual_heads(file: Table, sheet: Datasheet, said: Said) -> tuple[dict[str, st
         sheet: Its datasheet.
         said: What somebody said.
 
-    Returns: judgec's names by the table's, those that were said among them; the scale of words whose order is known;
-        and a sentence that says so. Nothing where a head that is needed is not known.
-
     Raises:
         UserError: Something that changes the statistics could be read otherwise.
     """
     own = {name for each in TASKS.values() for name in (*each.inputs, *each.labels)} | {*SIDES, *said.columns}
     if not any(called(name) or plain(name) in JUDGE_HEADS for name in file.columns if name not in own):
-        return {}, None, ""
+        return UsualHeads()
     try:
         found = propose(file, sheet, replace(said, columns=dict(said.columns)))
     except (InputError, UserError):
-        return {}, None, ""
+        return UsualHeads()
     known = {
         theirs: ours for theirs, ours in found.columns.items() if theirs in said.columns or _is_usual(theirs, ours)
     }
     added = {theirs: ours for theirs, ours in known.items() if theirs not in said.columns}
     ours = columns_with([known.get(name, name) for name in file.columns])
-    if not added or missing_columns(ours, found.task, labelled=not said.annotators):
-        return {}, None, ""
+    people = found.annotators if all(NUMBERED.fullmatch(plain(name)) for name in found.annotators) else ()
+    people = said.annotators or people
+    if not added or missing_columns(ours, found.task, labelled=not people):
+        return UsualHeads()
     spec, scale = TASKS[found.task], found.scale
     labels = [theirs for theirs, one in added.items() if one in spec.labels]
     doubts = [*found.unsure, *(_other_label(file, labels[0], known) if labels else ())]
@@ -249,11 +268,46 @@ def usual_heads(file: Table, sheet: Datasheet, said: Said) -> tuple[dict[str, st
         if name not in known and name not in spec.inputs and plain(name) in {plain(each) for each in also_called(one)}
     ]
     read = ", ".join(f"{theirs} as {one}" for theirs, one in added.items())
+    read += f", {listed(people)} as annotators" if people and not said.annotators else ""
     words = scale is not None and any(isinstance(grade, str) for grade in scale.grades)
     note = f"Read by their heads: {'; '.join([read, *also])}. --map THEIRS=OURS says otherwise."
     if scale is None or not words or spec.settled or sheet.scale is not None:
-        return known, None, note
-    return known, scale, f"{note} The grades are in the order of their words, worst first: {listed(scale.grades)}."
+        return UsualHeads(known, people, None, note)
+    ordered = f"{note} The grades are in the order of their words, worst first: {listed(scale.grades)}."
+    return UsualHeads(known, people, scale, ordered)
+
+
+def usual_inputs(file: Table, task: str, rename: Mapping[str, str]) -> dict[str, str]:
+    """The inputs of a task among the columns of items, as ``usual_heads`` finds them in labels.
+
+    Args:
+        file: Rows of items.
+        task: What is judged.
+        rename: judgec's names by the table's, as somebody said.
+
+    Returns: Those that nobody said; nothing where the task lacks none, or one of which no head is known.
+    """
+
+    def lacks(known: Mapping[str, str]) -> bool:
+        ours = columns_with([known.get(name, name) for name in file.columns])
+        return bool(missing_columns(ours, task, labelled=False))
+
+    if not lacks(rename):
+        return {}
+    try:
+        look = _Look(file, {theirs: ours for theirs, ours in rename.items() if theirs in file.columns})
+        look.find_inputs(task)
+    except (InputError, UserError):
+        return {}
+    inputs = {theirs: ours for theirs, ours in look.columns.items() if ours in TASKS[task].inputs}
+    found = {theirs: ours for theirs, ours in inputs.items() if theirs not in rename and _is_usual(theirs, ours)}
+    return {} if lacks({**rename, **found}) else found
+
+
+def read_by_heads(found: Mapping[str, str]) -> str:
+    """The sentence that says so; empty where there are none."""
+    read = ", ".join(f"{theirs} as {ours}" for theirs, ours in found.items() if theirs != ours)
+    return f"Read by their heads: {read}. --map THEIRS=OURS says otherwise." if read else ""
 
 
 def _is_usual(theirs: str, ours: str) -> bool:

@@ -18,7 +18,9 @@ from judgec.records.conversation import TURNS
 from judgec.store.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.store.formulas import is_own, unguarded
 from judgec.store.rows.cells import as_number, is_missing
+from judgec.store.rows.columns import listed
 from judgec.store.rows.heads import is_computed
+from judgec.store.rows.instructions import with_instructions
 from judgec.store.rows.nested import with_nested, with_raters
 from judgec.store.table import Row, Table
 from judgec.store.traces.items import read_traces
@@ -105,7 +107,24 @@ def read_table(
 def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] = ()) -> Table:
     """A table as ``read_table`` gives it, of rows as they stand in a file; parameters and errors as there."""
     said, words = said_beside(table.path)
-    return as_long(_without(with_raters(with_nested(_without_totals(table))), (*missing, *words)), said, having)
+    rows = with_raters(with_nested(with_instructions(_unwrapped(_without_totals(table)), having)))
+    return as_long(_without(rows, (*missing, *words)), said, having)
+
+
+def _unwrapped(table: Table) -> Table:
+    """The objects in rows that say nothing but where they stand: ``{"row_idx": 0, "row": {...}}``."""
+    held = {name for row in table.rows for name, value in row.items() if isinstance(value, dict)}
+    if len(held) != 1 or any(called(name) for name in table.columns if name not in held):
+        return table
+    (name,) = held
+    objects = [row.get(name) for row in table.rows]
+    inner = dict.fromkeys(key for one in objects if isinstance(one, dict) for key in one)
+    if not all(isinstance(one, dict) for one in objects) or sum(map(called, inner)) < 2:
+        return table
+    rows = tuple(dict(one) for one in objects if isinstance(one, dict))
+    beside = [one for one in table.columns if one != name]
+    note = f"Each row is what {name!r} holds{f'; {listed(beside)} beside it are not read' if beside else ''}."
+    return replace(table, columns=tuple(inner), rows=rows, notes=(*table.notes, note))
 
 
 def _without_totals(table: Table) -> Table:
@@ -525,6 +544,8 @@ def _one_object(path: str, text: str) -> Table | None:
         raise InputError([f"{seen}. Make one of it with judgec labels OUT.jsonl --import {tool}:{path}."])
     lists = {name: one for name, one in value.items() if isinstance(one, list) and one}
     rows = {name: one for name, one in lists.items() if all(isinstance(each, dict) for each in one)}
+    if {"features", "rows"} == rows.keys():  # as the dataset viewer of Hugging Face gives a page
+        del rows["features"]
     if len(rows) == 1 and not any(called(key) or key in {"messages", *TURNS} for key in value):
         ((name, records),) = rows.items()
         table = _from_json(path, ((1, one) for one in records))

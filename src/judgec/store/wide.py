@@ -275,6 +275,9 @@ def _families(
         if fits:
             head = max(fits, key=lambda one: len(one.part))
             families.setdefault(plain(head.stem) or head.stem, {}).setdefault(_key(head.part), head)
+    for stem in RATERS & families.keys():  # annotator1 to annotator3 beside two answers graded both
+        if any(plain(head.stem) == stem and _key(head.part) not in answers for one in every.values() for head in one):
+            del families[stem]
     return {_stem(next(iter(own.values())).pattern): own for own in families.values()}
 
 

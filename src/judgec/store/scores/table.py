@@ -27,6 +27,7 @@ UNNAMED = "evaluators"  # the judge of several aspects where the tool names each
 MACHINE_TEXT = "a machine's texts"
 REPLACED = "replaced by a later one of the same person"
 VALUELESS = "without a value"
+NO_SCORE = "no score"  # of a machine, whatever it says of it
 RATIONALE = "rationale"
 
 
@@ -124,6 +125,8 @@ def _valued(scores: Sequence[Score], rename: Mapping[str, str], skipped: Counter
             yield replace(score, name=RATIONALE, kind="text")
         elif not is_missing(score.value) and (told or as_grade(score.value) is not None):
             yield score
+        elif score.origin == "machine":
+            skipped[NO_SCORE] += 1
         elif score.comment:
             yield replace(score, kind="text", value=score.comment, comment="")
         else:

@@ -22,9 +22,11 @@ from judgec.errors import InputError
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import InputCounts, IntArray, Item, Task
 from judgec.store.labels import UNREAD_LISTS, ItemFile, read_item_file
+from judgec.store.proposal import read_by_heads, usual_inputs
 from judgec.store.rows.cells import is_missing
 from judgec.store.rows.columns import missing_columns, renamed_row
 from judgec.store.rows.conversations import columns_with, holding, with_turns
+from judgec.store.rows.instructions import is_instructed
 from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.nested import nested_places
 from judgec.store.rows.ragelo import is_ragelo
@@ -102,6 +104,7 @@ class ItemStream:
         again: Numbers of the items that come again in a later block than their first, ascending.
         pieces: The items, from the beginning each time it is called.
         blocks: All rows, from the beginning each time it is called.
+        rename: judgec's names of the columns by theirs: those that were said, and those that their heads say.
     """
 
     items: int
@@ -114,6 +117,7 @@ class ItemStream:
     again: IntArray
     pieces: Callable[[], Iterator[Piece]]
     blocks: Callable[[], Iterator[Block]]
+    rename: Mapping[str, str]
 
 
 def inputs_digest(item: Item) -> bytes:
@@ -156,11 +160,12 @@ def open_items(
             return _Regular(path, known, theirs, watch, turn or usual, chosen=turn is not None).check()
     whole = read_item_file(path, task=task, rename=rename, turn=turn, usual=usual)
     watch = ColumnWatch(known, memories, raters)  # the first has met a part of the items
-    return _held(whole, theirs, watch)
+    return _held(whole, watch)
 
 
-def _held(whole: ItemFile, rename: Mapping[str, str], watch: "ColumnWatch") -> ItemStream:
+def _held(whole: ItemFile, watch: "ColumnWatch") -> ItemStream:
     """A file that is in memory already."""
+    rename = whole.rename
     item_of: IntArray = np.array(whole.item_of, dtype=np.int64)
     watch.meet(whole.items)
     ours = [rename.get(name, name) for name in whole.table.columns]
@@ -184,6 +189,7 @@ def _held(whole: ItemFile, rename: Mapping[str, str], watch: "ColumnWatch") -> I
         again=_again(blocks),
         pieces=lambda: pieces_of(whole.items),
         blocks=lambda: iter(blocks),
+        rename=rename,
     )
 
 
@@ -245,6 +251,7 @@ class _Regular:
         self._needs_turns = chosen
         self._holding = False
         self._marks: list[_Mark] = []
+        self._notes: tuple[str, ...] = ()
         open_rows = READERS.get(self._path.suffix.lower())
         if open_rows is None or not self._path.is_file():
             raise IrregularError
@@ -264,7 +271,10 @@ class _Regular:
                 if not raw:
                     break
                 columns |= dict.fromkeys(chain.from_iterable(raw))
-                if not self._marks and (wide_heads(columns) or nested_places(columns, raw)):
+                if not self._marks:
+                    self._know(tuple(columns), raw)
+                odd = not self._marks and (wide_heads(columns) or nested_places(columns, raw))
+                if odd or is_instructed(columns, self._rename):
                     raise IrregularError
                 self._holding = bool(holding(self._rename.get(name, name) for name in columns))
                 table = self._table(raw)
@@ -302,7 +312,7 @@ class _Regular:
         return ItemStream(
             items=items,
             rows=rows,
-            notes=tuple(sentence for sentence, count in counted.items() if count),
+            notes=(*self._notes, *(sentence for sentence, count in counted.items() if count)),
             inputs=inputs,
             columns=tuple(columns),
             learned=learned,
@@ -310,6 +320,7 @@ class _Regular:
             again=_again(list(self.blocks())),
             pieces=self.pieces,
             blocks=self.blocks,
+            rename=self._rename,
         )
 
     def pieces(self) -> Iterator[Piece]:
@@ -347,6 +358,14 @@ class _Regular:
         if "item_id" not in rows[0]:
             return None if any("item_id" in row for row in rows) else False
         return None if any(map(is_missing, [row.get("item_id") for row in rows])) else True
+
+    def _know(self, columns: tuple[str, ...], rows: list[Row]) -> None:
+        """Take columns that are missing under judgec's names from the heads of other tools."""
+        found = usual_inputs(
+            Table(self._shown, columns, tuple(rows), tuple(range(len(rows)))), self._task, self._rename
+        )
+        if found:
+            self._rename, self._notes = {**self._rename, **found}, (read_by_heads(found),)
 
     def _require_regular(self, columns: Mapping[str, None]) -> None:
         ours = [self._rename.get(name, name) for name in columns]
