@@ -121,4 +121,4 @@ def test_next_command_reads_the_file_as_this_one_did(tmp_path: Path) -> None:
     _, stderr = run(tmp_path, "t.csv", "--winner-words", "1=a,2=b,keine=unscored")
     assert "Next: judgec compile-judge t.csv --winner-words 1=a,2=b,keine=unscored\n" in stderr
     _, stderr = run(tmp_path, "t.csv", *words, "--missing", "keine")
-    assert "Next: judgec init t.csv --winner-words 1=a,2=b --missing keine\n" in stderr
+    assert "Next: judgec compile-judge t.csv --missing keine --winner-words 1=a,2=b\n" in stderr

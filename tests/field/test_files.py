@@ -3,12 +3,19 @@
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import judgec
+from judgec.api.options.audit import AuditOptions
+from judgec.api.options.compare import CompareOptions
+from judgec.api.options.compile_judge import CompileJudgeOptions
+from judgec.api.options.estimate import EstimateOptions
+from judgec.api.options.evaluate import EvaluateOptions
+from judgec.api.options.init import InitOptions
 from judgec.errors import InputError, UserError
 from judgec.store.games import read_games
 from judgec.store.labels import read_label_file
@@ -257,6 +264,30 @@ def test_items_under_the_heads_of_other_tools_need_no_flag(
     assert read == [filled(ours, i) for i in range(N)]
     assert any("Read by their heads" in note for note in found.notes)
     assert set(found.rename.values()) >= set(ours)
+
+
+def test_words_that_are_missing_hold_in_every_verb_that_reads_labels_or_verdicts(tmp_path: Path) -> None:
+    """Said once: as an option, or in judgec.toml beside the file."""
+    rows = [{"item_id": f"i{i}", "query": f"q{i}", "answer": f"a{i}", "grade": i % 3 if i % 7 else "keine"}
+            for i in range(3 * N)]  # fmt: skip
+    said = [{"item_id": f"i{i}", "judge": "gpt", "grade": i % 3 if i % 5 else "nixda"} for i in range(3 * N)]
+    labels, verdicts = (tmp_path / f"{name}.csv" for name in ("labels", "verdicts"))
+    pd.DataFrame(rows).to_csv(labels, index=False)
+    pd.DataFrame(said).to_csv(verdicts, index=False)
+    words = ("keine", "nixda")
+    assert judgec.read_labels(str(labels), missing=words).label_set.scale.grades == (0, 1, 2)
+    assert judgec.read_labels(rows, missing=words).label_set.scale.grades == (0, 1, 2)
+    beside = [{**one, "llm": other["grade"]} for one, other in zip(rows, said, strict=True)]
+    assert judgec.agreement(beside, expert="grade", judge="llm", missing=words).estimates["qwk"].value == 1
+    assert judgec.agreement(str(verdicts), labels=str(labels), missing=words).estimates["qwk"].value == 1
+    (tmp_path / "judgec.toml").write_text('missing = ["keine", "nixda"]')
+    assert judgec.agreement(str(verdicts), labels=str(labels)).estimates["qwk"].value == 1
+    games = [
+        {"query_id": f"q{i}", "agent_a": "x", "agent_b": "y", "winner": "a" if i % 4 else "nixda"} for i in range(N)
+    ]
+    assert judgec.rank(games, missing=words).agents[0] == "x"
+    verbs = (CompileJudgeOptions, EvaluateOptions, EstimateOptions, CompareOptions, AuditOptions, InitOptions)
+    assert all("missing" in {one.name for one in fields(verb)} for verb in verbs)
 
 
 def test_pandalm_needs_one_flag(tmp_path: Path) -> None:

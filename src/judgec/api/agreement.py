@@ -180,7 +180,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         raise UserError("--judges: chooses among recorded judges; --labels FILE is needed beside it. Give it.")
     if options.orders is not None:
         raise UserError("--orders: is of recorded verdicts; --labels FILE is needed beside it. Give it.")
-    table = as_table(options.file)
+    table = as_table(options.file, options.missing)
     if options.turn is not None:
         table = with_turns(table, options.turn)
         options = replace(options, cluster=options.cluster or DIALOGUE_ID)

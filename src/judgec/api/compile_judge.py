@@ -237,6 +237,7 @@ def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
         turn=options.turn,
         round=options.round,
         winner_words=options.winner_words,
+        missing=options.missing,
         assessment=options.assessment,
         judges=judges,
         home=options.home,

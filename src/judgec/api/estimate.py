@@ -338,7 +338,12 @@ def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) 
     card = program.card
     if isinstance(options.labels, str | Path):
         source = LabelSource(
-            str(options.labels), card.task, dict(options.columns), tuple(options.annotators), turn=options.turn
+            str(options.labels),
+            card.task,
+            dict(options.columns),
+            tuple(options.annotators),
+            turn=options.turn,
+            missing=tuple(options.missing),
         )
         labels, name = (
             read_source(source, workspace.store, workspace.environ, card, recorded_judges(program)),
@@ -347,7 +352,7 @@ def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) 
     else:
         from judgec.api.frames import as_table  # pandas, which nothing else here needs
 
-        table = as_table(options.labels)
+        table = as_table(options.labels, options.missing)
         labels = label_file(
             table,
             on_scale_of(card, Datasheet()),

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -98,8 +98,8 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     named = named_umpires(options)
     account = account_for(options, given)  # of agents, relevance and games together
     sources = _sources(options, account, watch)
-    preferences = _tables(options.preferences, "preferences")
-    labels = None if options.labels is None else named_table(options.labels, "labels")
+    preferences = _tables(options.preferences, "preferences", options.missing)
+    labels = None if options.labels is None else named_table(options.labels, "labels", options.missing)
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
     umpires = seated(named, entries, options)
     if any(isinstance(one, Uncompiled) for one in named):
@@ -209,11 +209,11 @@ def _answered(options: EvaluateOptions, account: Account, watch: Watch) -> str:
     return str(out)
 
 
-def _tables(source: Source | None, name: str) -> list[TableSource]:
+def _tables(source: Source | None, name: str, missing: Sequence[str] = ()) -> list[TableSource]:
     """The table that was given, if one was; a file is left to its reader."""
     if source is None:
         return []
-    return [table_source(source, name)]
+    return [table_source(source, name, missing)]
 
 
 def _plan(options: EvaluateOptions) -> GamePlan:

@@ -13,7 +13,7 @@ from judgec.records.estimate import Estimate
 from judgec.report.numbers import number
 from judgec.report.page.notebook import notebook_part
 from judgec.store.table import Row, Table
-from judgec.store.tables import TableSource, read_table
+from judgec.store.tables import TableSource, read_table, without
 from judgec.store.wide import as_long
 
 
@@ -35,31 +35,35 @@ def is_path(source: object) -> TypeGuard[str | Path]:
     return isinstance(source, str | Path)
 
 
-def as_table(source: object) -> Table:
-    """The rows of any source.
+def as_table(source: object, missing: Sequence[str] = ()) -> Table:
+    """The rows of any source, in which words that somebody calls missing say nothing.
 
     Raises:
         UserError: Something else than the sources that ``Source`` names, or no rows.
         InputError: As ``store.tables.read_table``.
     """
     if is_path(source):
-        return read_table(str(source))
+        return read_table(str(source), missing=missing)
     rows = _rows(source)
     if not rows:
         raise UserError(f"{IN_MEMORY}: there are no rows; rows are needed. Check what is passed.")
     columns = dict.fromkeys(name for row in rows for name in row)
-    return as_long(Table(IN_MEMORY, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False))
+    table = Table(IN_MEMORY, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+    return as_long(without(table, missing))
 
 
-def named_table(source: object, name: str) -> Table:
-    """The rows of any source; those from memory go by ``name`` in messages."""
-    table = as_table(source)
+def named_table(source: object, name: str, missing: Sequence[str] = ()) -> Table:
+    """The rows of any source, as ``as_table``; those from memory go by ``name`` in messages."""
+    table = as_table(source, missing)
     return table if is_path(source) else replace(table, path=name)
 
 
-def table_source(source: object, name: str) -> TableSource:
-    """A path as it is, for whoever reads it piece by piece; rows from memory, which go by ``name`` in messages."""
-    return str(source) if is_path(source) else named_table(source, name)
+def table_source(source: object, name: str, missing: Sequence[str] = ()) -> TableSource:
+    """A path as it is, for whoever reads it piece by piece; the rows of it where words in it are missing.
+
+    Rows from memory go by ``name`` in messages.
+    """
+    return str(source) if is_path(source) and not missing else named_table(source, name, missing)
 
 
 def as_frame(source: Source) -> pd.DataFrame:

@@ -50,6 +50,7 @@ def read_labels(
     turn: TurnChoice | None = None,
     round: Rounding = None,  # noqa: A002  # the option's name
     winner_words: Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
     assessment: str | None = None,
     judges: Sequence[str] = (),
     home: str | Path = ".",
@@ -68,6 +69,7 @@ def read_labels(
         turn: Of a conversation ``last``: its last answer is judged; ``each``: each answer; ``whole``: the dialogue.
         round: ``nearest``: grades that are means of raters, such as 2.33, become the nearest grade.
         winner_words: What words for the winner of a pair mean, for example ``{"1": "a", "2": "b", "0": "tie"}``.
+        missing: Words that say nothing, in any cell, beside an empty one.
         assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
         judges: Columns, or annotators, that are judges to be measured against the labels: none of them is an annotator.
         home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
@@ -89,12 +91,13 @@ def read_labels(
     if is_path(source):
         who, about = tuple(annotators), dict(columns or {})
         sides = dict(winner_words or {})
-        named = LabelSource(str(source), task, about, who, least, assessment, scale, turn, round, tuple(judges), sides)
+        how = (task, about, who, least, assessment, scale, turn, round, tuple(judges), sides, tuple(missing))
+        named = LabelSource(str(source), *how)
         store = tracking_store(Path(home), tracking_uri, os.environ)
         return Labels(read_source(named, store, os.environ), named.to_json())
     if assessment is not None:
         raise UserError(f"{IN_MEMORY}: assessment={assessment!r} is for mlflow:EXPERIMENT. Drop it.")
-    table = as_table(source)
+    table = as_table(source, missing)
     sheet = Datasheet(scale=None if scale is None else as_scale(scale))
     read_in = label_file(
         table,

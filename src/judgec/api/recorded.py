@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from judgec.api.candidates import Candidates
-from judgec.api.frames import IN_MEMORY, as_table, named_table
+from judgec.api.frames import IN_MEMORY, as_table, named_table, table_source
 from judgec.api.labels import Labels
 from judgec.api.options.compile_judge import CompileJudgeOptions
 from judgec.errors import UserError
@@ -20,7 +20,7 @@ from judgec.store.rows.columns import label_columns, listed, missing_columns, re
 from judgec.store.rows.ranges import with_range
 from judgec.store.rows.raters import columns_of
 from judgec.store.table import Table
-from judgec.store.tables import TableSource, opened
+from judgec.store.tables import TableSource, opened, read_table
 from judgec.store.verdicts import from_columns
 
 COLUMNS = "columns"  # ``recorded:columns``: the verdicts are columns of the file that is judged
@@ -82,7 +82,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
     if file is not None:
         if options.verdicts:
             raise UserError("--lm recorded:FILE and --verdicts: both give verdicts; one is valid. Drop one.")
-        source: TableSource = file
+        source = table_source(file, NAMES, options.missing)
         model = options.lm
     elif all(isinstance(name, str) for name in options.verdicts):
         said = [with_range(str(name)) for name in options.verdicts]
@@ -92,7 +92,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
         _check_apart(table, names, about, options, labels)
         source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
     else:
-        source, model = named_table(_frame(options.verdicts), NAMES), f"{RECORDED}{IN_MEMORY}"
+        source, model = named_table(_frame(options.verdicts), NAMES, options.missing), f"{RECORDED}{IN_MEMORY}"
     found = read_recorded(source, about, options.judges, labels.label_set)
     judges = check_against(found, labels.label_set)
     if options.baseline is not None:
@@ -235,8 +235,8 @@ def _label_table(options: CompileJudgeOptions, labels: Labels) -> Table:
     """The labels as they were given."""
     if not isinstance(options.labels, Labels):
         assert options.labels is not None  # they were read
-        return as_table(options.labels)
+        return as_table(options.labels, options.missing)
     path = labels.source.get("path")
     if not path:
         raise UserError("verdicts: columns of labels that were read from memory; pass a DataFrame of verdicts instead.")
-    return opened(str(path))
+    return read_table(str(path), missing=options.missing)

@@ -123,9 +123,10 @@ def _labels_and_verdicts(options: AgreementOptions, judges: Sequence[str]) -> tu
         round=options.round,
         judges=judges,
         winner_words=options.winner_words,
+        missing=options.missing,
         home=options.home,
     ).label_set
-    source = table_source(options.file, NAMES)
+    source = table_source(options.file, NAMES, options.missing)
     about = OnWhat.of(labels, options.orders, options.winner_words)
     return labels, check_against(read_recorded(source, about, options.judges, labels, scores=True), labels)
 

@@ -43,6 +43,7 @@ class LabelSource:
         round: As ``--round``.
         judges: Who is measured against them, and so no annotator.
         winner_words: As ``--winner-words``.
+        missing: As ``--missing``.
     """
 
     path: str
@@ -56,14 +57,16 @@ class LabelSource:
     round: Rounding = None
     judges: tuple[str, ...] = ()
     winner_words: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """For the report; ``judges`` where there are some."""
+        """For the report; ``judges`` and ``missing`` where there are some."""
         known = asdict(self)
-        judges = known.pop("judges")
+        judges, missing = known.pop("judges"), known.pop("missing")
         return {
             **{name: value for name, value in known.items() if name != "round" or value is not None},
             **({"judges": list(judges)} if judges else {}),
+            **({"missing": list(missing)} if missing else {}),
             "rename": dict(self.rename),
             "annotators": list(self.annotators),
             "scale": None if self.scale is None else dict(self.scale),
@@ -97,6 +100,7 @@ def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource
         round=columns.round,
         judges=tuple(columns.measured),
         winner_words=dict(columns.winner_words),
+        missing=tuple(columns.missing),
     )
 
 
@@ -140,7 +144,7 @@ def read_source(
     if source.assessment is None:
         sheet = read_datasheet(source.path, source.scale)
         return label_file(
-            read_table(source.path, source.rename),
+            read_table(source.path, source.rename, missing=source.missing),
             sheet if card is None else on_scale_of(card, sheet),
             task=source.task if card is None else source.task or card.task,
             rename=source.rename,
@@ -230,7 +234,7 @@ def labels_for(
     if given is not None and not is_path(given):
         columns = source_of(IN_MEMORY, wanted, task or card.task)
         read = label_file(
-            as_table(given),
+            as_table(given, wanted.missing),
             on_scale_of(card, Datasheet(scale=None if columns.scale is None else as_scale(columns.scale))),
             task=columns.task,
             rename=columns.rename,
@@ -256,7 +260,7 @@ def _recorded(judge: Program, folder: Path | None) -> LabelSource:
             f"{judge.card.name}@{judge.card.version}: its report does not say where its labels are. "
             "Give labels with --labels FILE."
         )
-    names = {key: tuple(recorded.get(key) or ()) for key in ("annotators", "judges")}
+    names = {key: tuple(recorded.get(key) or ()) for key in ("annotators", "judges", "missing")}
     source = LabelSource(**recorded | names)
     here = None if folder is None or ":" in source.path else folder / source.path
     return source if here is None or not here.exists() else replace(source, path=str(here))

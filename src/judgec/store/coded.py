@@ -23,7 +23,7 @@ from judgec.store.formulas import is_own, unguarded
 from judgec.store.rows.cells import as_id, as_text, is_missing
 from judgec.store.table import Row, Table, place
 from judgec.store.tables import DELIMITERS, TableSource, name_of, opened
-from judgec.store.wide import wide_heads
+from judgec.store.wide import said_beside, wide_heads
 
 CHUNK = 16384  # rows held as Python values at a time
 NO_CELL = -1
@@ -137,7 +137,7 @@ def read_coded(source: TableSource, coded: Collection[str], numbers: Collection[
     Raises:
         InputError: As ``store.tables.read_table``.
     """
-    if not isinstance(source, Table) and (file := Path(source)).is_file():
+    if not isinstance(source, Table) and (file := Path(source)).is_file() and not said_beside(source)[1]:
         gather = _PIECEWISE.get(file.suffix.lower())
         found = _Gathered(coded, numbers)
         try:

@@ -108,7 +108,7 @@ def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] =
     """A table as ``read_table`` gives it, of rows as they stand in a file; parameters and errors as there."""
     said, words = said_beside(table.path)
     rows = with_raters(with_nested(with_instructions(_unwrapped(_without_totals(table)), having)))
-    return as_long(_without(rows, (*missing, *words)), said, having)
+    return as_long(without(rows, (*missing, *words)), said, having)
 
 
 def _unwrapped(table: Table) -> Table:
@@ -169,7 +169,7 @@ def _written(cell: object) -> float | None:
     return as_number(text)
 
 
-def _without(table: Table, words: Sequence[str]) -> Table:
+def without(table: Table, words: Sequence[str]) -> Table:
     """The table with nothing in cells that hold one of these words alone."""
     none = {word.strip().casefold() for word in words}
     counts: Counter[str] = Counter()

@@ -12,6 +12,7 @@ from judgec.api.options.shared import (
     Epsilon,
     Home,
     LabelScale,
+    Missing,
     Orders,
     Rounding,
     Shared,
@@ -80,6 +81,7 @@ class AgreementOptions:
     turn: Turn = None
     orders: Orders = None
     winner_words: WinnerWords = field(default_factory=dict)
+    missing: Missing = ()
     epsilon: Epsilon = 0.2
     home: Home = Path()
     allow_modified: AllowModified = False

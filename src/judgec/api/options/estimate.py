@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from judgec.api.options.judge import Asking
 from judgec.api.options.option import Option
-from judgec.api.options.shared import Annotators, Columns, JudgeName, Places, Turn
+from judgec.api.options.shared import (
+    Annotators,
+    Columns,
+    JudgeName,
+    Missing,
+    Places,
+    Turn,
+)
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -26,4 +33,5 @@ class EstimateOptions(Asking, Places):
     )
     columns: Columns = field(default_factory=dict)
     annotators: Annotators = ()
+    missing: Missing = ()
     turn: Turn = None

@@ -15,6 +15,7 @@ from judgec.api.options.shared import (
     InFlight,
     LabelScale,
     Measured,
+    Missing,
     Places,
     QueriesTable,
     Rounding,
@@ -66,6 +67,7 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     qrels: Annotated["Source | None", Option("Relevance grades, instead of a relevance judge.", panel="What")] = None
     columns: Columns = field(default_factory=dict)
     winner_words: WinnerWords = field(default_factory=dict)
+    missing: Missing = ()
     cutoff: Annotated[int, Option("k of MRR@k, nDCG@k, P@k.", least=1)] = 5
     games: Annotated[int | None, Option("Play a balanced subset.", least=1, panel="Cost")] = None
     adaptive: Annotated[bool, Option("Play where the order is unsure.", panel="Cost")] = False

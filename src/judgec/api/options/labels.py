@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import LabelColumns, Missing, Places, Seed, Spending, Task
+from judgec.api.options.shared import LabelColumns, Places, Seed, Spending, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,6 @@ class LabelsOptions(LabelColumns, Spending, Places):
         ),
     ]
     task: Task = None
-    missing: Missing = ()
     name: Annotated[
         str | None,
         Option(

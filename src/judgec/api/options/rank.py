@@ -4,7 +4,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from judgec.api.options.option import Option
-from judgec.api.options.shared import Columns, Seed, UnusedPlaces, WinnerWords
+from judgec.api.options.shared import (
+    Columns,
+    Missing,
+    Seed,
+    UnusedPlaces,
+    WinnerWords,
+)
 
 if TYPE_CHECKING:
     from judgec.api.frames import Source
@@ -42,3 +48,4 @@ class RankOptions(UnusedPlaces):
     seed: Seed = 0
     columns: Columns = field(default_factory=dict)
     winner_words: WinnerWords = field(default_factory=dict)
+    missing: Missing = ()

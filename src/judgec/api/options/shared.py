@@ -182,6 +182,7 @@ class LabelColumns:
     turn: Turn = None
     round: Rounding = None
     winner_words: WinnerWords = field(default_factory=dict)
+    missing: Missing = ()
 
 
 @dataclass(frozen=True, kw_only=True)

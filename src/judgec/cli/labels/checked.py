@@ -32,9 +32,6 @@ def next_command(options: LabelsOptions) -> str:
     named = project is not None and project.names(options.file)
     told = project is not None and named and project.name == options.name
     file = () if project is not None and named and project.path.parent == Path() else (options.file,)
-    if set(options.missing) - set(project.missing if project is not None and named else ()):
-        words = ("--missing", ",".join(options.missing))  # which judgec.toml says to all verbs
-        return command("init", options.file, *as_typed(options), *words, home=Path())
     given = [*as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
     return command("compile-judge", *file, *given, home=options.home)
 
