@@ -613,6 +613,14 @@ def test_stated_of_replies_as_judges_of_any_model_and_language_write_them(case: 
     assert read(case["reply"], scale) == right
 
 
+def test_stated_of_clear_replies_is_read_and_of_tricky_ones_never_wrong() -> None:
+    """Made up in the style of models; ``right`` lists what a tricky one may be read as, if anything."""
+    rows = [(row, read(row["reply"], Scale(grades=tuple(row["scale"])))) for row in cases("model_replies.jsonl")]
+    assert [(row["reply"], said) for row, said in rows if said is not None and said not in row["right"]] == []
+    clear = [said is not None for row, said in rows if row.get("clear")]
+    assert sum(clear) >= 0.98 * len(clear)
+
+
 @pytest.mark.parametrize("case", cases("form_replies.jsonl"), ids=lambda case: str(case["id"]))
 def test_read_form_of_replies_as_they_come(case: dict[str, Any]) -> None:
     reply = case["reply"] if isinstance(case["reply"], dict) else {"content": case["reply"]}

@@ -46,6 +46,7 @@ TABLE = (
                "scratch that"),
     Withdrawal("negation", r"\bon second thoughts?\b|\bi (?:take|took) (?:that|it) back\b|\bchanged my mind\b",
                "on second thought, lower"),
+    Withdrawal("negation", r"\A(?:oh,? |no,? )?(?:wait|hold on|hmm+)(?:[,.!…]|\Z)", "wait, lower"),
     Withdrawal("negation", rf"\b(?:just )?(?:kidding|joking)\b|\bi didn{_APOSTROPHE}t mean\b", "just kidding"),
 )  # fmt: skip
 

@@ -24,8 +24,8 @@ STARS = re.compile(r"(?<![★☆⭐½])([★⭐]{1,10})([☆✩]{0,9})(?![★☆
 STARS_AT_MOST = 5  # what stars are out of where nobody says so
 # "5点満点中4点", "5점 만점에 4점", "满分5分，得4分": what it is out of comes first.
 OUT_OF_FIRST = re.compile(
-    r"(?:(?P<most>\d{1,9})\s?(?:点満点(?:中|で|のうち)?|점\s?만점\s?(?:에서|에|중)?)|[满滿]分(?:为|是)?\s?(?P<full>\d{1,9})\s?分)"
-    r"[、,，]?\s?(?:我?[给給得打]|评|の)?\s?(?P<number>\d{1,9}(?:\.\d{1,3})?)\s?[点점分]"
+    r"(?:(?P<most>\d{1,9})\s?(?:(?:点満点|段階)(?:中|で|のうち|評価で)?|점\s?만점\s?(?:에서|에|중)?)|[满滿]分(?:为|是)?\s?(?P<full>\d{1,9})\s?分)"
+    r"[、,，]?\s?(?:我?[给給得打]|评|の)?\s?(?P<number>\d{1,9}(?:\.\d{1,3})?)(?:\s?[点점分]|(?![\d.]))"
 )
 POLITE = re.compile(r"(?:です|でした|だ|입니다|이다|점입니다)\Z")
 _SPELT = """
@@ -69,6 +69,7 @@ COUNTED = re.compile(
     r"\d{1,9}(?:[.,]\d{1,9})?(?:\s{0,2}(?:/|of|out of)\s{0,2}(?:the\s)?\d{1,9})?%?\s{1,2}(?!(?:or|to|and|but|is|was"
     r"|would|rather|instead|points?|stars?|marks?|because|since|seems?|may|might|could|should|then|if|max)\b)[^\W\d_]"
     r"|[^\W\d_]\s{0,2}[:=]\s{0,2}\d{1,9}(?:[.,]\d{1,9})?(?:/\d{1,9}|%)?|\[\d{1,4}\]"
+    r"|\b(?:miss|omit|lack)[a-z]{0,4}\s(?:only\s)?\d{1,9}\s(?:out\s)?of\s(?:the\s)?\d{1,9}"
     r"|\b(?:confidence|certainty|weight|step|criterion|page|section|paragraph|passage|document|doc|line|fact|claim"
     r"|source|version|turn|round|sample|konfidenz|sicherheit|confianza|confiance)s?(?:\s(?:level|of|is))?\s#?\d{1,9}"
     r"(?:[.,]\d{1,9})?(?:/\d{1,9}|%)?|(?:置信度|信心|確信度|신뢰도)\D?\d{1,9}(?:\.\d{1,9})?%?",
@@ -92,7 +93,7 @@ _PARTLY = (
     r"(?:extent|degree)|(?:sort|kind) of|more or less|up to a point|for the most part|at least in part|not (?:entirely"
     r"|fully|completely|quite|wholly|totally|everything|all)|incomplete(?:ly)?|with (?:\w+ )?(?:reservation|caveat"
     r"|exception|limitation|qualification)s?|nur|teilweise|zum teil|größtenteils|nicht ganz|s[oó]lo|en parte"
-    r"|parcialmente|seulement|en partie|partiellement|in parte|em parte|deels)\b|部分|一部|부분"
+    r"|parcialmente|seulement|en partie|partiellement|in parte|em parte|deels)\b|部分|一部|부분|(?:50|[1-4]?\d)\s?%"
 )
 _JOIN = r"[\s*_.,;:!()–—-]{0,8}"
 PARTLY = re.compile(rf"{_JOIN}(?:(?:{_BUT}){_JOIN})?(?:{_PARTLY})", re.IGNORECASE)
@@ -179,7 +180,7 @@ class Grades:
     def _stars(self, match: re.Match[str]) -> str:
         """``4/5`` of four stars; without empty ones they are of five. One star at a number is its unit."""
         filled, total = len(match[1]), len(match[1]) + len(match[2])
-        if total != self.most and (match[2] or total > self.most or self.most != STARS_AT_MOST):
+        if total > self.most or self.most != (total if match[2] else STARS_AT_MOST):
             return match[0]
         text, (start, end) = match.string, match.span()
         numbered = text[max(0, start - 2) : start].strip()[-1:].isdigit()
@@ -259,10 +260,10 @@ class Grades:
 
     def contradicts(self, read: Read, comment: str) -> bool:
         """Whether a comment names another grade."""
-        first = re.split(r"[,;]", comment.strip(WRAPPING + "().,"))[0]
-        word = self.words.get(folded(re.sub(r"\A(?:but|and|or|also)\s", "", first)))
+        parts = re.split(r"[,;]", comment.strip(WRAPPING + "().,"))
+        words = {self.words.get(folded(re.sub(r"\A(?:but|and|or|also)\s", "", one.strip()))) for one in parts}
         denied = any(found[1] == read.grade for found in DENIED.finditer(comment))
-        return denied or (word is not None and word != read.grade) or (self.numeric and self.others(read, comment))
+        return denied or bool(words - {None, read.grade}) or (self.numeric and self.others(read, comment))
 
     def others(self, read: Read, comment: str) -> bool:
         """Whether a comment has a number that may be a second grade; ``0.6`` and ``60%`` say 3 of 5 anew."""
@@ -270,10 +271,14 @@ class Grades:
             return bool(numbers_in(comment) - {read.grade})
         grade, least = Decimal(read.grade), Decimal(repr(self.scale.values[0]))
         shares = {grade / self.most, (grade - least) / (self.most - least)} if self.most > 0 else set()
-        found = {Decimal(one) for one in numbers_in(comment) if len(one) < LONGEST_HEAD} - {grade}
-        found -= {Decimal(one) for one in PERCENT.findall(comment)} & {share * 100 for share in shares}
-        rivals = {one for one in found if one % 1 == 0 or one >= least}
-        return any(one % 1 == 0 or min(abs(one - share) for share in shares) > ROUNDED for one in rivals)
+        same = {grade, *({Decimal(one) for one in PERCENT.findall(comment)} & {share * 100 for share in shares})}
+        found = {one: Decimal(one) for one in numbers_in(comment) if len(one) < LONGEST_HEAD}
+        near = ROUNDED if len(self.scale.grades) > 2 else Decimal("0.5")  # of two grades it is a probability
+        return any(
+            number not in same
+            and ("." not in one or (number >= least and min(abs(number - share) for share in shares) >= near))
+            for one, number in found.items()
+        )
 
     def qualified(self, read: Read, behind: str) -> bool:
         """Whether what follows makes less of the best grade: ``Yes, but only in part``."""

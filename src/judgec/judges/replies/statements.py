@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import NamedTuple
 
 from judgec.judges.refusals import takes_back
@@ -37,19 +38,25 @@ def _words(text: str) -> set[str]:
 STRICT = _words("""
 score grade rating mark bewertung punktzahl gesamtbewertung gesamtnote endnote endbewertung gesamtpunktzahl schulnote
 wertung puntuación puntuacion puntaje calificación calificacion valoración notation évaluation appréciation punteggio
+evaluación evaluacion
 voto valutazione pontuação pontuacao avaliação classificação cijfer beoordeling eindcijfer betyg poäng karakter
 bedømmelse vurdering karakteren poengsum arvosana pisteet ocena hodnocení známka scor punctaj skor pontszám értékelés
 puan оценка балл баллы βαθμολογία оцінка điểm 评分 得分 分数 評分 得分 分數 评级 总分 スコア 評価 評点 点数 得点 採点
 점수 평점 평가 الدرجة التقييم ציון अंक स्कोर คะแนน""")
 VERDICT = _words("""
 verdict judgment judgement label assessment relevance relevancy classification urteil veredicto verdetto veredito
-oordeel 判定 判断""")
+oordeel quality 判定 判断""")
 # What the texts that are judged have, too: "The result is 3, so the student is right."
 CONTENT = {"final answer"} | _words("""
-result evaluation conclusion category class decision points total ergebnis entscheidung punkte puntos 结论 結論""")
-CHOICE = _words("""
+result evaluation conclusion category class decision points total ergebnis entscheidung punkte puntos 结论 結論 结果
+結果""")
+CHOICE = (
+    {f"{which} {what}" for which in ("better", "best") for what in ("answer", "response", "reply", "output")}
+    | {*("bessere antwort", "beste antwort", "mejor respuesta", "meilleure réponse", "melhor resposta")}
+    | _words("""
 verdict winner preference preferred choice decision judgment judgement better best pick result gewinner sieger ganador
-gagnant 更好的回答""")
+gagnant 更好的回答 胜者 获胜者 勝者""")
+)
 NOTES = {"note", "nota"}  # German, French; Spanish, Italian, Portuguese: and in English the beginning of a remark
 FINAL = _words("""
 final finally overall total definitive ultimate concluding endgültige endgültig finale finaal global globale totale
@@ -74,10 +81,11 @@ reference gold golden ground truth target baseline min minimum max maximum avera
 JSON_MOST = _words("max_score maxscore max maximum out_of total scale_max max_grade max_rating")
 # Of what somebody gives a grade to: "I give it a 4", and not "I give clarity a 4".
 OBJECT = _words("""
-it it's this that the a an answer response reply output text summary document passage translation submission essay item
+it it's is this that diese dieser the a an
+answer response reply output text summary document passage translation submission essay item
 pair one student model student's model's assistant's score grade rating mark of as at with solid strong clear firm weak
 full perfect low high fair relevance quality overall final total to die der antwort mit eine note punktzahl von la le
-une un réponse respuesta puntuación de""")
+une un réponse respuesta puntuación de una um uma nota""")
 ANSWERS = _words("yes no ja nein oui non sí si")  # "The answer is no." tells what it answers
 
 # ---- Patterns ----
@@ -86,12 +94,13 @@ JOINED = re.compile(
     r"s?(?P<paren>[ \t]{0,3}[(\[][^()\[\]\n]{0,40}[)\]]"
     r"|\s(?:out\sof|on\sa\sscale\s(?:of|from))\s\d{1,4}(?:\s?(?:to|-|–)\s?\d{1,4})?)?"
     r"(?:\s{1,2}(?:for|of|to)\s{1,2}(?:this|the)(?:\s{1,2}(?:given|candidate|generated|submitted|system's|assistant's))?"
-    r"\s{1,2}(?:answer|response|item|reply|document|passage|summary|text))?"
+    r"\s{1,2}(?:answer|response|item|reply|document|passage|summary|text)"
+    r"|\s(?:ответа|der\sAntwort|de\sla\s(?:réponse|respuesta)|da\sresposta))?"
     r"(?:(?:[ \t]{1,2}(?P<after>final|finale|globale?|totale?|geral|complessivo|général|générale|obtenida|is|of|was))?"
     r"[\s*_\"'\])]{0,6}(?P<colon>[:=]{1,3}|->|→|=>|⇒|[-–—](?=\s))"
     r"|(?P<cell>[ \t*_]{0,4}\|)"
     r"|[\s*_]{1,4}(?P<is>is|of|remains|stays|equals|ist|es|est|è|é|was|would\s{1,2}be|will\s{1,2}be|should\s{1,2}be"
-    r"|comes\s{1,2}to)(?=[\s:])[:]?|は|为|為|是|는|은)"
+    r"|comes\s{1,2}to)(?=[\s:])(?:\sas\sfollows)?[:]?|は|为|為|是|는|은)"
     r"[\s*_`\"'“(\[$<]{0,8}(?:(?:(?-i:an?)(?=[ \t]{1,3}[*_`\"'“(\[]{0,5}(?:\d|score|solid|strong))|is|are|of"
     r"|a\s{1,2}score\s{1,2}of|therefore|now|thus|still|the|simply)\s{1,3}[*_`\"'“(\[]{0,5}){0,2}"
     r"(?:\\(?:boxed|text|textbf|mathbf)\{|\\\(){0,2}",
@@ -105,9 +114,9 @@ EXPLAINED = re.compile(
     re.IGNORECASE,
 )
 ENDS = re.compile(
-    r"[\s*_`\"'”)\]}|$]{0,8}(?:[.!;,。、|\]}(<]|\\\)|\Z|\n|(?:(?<=\s)[-–—]|[-–—](?=\w))|(?<=[\s*_])(?:because|as|since"
+    r"[\s*_`\"'”)\]}|$]{0,8}(?:[.!;,。、|\]}(\[<]|\\\)|\Z|\n|(?:(?<=\s)[-–—]|[-–—](?=\w))|(?<=[\s*_])(?:because|as|since"
     r"|due|given|out of|on a scale|rather than|instead of|and not|not(?= (?:an? )?\d)|for the following"
-    r"|(?:for|to) (?:this|the)|weil|da|denn|porque|car|parce)\b"
+    r"|(?:for|to) (?:this|the)|à (?:cette|la|ce)|bewerten|vergeben|geben|weil|da|denn|porque|car|parce)\b"
     r"|입니다|です|分|点|[\u2600-\u27bf\U0001f300-\U0001faff])",
     re.IGNORECASE,
 )
@@ -115,6 +124,7 @@ RUBRIC = re.compile(
     r"[^\W\d]{1,3}[ \t*_]{1,3}\d{1,3}[*_]{0,2}:"
 )  # "Score 5: it is perfect": one is a verdict, several are none
 REPORTS = re.compile(
+    r"(?<!\bI )(?<!['’]d )(?<!I would )"
     r"\b(?:says?|said|states?|stated|mentions?|contains?|ends?|reads?|includes?|writes?|wrote|reports?|shows?"
     r"|quotes?|inserts?|adds?|puts?|has|begins?|starts?|outputs?|prints?|appends?|claims?|embeds?|like|called|text"
     r"|phrase|words?|string|example)\b\W{1,3}(?:\w{1,20}\W{1,3}){0,3}\Z",
@@ -122,7 +132,8 @@ REPORTS = re.compile(
 )
 ORDERS = re.compile(
     r"\b(?:asks?|asked|demands?|instructs?|orders?|tells?|told|wants?|requests?|urges?|begs?|tries|attempts?"
-    r"|insists?|claims?|suggests?|injects?|pretends?|according|another|others?|reviewers?|graders?|people|users?"
+    r"|insists?|claims?|suggests?|injects?|pretends?|another"
+    r"|according(?!\s(?:to\s)?(?:the\s|this\s|your\s)?(?:given\s)?(?:rubric|scale|criteri|guideline|instruction)\w{0,3}(?!\s(?:of|with|in|by)\b))|others?|reviewers?|graders?|people|users?"
     r"|previous(?:ly)?|earlier|initially|originally|at first|first thought|tempted|inclined|considered|considering"
     r"|hardly|almost|nearly|less than|prevents?|short of|being|more than|at least"
     r"|at most|up to|(?:below|above)(?=\s{1,3}(?:an?\s{1,3})?\Z)|between|if|when|unless|had|might|may|could|would have"
@@ -140,6 +151,7 @@ ATTRIBUTED = re.compile(
     r"(?:(?:the|this|that|its?|an?)\s(?:[\w'’-]{1,20}\s){1,3}|(?:he|she|it|they|someone|[\w'’-]{1,20}\s[\w'’-]{1,20})\s)"
     r"(?:says?|said|claims?|claimed|states?|stated|writes?|wrote|argues?|argued|reports?|reported|insists?|thinks?|adds?"
     r"|believes?|notes|tells us)(?:\s(?:so|there|here|itself|in\s(?:it|the\s\w{1,20})))?"
+    r"|(?:stated|claimed|said|written|reported|noted)\sby\s(?:the|its|an?)\s(?!rubric|criteri|guideline)[\w'’ -]{1,40}"
     r"|(?:says?|said|claims?|writes?|wrote|according to|in the words of)\s(?:the|its|an?|this)\s[\w'’ -]{1,40}"
     r"|(?:the|a)\s\w{1,20}['’]s?\s(?:own\s)?(?:claim|words|opinion|view|verdict|grade|score))[\s)*_\"'”]{0,4}\Z",
     re.IGNORECASE,
@@ -155,8 +167,8 @@ SENTENCE_START = re.compile(rf"[.!?;]\s|\n|[。!?]|</\w{{1,30}}>|{HIDDEN}\s(?=[A
 _NUMBER = rf"(?:\d|-\d|(?:{'|'.join(WORDS)})\b)"
 _I_GIVE = (
     r"(?:\b(?:i|we)(?:['’](?:d|ll|m)|\s(?:would|will|must|am|have\sto))?(?:\s(?:therefore|thus|still|only|also|do|then"
-    r"|hereby|\w{2,12}ly))?\s(?:gave|give|rated?|scored?|graded?|assign|assigned|award|awarded|judge|mark|settle|say"
-    r"|go(?:ing)?\swith)\b|\bich\s(?:gebe|vergebe|bewerte)\b|\b(?:je\s(?:lui\s)?|j['’])(?:donne|mets|attribue)\b|\ble\s(?:doy|otorgo|daría)\b"
+    r"|hereby|\w{2,12}ly))?\s(?:gave|give|rated?|scored?|graded?|assign|assigned|award|awarded|giving|rating|scoring|assigning|awarding|judge|mark|settle|say"
+    r"|go(?:ing)?\swith)\b|\bich\s(?:gebe|vergebe|bewerte|würde)\b|\b(?:je\s(?:lui\s)?|j['’])(?:donne|mets|attribue)\b|\b(?:doy|otorgo|asigno|daría|dou|atribuo)\b|\bя\s(?:ставлю|даю)\b"
     r"|我(?:会|将)?给)(?P<object>(?:\s{0,2}(?!\d)[\w'’-]{1,20}){0,9}?)"
 )
 _IT_GETS = (
@@ -164,6 +176,9 @@ _IT_GETS = (
     r"(?:\s(?:therefore|thus|clearly|only|still))?(?:\s(?:(?:deserves|merits|earns|warrants|gets|receives)(?:\san?)?"
     r"(?:(?:\s\w{1,12})?\s(?:score|grade|rating|mark)\sof)?|scores(?:\sa)?|is\s(?:rated|graded|scored)(?:\sas?)?)"
     r"|(?:['’]s|\sis)\s(?P<is>an?)(?:\s(?:solid|strong|weak|clear|firm))?)"
+    r"|\b(?:that|this|which)\smakes\s(?:it|this)\san?\b"
+    r"|(?:该|此|这个|本)?(?:回答|答案|回复)(?:可以|应该|应|可)?(?:获得|得到|得|值)"
+    r"|(?:この|本|当)(?:回答|応答|要約)(?:は|に)|(?:이|본|해당)\s?(?:답변|응답|요약)(?:은|는|에)\s"
 )
 _SCORING = (
     r"\b(?:(?P<so>resulting\sin|earning|meriting|deserving|warranting|receiving)\san?(?:\s(?P<aspect>\w{1,20}))?"
@@ -180,11 +195,14 @@ GIVES = re.compile(
     re.IGNORECASE,
 )
 SENTENCE_OF_WORDS = re.compile(r"[^.!?\n]{1,200}(?=[.!\n]|\Z)")
+PART_OF_PAIRS = re.compile(r"[^.!?;\n]{1,200}(?=[.!;\n]|\Z)")
 COMPARED = re.compile(r"\b[ab12]\b.{1,40}\b(?:better|best|wins|winner)\b", re.IGNORECASE)
 IT_IS = re.compile(
-    r"[*_ ]{0,4}(?:(?:overall|so|therefore|thus|hence|in conclusion|conclusion),?:?\s)?(?:the|this)\s{1,2}"
-    r"(?:(?:given|student|student's|model's)\s)?(?:answer|response|reply|document|passage|claim|text)\s{1,2}is\s{1,2}"
-    r"(?:therefore\s|thus\s|clearly\s)?[*_`\"]{0,4}",
+    r"[\s*_]{0,4}(?:(?:overall|so|therefore|thus|hence|in conclusion|conclusion),?:?\s)?(?:the|this)\s{1,2}"
+    r"(?:(?:given|student|student's|model's)\s)?(?:answer|response|reply|document|passage|claim|statement|text)\s{1,2}is\s{1,2}"
+    r"(?:therefore\s|thus\s|clearly\s)?[*_`\"]{0,4}"
+    r"|[\s*_]{0,4}(?:(?:overall|so|therefore|thus|hence),?\s)?i(?:['’]d|\swould)?\s(?:therefore\s)?(?:classify|rate|grade|label"
+    r"|judge|mark|assess)\s(?:it|this|(?:this|the)\s(?:answer|response|reply|document|passage|claim|text))\sas\s(?:an?\s)?[*_`\"]{0,4}",
     re.IGNORECASE,
 )
 BOXES = re.compile(r"\[\[([^\[\]\n]{1,40})\]\]|\\boxed\{(?:\\text(?:bf)?\{)?([^{}\n]{1,40})\}{1,2}")
@@ -194,10 +212,16 @@ ANSWERED = re.compile(
     re.IGNORECASE,
 )
 OTHER_LABEL = re.compile(
-    r"^[ \t*_#>-]{0,8}(?P<label>[^\W\d_][^:：\n|=]{0,40}?)[*_ \t]{0,4}[:：][*_ \t]{0,4}(?P<value>\S[^\n]{0,39})$",
+    r"^[ \t*_#>-]{0,8}(?P<label>[^\W\d_][^:：\n|=]{0,40}?)[*_ \t]{0,4}[:：=][*_ \t]{0,4}(?P<value>\S[^\n]{0,39})$",
     re.MULTILINE,
 )
-# Labels of what is no verdict on the item as a whole.
+# Labels that name a quality: Coverage, Correctness, Vollständigkeit; not Passage, Claim 2, Errors.
+QUALITY = re.compile(
+    r"(?!in(?:accur|compl|coher|consist|correct)|un|irrel|impre|toxic|sever|ambig|redund|verbos)(?:\w*(?:ness|ity|acy|ance|ence|erage|ency|[hk]eit|idad|encia|tud|ezza|ität|性|度)|support|level|grounding|outcome"
+    r"|status|tier)"
+)
+ONE_ASPECT = {"relevance", "relevancy", "quality"}  # of several, where others are rated beside it
+# But not on the item as a whole.
 ASIDE = FOREIGN | _words("""
 confidence certainty difficulty complexity priority importance length style tone grammar spelling fluency format
 formatting example note notes hint student author question agreement probability likelihood sicherheit konfidenz
@@ -209,6 +233,13 @@ CONCLUDES = re.compile(
     r"|所以|因此|综上|よって|したがって)[,，、:：]?\s{0,3}"
     r"(?:(?:i'd say|i would say|i say|it's|it is|that's|that is)\s)?"
     r"(?:(?:an?|eine?|une?|una?)\s)?[*_]{0,3}(?=\S)",
+    re.IGNORECASE,
+)
+# "Good, let me see", "Yes, I can help": a reply that begins politely has said nothing yet.
+ANNOUNCED = re.compile(
+    r"\W{0,4}[^\W\d]\w{0,20}(?:\s\w{1,20})?[*_]{0,2}[,.!:;–—-]{1,3}\s{1,3}(?:let me|let's|let us|i can"
+    r"|i could|i['’]?ll|i will|i['’]d be"
+    r"|i would be|i am happy|i['’]m happy|happy to|glad to|here(?:['’]s| is| are)|now)\b",
     re.IGNORECASE,
 )
 IN_BRACKETS = re.compile(r"[(\[{<]\s{0,3}([^()\[\]{}<>]{1,40}?)\s{0,3}[)\]}>]")
@@ -245,7 +276,7 @@ class _Reply(Spoken):
         self._seen: dict[str, bool] = {}
         super().__init__(grades.narrow(text[-LONGEST:]), self._bare)
         own = {part for name in names for part in (folded(name), name.casefold())} - {GRADE, ""}
-        self.strict, self.object = STRICT | own, OBJECT | own
+        self.own, self.strict, self.object = own, STRICT | own, OBJECT | own
         listed = "|".join(map(re.escape, own)) or "(?!)"
         self.of_own = re.compile(rf"[\s*_]{{1,4}}(?:for|in terms of)\s(?:(?:the|its)\s)?(?:{listed})\b", re.IGNORECASE)
         self.content = CONTENT - CHOICE if grades.pairs else CONTENT
@@ -253,6 +284,16 @@ class _Reply(Spoken):
         # Fields of JSON: the first names that any of them has.
         self.fields = [_PAIR | _NAMES | _OTHER] if grades.pairs else [own | _NAMES, _OTHER | {"o"}, FINAL]
         self.ended = len(self.text) if not self.cut else max(self.text.rfind("\n"), 0)
+
+    @cached_property
+    def rated_apart(self) -> bool:
+        """Whether qualities are rated in lines of their own, not alike: ``Relevance: 4``, ``Accuracy: 2``."""
+        rated = set()
+        for found in OTHER_LABEL.finditer(self.open):
+            if QUALITY.fullmatch(folded(found["label"]).split()[-1]) or folded(found["label"]) in ONE_ASPECT:
+                read = self.grades.alone(found["value"])
+                rated |= {read.grade} if read is not None else set()
+        return len(rated) > 1
 
     def _bare(self, text: str) -> bool:
         if text not in self._seen:
@@ -330,7 +371,7 @@ class _Reply(Spoken):
         if read.grade is None:
             return ""
         rest = self.rest(end)
-        stop = re.search(r"[.!?;]\s|[.!?;]\Z|[。!?]", rest)
+        stop = re.search(r"(?<!i\.e)(?<!e\.g)[.!?;]\s|[.!?;]\Z|[。!?]", rest)
         sentence = rest[: stop.start()] if stop else rest
         comment = sentence.lstrip(WRAPPING + ",;:()[]}-–—")
         if AFTERTHOUGHT.match(self.open, end) or takes_back(comment):
@@ -354,7 +395,7 @@ def _whole(reply: _Reply) -> Iterator[_Statement]:
     inside = IN_BRACKETS.fullmatch(text.strip(WRAPPING))
     commented = answered and re.search(r"[,;:(]|\s[-–—]", text)  # "Answer: 4, which is the sum"
     read = None if commented else reply.grades.alone(inside[1] if inside else text)
-    if read is not None:
+    if read is not None and not (read.commented and ANNOUNCED.match(text)):
         end = len(reply.text)
         yield reply.opening(0, end, read) if read.commented else _Statement(0, end, read, DECLARED, whole=True)
 
@@ -396,20 +437,31 @@ def _json(reply: _Reply) -> Iterator[_Statement]:
                 yield _Statement(start, start + len(inside), read, STATED, closed=True)
 
 
-def _own_names(name: str) -> set[str]:
-    """What a field may be called: ``relevance_score`` is a score, ``previous_score`` nobody's."""
+def _own_names(name: str, *, pairs: bool = False) -> set[str]:
+    """What a field may be called: ``relevance_score`` is a score, ``previous_score`` nobody's; ``better_answer``."""
     before, _, last = name.rpartition("_")
+    if pairs:
+        return {name, last, name.partition("_")[0]}
     return set() if before and set(re.split("[_ -]", before)) <= FOREIGN else {name, last}
 
 
 def _fields(body: str, reply: _Reply) -> list[Read]:
     pairs = pairs_of(body) if ":" in body else []
-    fields = [(name.casefold(), str(value)) for name, value in pairs if not isinstance(value, bool | None)]
+    told = [(name.casefold(), str(value)) for name, value in pairs if value is not None]
+    fields = [
+        (name, value) for name, value in told if value not in {"True", "False"} or folded(value) in reply.grades.words
+    ]
     most = next((value for name, value in fields if name in JSON_MOST and value.replace(".", "").isdigit()), None)
     foreign = most is not None and reply.grades.numeric and Decimal(most) != reply.grades.most
     for names in reply.fields:
-        named = [(name, value) for name, value in fields if _own_names(name) & names and name not in JSON_MOST]
+        named = [
+            (name, value)
+            for name, value in fields
+            if _own_names(name, pairs=reply.grades.pairs) & names and name not in JSON_MOST
+        ]
         overall = [value for name, value in named if {*name.split("_")} & FINAL]  # of several, the one of all
+        if not overall and not names & dict(named).keys() and any(name in FINAL - JSON_MOST for name, _ in fields):
+            continue  # of aspects alone, where another field is for all
         given = overall or [value for _, value in named]
         inside = [IN_BRACKETS.fullmatch(value) for value in given]
         found = [reply.grades.alone(one[1] if one else value) for value, one in zip(given, inside, strict=True)]
@@ -463,10 +515,12 @@ def _behind_label(reply: _Reply, label: re.Match[str], joined: re.Match[str]) ->
     if name in reply.content and not (read.marked or _concludes(reply, end)):
         return
     if name in NOTES and not (
-        alone
+        (alone or (read.marked and reply.rest(end)[:1] in {".", ";"}))
         and len(ENGLISH.findall(reply.open[:2000])) < 3
         and lead.casefold().strip(WRAPPING + "#->") in {"", "die", "meine", "la", "ma"}
     ):
+        return
+    if name in ONE_ASPECT - reply.own and reply.rated_apart:
         return
     if "<" in joined[0] and reply.open[end : end + 1] != ">":
         read = Read(None, f"malformed reply: {seen}")
@@ -556,8 +610,12 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
         head = lines[-2][1] if which == 1 and len(lines) > 1 else ""
         if read is not None and not (len(head) < LONGEST_SIDE and reply.grades.foreign(head)):  # "Score (out of 10)"
             opening, end = start == lines[0][0] and read.commented, start + len(line)
+            if opening and ANNOUNCED.match(line):
+                continue
             yield reply.opening(start, end, read) if opening else reply.statement(start, end, read, STATED)
     yield from _concluded(reply, *lines[-1])
+    if ANNOUNCED.match(reply.open):
+        return
     ends = "[.!]" if reply.grades.pairs else "[.!:]"  # "A: good" tells of one of the two
     first = re.match(rf"\s*[*_]{{0,3}}[^.!\n:]{{1,30}}?(?={ends}[*_]{{0,3}}\s(?!\s*\d))", reply.open)
     if first is not None and len(lines[0][1]) > first.end():
@@ -569,13 +627,18 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
 def _concluded(reply: _Reply, start: int, line: str) -> Iterator[_Statement]:
     """``So, 4.``, ``Coverage: full``: the last line is a grade, introduced by words that say no more than that."""
     end = start + len(line)
+    if reply.grades.numeric and len(line) < 4 * AROUND:  # "It covers most of it, so a 4."
+        *_, cut = [0, *(found.end() for found in re.finditer(r"[.;]\s(?=\S)|,\s(?=so an?\s\d)", line))]
+        if cut and JUDGED.match(line) and VALUE.search(line[:cut]) is None:
+            start, line = start + cut, line[cut:]
     if (begun := CONCLUDES.match(line)) and (read := reply.grades.alone(line[begun.end() :])):
         yield reply.statement(start, end, read, SENTENCE)
     worded = not (reply.grades.numeric or reply.grades.pairs or reply.cut)
     labels = [*OTHER_LABEL.finditer(reply.open)] if worded else []
     if len(labels) == 1 and labels[0].end() == end:  # several are a list of aspects
         read, words = reply.grades.word(labels[0]["value"].rstrip(WRAPPING + ".!")), folded(labels[0]["label"]).split()
-        if read is not None and read.grade not in ANSWERS and len(words) <= 3 and not set(words) & ASIDE:
+        named = len(words) <= 3 and any(map(QUALITY.fullmatch, words)) and not set(words) & ASIDE
+        if named and read is not None and read.grade not in ANSWERS:
             yield reply.statement(start, end, read, SENTENCE)
 
 
@@ -600,10 +663,11 @@ def _given(reply: _Reply) -> Iterator[_Statement]:
 def _told(reply: _Reply) -> Iterator[_Statement]:
     """``the answer is incorrect.``, ``I prefer response A because it is short``: a sentence of its own."""
     pairs = reply.grades.pairs
-    for found in SENTENCE_OF_WORDS.finditer(reply.open) if reply.grades.words or pairs else ():
-        part = re.split(r"\s(?:because|since|as)\s", found[0], maxsplit=1)[0]
-        begun = None if pairs else IT_IS.match(part.lstrip())
-        word = part.lstrip()[begun.end() :] if begun else part
+    sentences = PART_OF_PAIRS if pairs else SENTENCE_OF_WORDS
+    for found in sentences.finditer(reply.open) if reply.grades.words or pairs else ():
+        begun = None if pairs else IT_IS.match(found[0])
+        word = re.split(r"\s(?:because|since|as)\s", found[0][begun.end() if begun else 0 :], maxsplit=1)[0]
+        part = found[0][: begun.end() if begun else 0] + word
         if not (begun or (pairs and " " in part.strip())) or folded(word) in ANSWERS:
             continue
         read = reply.grades.word(word)
