@@ -7,13 +7,26 @@ _APOSTROPHE = "['’]"
 _JUDGE = (
     r"(?:grade|judge|rate|score|assess|evaluate|answer|comply|give|assign|decide|say|tell|help|do (?:this|that|so))"
 )
+_TOLD = (
+    r"(?:says?|said|claims?|claimed|states?|stated|writes?|wrote|argues?|argued|reports?|reported|insists?|thinks?|adds?"
+    r"|believes?|concludes?|concluded|suggests?|explains?|notes|tells us)"
+)
+# Where an attribution begins: "..., the student says". The rubric may say what it likes.
+_BEGUN = (
+    r"(?:\A|[,;–—(-]\s{0,2})(?:as |so |or so )?"
+    r"(?!(?:i|we)\b|[^,;(]{0,30}\b(?:rubric|criteri|guideline|instruction|scale))"
+)
+_WHO = r"(?:(?:the|this|that|its?|an?) (?:[\w'’-]{1,20} ){1,3}|(?:he|she|it|they|someone|[\w'’-]{1,20} [\w'’-]{1,20}) )"
+_SOMEBODY = r"(?:the|its|an?|this) [\w'’ -]{1,40}"
+_THERE = r"(?: (?:so|there|here|itself|in (?:it|the \w{1,20})))?"
+_OPINION = r"(?:claim|words|opinion|view|verdict|grade|score)"
 
 
 class Withdrawal(NamedTuple):
     """One way of giving no grade.
 
     Args:
-        kind: ``refusal`` or ``negation``.
+        kind: ``refusal``, ``negation``, or ``attribution`` to somebody else.
         pattern: A regular expression; case does not matter.
         example: A comment that it matches.
         whole: The comment is nothing else: "5: no" takes the grade back, "5: no errors" explains it.
@@ -48,6 +61,14 @@ TABLE = (
                "on second thought, lower"),
     Withdrawal("negation", r"\A(?:oh,? |no,? )?(?:wait|hold on|hmm+)(?:[,.!…]|\Z)", "wait, lower"),
     Withdrawal("negation", rf"\b(?:just )?(?:kidding|joking)\b|\bi didn{_APOSTROPHE}t mean\b", "just kidding"),
+    Withdrawal("attribution", rf"{_BEGUN}{_WHO}{_TOLD}{_THERE}\Z",
+               "the student says"),
+    Withdrawal("attribution", rf"{_BEGUN}(?:{_TOLD}|according to|in the words of) {_SOMEBODY}\Z",
+               "says the answer"),
+    Withdrawal("attribution", rf"{_BEGUN}(?:stated|claimed|said|written|reported|noted) by {_SOMEBODY}\Z",
+               "as stated by the user"),
+    Withdrawal("attribution", rf"{_BEGUN}(?:the|a) \w{{1,20}}['’]s? (?:own )?{_OPINION}\Z",
+               "the author's opinion"),
 )  # fmt: skip
 
 _REFUSING = re.compile("|".join(row.pattern for row in TABLE if row.kind == "refusal"), re.IGNORECASE)

@@ -99,6 +99,7 @@ _JOIN = r"[\s*_.,;:!()–—-]{0,8}"
 PARTLY = re.compile(rf"{_JOIN}(?:(?:{_BUT}){_JOIN})?(?:{_PARTLY})", re.IGNORECASE)
 BUT = re.compile(rf"[\s*_,;:()–—-]{{0,8}}(?:{_BUT})", re.IGNORECASE)
 YES = {"yes", "ja", "oui", "sí", "si"}  # of which any "but" makes less
+SIDELINE = re.compile(r"\A(?:but|and|or|also)\s|\s(?:for|to|on|in|regarding)\s.*", re.IGNORECASE | re.DOTALL)
 LITERAL = re.compile(r"Literal\[\s{0,3}([^\[\]]{1,60}?)\s{0,3}\]")
 OTHER_SCALE = re.compile(
     r"\b(?:scale|range|skala|escala|échelle)\b[^\d\n]{0,12}\d{1,4}\s{0,3}(?:-|–|—|to|bis|a|à|through|\.\.)\s{0,3}"
@@ -261,7 +262,7 @@ class Grades:
     def contradicts(self, read: Read, comment: str) -> bool:
         """Whether a comment names another grade."""
         parts = re.split(r"[,;]", comment.strip(WRAPPING + "().,"))
-        words = {self.words.get(folded(re.sub(r"\A(?:but|and|or|also)\s", "", one.strip()))) for one in parts}
+        words = {self.words.get(folded(SIDELINE.sub("", one.strip()))) for one in parts}
         denied = any(found[1] == read.grade for found in DENIED.finditer(comment))
         return denied or bool(words - {None, read.grade}) or (self.numeric and self.others(read, comment))
 

@@ -70,7 +70,7 @@ LEAD = FINAL | REVISED | _words("""
 my your new the a an our i so thus therefore hence and then as with is would be it this that gets assign give answer
 response answer's numeric numerical resulting assigned given proposed recommended suggested judge's judge quality llm
 evaluation relevance here here's in conclusion summary short accordingly consequently based on above at last also meine
-die der das ist la el le les ma mi su una un e il lo o a minha 我的""")  # fmt: skip
+die der das ist la el le les ma mi su una un e il lo o a minha de het 我的 本次 此次 本题""")  # fmt: skip
 _NAMES = STRICT | {"relevance"}
 _OTHER = _words("verdict label answer result judgment judgement decision classification category")
 _PAIR = _words("preference preferred winner better choice decision judgment judgement")
@@ -99,8 +99,8 @@ JOINED = re.compile(
     r"(?:(?:[ \t]{1,2}(?P<after>final|finale|globale?|totale?|geral|complessivo|général|générale|obtenida|is|of|was))?"
     r"[\s*_\"'\])]{0,6}(?P<colon>[:=]{1,3}|->|→|=>|⇒|[-–—](?=\s))"
     r"|(?P<cell>[ \t*_]{0,4}\|)"
-    r"|[\s*_]{1,4}(?P<is>is|of|remains|stays|equals|ist|es|est|è|é|was|would\s{1,2}be|will\s{1,2}be|should\s{1,2}be"
-    r"|comes\s{1,2}to)(?=[\s:])(?:\sas\sfollows)?[:]?|は|为|為|是|는|은)"
+    r"|[\s*_]{1,4}(?:(?:final|finale|total|totale|global)\s)?(?P<is>is|of|remains|stays|equals|ist|es|est|è|é|was|would\s{1,2}be|will\s{1,2}be|should\s{1,2}be"
+    r"|comes\s{1,2}to)(?=[\s:])(?:\sas\sfollows|\sde(?=\s))?[:]?|は|为|為|是|는|은)"
     r"[\s*_`\"'“(\[$<]{0,8}(?:(?:(?-i:an?)(?=[ \t]{1,3}[*_`\"'“(\[]{0,5}(?:\d|score|solid|strong))|is|are|of"
     r"|a\s{1,2}score\s{1,2}of|therefore|now|thus|still|the|simply)\s{1,3}[*_`\"'“(\[]{0,5}){0,2}"
     r"(?:\\(?:boxed|text|textbf|mathbf)\{|\\\(){0,2}",
@@ -145,17 +145,6 @@ NEGATED = re.compile(
     r"\b(?:instead of|rather than|not|never|neither|nor|no|cannot|nicht|kein|keine)\b|n['’]t\b|不", re.IGNORECASE
 )
 CONCLUDED = re.compile(r",\s{1,2}(?:and\s)?(?:but|so|therefore|thus|hence|resulting|earning|scoring)\b", re.IGNORECASE)
-# "The score is 3 ..., the student says.": somebody else's, as the end of the sentence shows.
-ATTRIBUTED = re.compile(
-    r"[,;–—(-]\s{0,2}(?:as |so |or so )?(?:(?!(?:i|we)\b|[^,;(]{0,30}\b(?:rubric|criteri|guideline|instruction|scale))"
-    r"(?:(?:the|this|that|its?|an?)\s(?:[\w'’-]{1,20}\s){1,3}|(?:he|she|it|they|someone|[\w'’-]{1,20}\s[\w'’-]{1,20})\s)"
-    r"(?:says?|said|claims?|claimed|states?|stated|writes?|wrote|argues?|argued|reports?|reported|insists?|thinks?|adds?"
-    r"|believes?|notes|tells us)(?:\s(?:so|there|here|itself|in\s(?:it|the\s\w{1,20})))?"
-    r"|(?:stated|claimed|said|written|reported|noted)\sby\s(?:the|its|an?)\s(?!rubric|criteri|guideline)[\w'’ -]{1,40}"
-    r"|(?:says?|said|claims?|writes?|wrote|according to|in the words of)\s(?:the|its|an?|this)\s[\w'’ -]{1,40}"
-    r"|(?:the|a)\s\w{1,20}['’]s?\s(?:own\s)?(?:claim|words|opinion|view|verdict|grade|score))[\s)*_\"'”]{0,4}\Z",
-    re.IGNORECASE,
-)
 AFTERTHOUGHT = re.compile(
     r"[\s*_`\"'.,;!()\]}-]{0,6}(?:\?|(?:no\b(?:[,.!]|\s{1,3}wait\b)|wait\b|actually\b|hmm|scratch\b|strike that"
     r"|on second thoughts?|correction\b|(?:edit|update)\s?:|sorry\b|or (?:rather|maybe|perhaps|even|possibly)\b"
@@ -376,8 +365,6 @@ class _Reply(Spoken):
         comment = sentence.lstrip(WRAPPING + ",;:()[]}-–—")
         if AFTERTHOUGHT.match(self.open, end) or takes_back(comment):
             return f"malformed reply: {read.grade} is taken back: {short(self.open[start:end] + rest)}"
-        if ATTRIBUTED.search(sentence):
-            return f"malformed reply: somebody else's: {short(self.open[start:end] + rest)}"
         if self.grades.foreign(self.lead(start) + " " + sentence.replace(f"({read.grade})", "")):  # "four (4)"
             return f"off-scale grade: {short(self.open[start:end] + rest)}"
         if self.grades.contradicts(read, comment) or self.grades.qualified(read, rest):
@@ -466,6 +453,8 @@ def _fields(body: str, reply: _Reply) -> list[Read]:
         inside = [IN_BRACKETS.fullmatch(value) for value in given]
         found = [reply.grades.alone(one[1] if one else value) for value, one in zip(given, inside, strict=True)]
         if reads := [one for one in found if one is not None]:
+            others = [reply.grades.alone(value) for name, value in fields if name in FINAL - JSON_MOST]
+            reads += [one for one in others if one is not None]
             return [Read(None, f"off-scale grade: {reads[0].grade} of {most}")] if foreign else reads
     return []
 
@@ -602,7 +591,7 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
         numbered = which == 0 and re.match(r"\s*\d+[.)]\s*$", line)
         if len(line) > LONGEST_BARE or line.strip()[0] in "\"'`“„«「{" or numbered:
             continue
-        read = reply.grades.alone(re.sub(r"\A\s*(?:#{1,6}\s+)?(?:[-*•–]\s+(?=\S))?", "", line))
+        read = reply.grades.alone(re.sub(r"\A\s*(?:#{1,6}\s+)?(?:(?:[-*•–→➜⇒👉]|[-=]>)\s+(?=\S))?", "", line))
         if read is not None and which == 1 and len(lines) > 2 and read.grade and read.grade.isdigit():
             above = reply.grades.alone(lines[-2][1])
             if above is not None and above.grade not in {None, read.grade}:  # a column of numbers
