@@ -111,7 +111,7 @@ def _as_labelled(table: Table, options: CompileJudgeOptions, about: OnWhat) -> T
     if not missing_columns(found.columns, about.task, labelled=False):
         return found
     said = Said(about.task, options.columns, tuple(options.annotators), rounded=options.round is not None)
-    return renamed(table, usual_heads(table, Datasheet(), said)[0] or options.columns)
+    return renamed(table, usual_heads(table, Datasheet(), said).columns or options.columns)
 
 
 def _check_apart(
