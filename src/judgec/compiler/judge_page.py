@@ -15,13 +15,16 @@ from judgec.compiler.replacement import replacement
 from judgec.compiler.search.candidates import UNCOMPILED
 from judgec.compiler.settings import CompileSettings
 from judgec.errors import JudgecError
+from judgec.judges.cascade import EVIDENCE
 from judgec.judges.judge import acceptability
+from judgec.judges.tree import tree_of
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
 from judgec.records.ratings import people_mean
 from judgec.report.items import BrowsedItem
+from judgec.report.kit import render
 from judgec.report.numbers import count, dollars, number, objective_name, show, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
@@ -39,6 +42,12 @@ from judgec.store.splits import write_whole
 
 MOST_REASONS = 5  # why items are unscored
 MOST_RATERS = 12  # in the histogram
+KINDS = {
+    "prompt": "a prompt, asked of a model",
+    "recorded": "recorded verdicts",
+    "function": "a Python function",
+    "evidence": "features of the item, no model asked",
+}
 
 
 def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) -> JudgeVerdict:
@@ -105,8 +114,23 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             next=_next(compiled, card),
             items=items_of(compiled),
             modes=found_modes(compiled),
+            tree=_picture(compiled, card),
         )
     )
+
+
+def _picture(compiled: Compiled, card: ProgramCard) -> Markup:
+    """The judge as nested boxes, with what each rater costs and adds."""
+    facts: dict[str, list[str]] = {}
+    for row in compiled.costs:
+        price = dollars(row.usd_per_1000) + (" for 1,000 items" if row.usd_per_1000 else "")
+        facts[EVIDENCE if row.kind == "evidence" else row.judge] = [price]
+    for one in () if compiled.panel is None else compiled.panel.members:
+        facts.setdefault(one.judge, []).append(f"adds {show(one.adds, 3)}")
+    found = compiled.cascade
+    then = "where it is unsure" + ("" if found is None else f" ({100 * found.share:.0f} % of the items)")
+    tree = tree_of(compiled.judge, card)
+    return render("tree.html", {"tree": tree, "facts": facts, "words": KINDS, "then": then})
 
 
 def items_of(compiled: Compiled) -> tuple[BrowsedItem, ...]:

@@ -17,6 +17,7 @@ from judgec.compiler.rivals import judgments_table
 from judgec.compiler.settings import CompileSettings
 from judgec.compiler.standing import Standing
 from judgec.judges.signatures import fingerprint
+from judgec.judges.tree import tree_of
 from judgec.lm.usage import Spent
 from judgec.records.card import EVIDENCE_ALONE, Cost, ProgramCard
 from judgec.records.estimate import Estimate
@@ -105,7 +106,7 @@ class FinishedJudge:
 
     def report(self) -> dict[str, object]:
         """``report.json``, but for the judgments."""
-        return _report(self.compiled, self.settings, self.cost)
+        return _report(self.compiled, self.settings, _card(self.compiled, self.settings, self.cost, self.created))
 
 
 def save(
@@ -179,7 +180,8 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
     )
 
 
-def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[str, object]:
+def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> dict[str, object]:
+    cost = card.cost
     decision, dataset = compiled.decision, compiled.dataset
     difference: dict[str, object] = {"to": decision.rival, **_short(decision.by_statistic)}
     difference["objective"] = decision.difference.to_json()
@@ -209,6 +211,7 @@ def _report(compiled: Compiled, settings: CompileSettings, cost: Cost) -> dict[s
         "prompt": compiled.chosen.name,
         "candidates": [_candidate(found, compiled) for found in compiled.scored],
         "costs": [row.to_json() for row in compiled.costs],
+        "tree": tree_of(compiled.judge, card).to_json(),
         **_baseline(compiled),
         **({} if compiled.panel is None else {"panel": compiled.panel.to_json()}),
         **({} if compiled.cascade is None else {"cascade": compiled.cascade.to_json()}),

@@ -83,6 +83,8 @@ class JudgePage:
         costs: What each recorded judge costs and is worth.
         alt_test: Whether it may replace an annotator, or None where there is one only.
         items: The test items, with what was said of them.
+        modes: How experts and judge agree on failure modes.
+        tree: The judge as a picture.
     """
 
     card: ProgramCard
@@ -104,6 +106,7 @@ class JudgePage:
     items: Sequence[BrowsedItem] = ()
     costs: Sequence[JudgeCost] = ()
     modes: ModesAgreement | None = None
+    tree: Markup | None = None
 
 
 def judge_page(page: JudgePage) -> str:
@@ -129,6 +132,7 @@ def judge_page(page: JudgePage) -> str:
             "verdict": page.verdict,
             "standing": page.verdict.standing.rpartition(" ")[2],
             "facts": page.facts,
+            "tree": page.tree,
             "stamps": _stamps(page.card),
             "what": " · ".join(
                 [page.card.task, page.card.engine or str(page.card.lm.get("model", "")), page.card.created]
