@@ -21,7 +21,8 @@ def test_the_leaves_of_a_tree_are_those_who_are_asked(name: str) -> None:
         assert [leaf.name for leaf in asked] == list(judge.joint.members)
     else:
         assert len(asked) == judge.asks_lm
-    reads = [one.source != "lm" for one in judge.calibrators.values()]
+    fitted = [*judge.calibrators.values(), *(judge.cascade.calibrators.values() if judge.cascade else ())]
+    reads = [one.source != "lm" for one in fitted]
     assert any(leaf.kind == "evidence" for leaf in tree.leaves) == any(reads)
     assert all(leaf.model or leaf.kind in {"recorded", "evidence"} for leaf in tree.leaves)
     assert json.loads(json.dumps(tree.to_json()))["kind"] == tree.kind
