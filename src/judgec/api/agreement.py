@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from judgec.api.frames import IN_MEMORY, as_table, frame_part, is_path
@@ -18,11 +19,12 @@ from judgec.records.alternative_annotator import AltTest
 from judgec.records.estimate import Estimate
 from judgec.records.mode_agreement import ModesAgreement
 from judgec.report.numbers import NAMES, show
-from judgec.report.render import notes
+from judgec.report.render import notes, systems_sentence
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
 from judgec.stats.agreement.cut_off import CutOff, best_cut_off
 from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
+from judgec.stats.agreement.systems import SystemAgreement, system_agreement
 from judgec.store.datasheet import as_scale
 from judgec.store.experts import adjudicators_of
 from judgec.store.rows.cells import as_accept, as_grade, as_number, is_missing
@@ -60,6 +62,7 @@ class MeasuredAgreement:
         ceilings: Of several experts each beside the consensus of the others, by judge.
         beside: By judge, it beside the same consensuses: comparable with ``ceilings``.
         cut_offs: By judge whose numbers are a score, the cut-off that fits accept and reject best.
+        systems: By judge whether it ranks systems as people do; empty where no column says who answered.
     """
 
     agreements: Mapping[str, Agreement]
@@ -76,6 +79,7 @@ class MeasuredAgreement:
     ceilings: Mapping[str, Agreement] = field(default_factory=dict)
     beside: Mapping[str, Agreement] = field(default_factory=dict)
     cut_offs: Mapping[str, CutOff] = field(default_factory=dict)
+    systems: Mapping[str, SystemAgreement] = field(default_factory=dict)
 
     @property
     def judge(self) -> str:
@@ -149,6 +153,8 @@ class MeasuredAgreement:
             report |= {"compiled_loo": self.beside[judge].to_json(), "ceiling": self.ceilings[judge].to_json()}
         if judge in self.cut_offs:
             report |= {"cut_off": self.cut_offs[judge].to_json()}
+        if judge in self.systems:
+            report |= {"systems": self.systems[judge].to_json()}
         test = self.alt_tests.get(judge)
         return report if test is None else report | {"alt_test": test.to_json()}
 
@@ -271,7 +277,9 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
     if cut is not None and options.reversed:
         cut = replace(cut, at=-cut.at, below=True)
     ceiling, beside = _ceiling(graded)
-    said = (*turned, *cut_off_notes(judge, cut))
+    systems = _systems(graded)
+    ranks = () if systems is None else (f"{judge}: {systems_sentence(systems)}",)
+    said = (*turned, *cut_off_notes(judge, cut), *ranks)
     return MeasuredAgreement(
         {judge: found},
         graded.expert,
@@ -284,7 +292,18 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
         ceilings={} if ceiling is None else {judge: ceiling},
         beside={} if beside is None else {judge: beside},
         cut_offs={} if cut is None else {judge: cut},
+        systems={} if systems is None else {judge: systems},
     )
+
+
+def _systems(graded: Graded) -> SystemAgreement | None:
+    """How the judge ranks whoever answered; None where nobody says who did, or too few did."""
+    ratings = graded.ratings
+    if len(graded.agents) != len(ratings.expert):
+        return None
+    grades = np.where(ratings.expert >= 0, np.array(ratings.values)[np.maximum(ratings.expert, 0)], np.nan)
+    people = grades if ratings.people is None else ratings.people
+    return system_agreement(graded.agents, ratings.cluster, people, ratings.score)
 
 
 def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
@@ -304,6 +323,7 @@ def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
         ceilings={judge: ceiling for one in found for judge, ceiling in one.ceilings.items()},
         beside={judge: beside for one in found for judge, beside in one.beside.items()},
         cut_offs={judge: cut for one in found for judge, cut in one.cut_offs.items()},
+        systems={judge: systems for one in found for judge, systems in one.systems.items()},
     )
 
 

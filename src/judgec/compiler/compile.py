@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import dspy
+import numpy as np
 
 from judgec.compiler.abstain import Abstention, abstention, agreement_of
 from judgec.compiler.assemble import Bench
@@ -46,11 +48,14 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import InputCounts, LabelSet
 from judgec.records.language import language_notes, languages_of
+from judgec.records.ratings import people_mean
+from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.numbers import number, objective_name
 from judgec.stats.agreement.ceiling import adjudicator_notes
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
+from judgec.stats.agreement.systems import SystemAgreement, system_agreement
 from judgec.store import programs
 from judgec.store.experts import drawn_note
 from judgec.store.sides.draw import folds_of
@@ -59,7 +64,7 @@ from judgec.store.splits import Family, read_family
 from judgec.tasks.registry import compares, finds_modes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compiled:
     """Everything a compile found out.
 
@@ -104,6 +109,18 @@ class Compiled:
     costs: tuple[JudgeCost, ...] = ()
     cascade: CascadeFound | None = None
     retargeted: Retargeted | None = None
+
+    @cached_property
+    def systems(self) -> SystemAgreement | None:
+        """Whether the judge ranks the agents of the test items as the experts do; None where there are too few."""
+        test, labels = self.dataset.test, self.dataset.labels
+        if labels.scale.level == "nominal":
+            return None
+        by = test.experts.accept_by if labels.accept_only else test.experts.grade_by
+        values = np.array(ACCEPT_SCALE.values if labels.accept_only else labels.scale.values)
+        people = people_mean(by, values).mean(axis=1)
+        said = self.verification.judgments["compiled"].score.mean(axis=1)
+        return system_agreement([item.agent for item in test.items], test.experts.cluster, people, said)
 
     @property
     def sharper(self) -> Sharper:

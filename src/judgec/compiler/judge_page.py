@@ -34,6 +34,7 @@ from judgec.report.page.page import judge_page as rendered
 from judgec.report.page.prompt import prompt_lines
 from judgec.report.page.verdict import JudgeVerdict, beside_experts, headline, judge_verdict
 from judgec.report.page.worst import browsed_items, worst_disagreements
+from judgec.report.render import systems_sentence
 from judgec.stats.agreement.ceiling import expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling
 from judgec.store import programs
@@ -171,6 +172,9 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
         facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
     sentence = compiled.sharper.sentence
     facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    if compiled.systems is not None:
+        said = systems_sentence(compiled.systems)
+        facts.append(f"{said[0].upper()}{said[1:]}.")
     if compiled.panel is not None:
         facts.append(_panel_fact(compiled.panel))
     if compiled.cascade is not None:

@@ -211,6 +211,7 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "prompt": compiled.chosen.name,
         "candidates": [_candidate(found, compiled) for found in compiled.scored],
         "costs": [row.to_json() for row in compiled.costs],
+        **({} if compiled.systems is None else {"systems": compiled.systems.to_json()}),
         "tree": tree_of(compiled.judge, card).to_json(),
         **_baseline(compiled),
         **({} if compiled.panel is None else {"panel": compiled.panel.to_json()}),

@@ -17,7 +17,7 @@ from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
-from judgec.report.render import agreement_table, comparison_table, notes
+from judgec.report.render import agreement_table, comparison_table, notes, systems_sentence
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.screen import TextTable, print_tables
 from judgec.report.words import LOOK
@@ -124,6 +124,7 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
         f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
         compiled.sharper.sentence,
         *filter(None, [compiled.narrower(card.objective).sentence]),
+        *([] if compiled.systems is None else [systems_sentence(compiled.systems)]),
         f"report: {programs.page_path(options.home, card)}",
         f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         *outcome_notes(compiled),

@@ -31,6 +31,7 @@ VRAG_GRADES = {1.0, 2.0, 3.0, 4.0, 5.0}  # vRAG-Eval's scale, whose threshold is
 VRAG_ACCEPT_AT = 4.0
 EMPTY = {"", "nan", "none", "null", "na", "n/a"}
 JUDGED_COLUMN = re.compile(r"(.*?)(stated_confidence|grade|score|accept|confidence)(\..*)?")  # of ``judgec judge``
+AGENT = "agent"
 LEARNED = "learned"  # the column of rows whose queries the judge has learned from
 MOST_GRADES = 101  # 0-100; more different values are a measurement, not a scale
 TOPS = frozenset({3.0, 4.0, 5.0, 7.0, 10.0})  # of scales that begin at 1, though nobody gave a 1
@@ -57,6 +58,7 @@ class Graded:
         ceiling: Each of several experts beside the consensus of the others.
         beside: The judge beside the same consensuses, expert by expert.
         expert: The columns of the labels.
+        agents: Who answered each of these rows, empty where nobody says; none where grades have no order.
     """
 
     ratings: GradePairs
@@ -70,6 +72,7 @@ class Graded:
     ceiling: tuple[GradePairs, ...] = ()
     beside: tuple[GradePairs, ...] = ()
     expert: str = ""
+    agents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +366,8 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     numbers, foreign = _numbers(path, judge, ladder, how, notes)
     scores = numbers.copy() if how.score is None else _floats(_scores(table, kept, how.score))
     given = _judged(numbers, scores, ladder, None if foreign else by, said, how, notes)
-    return replace(_ordered(by, given, ladder, keys, cluster, notes), rows=tuple(kept))
+    agents = tuple("" if is_missing(cell := table.rows[i].get(AGENT)) else as_id(cell) for i in kept)
+    return replace(_ordered(by, given, ladder, keys, cluster, notes), rows=tuple(kept), agents=agents)
 
 
 def _items_of(table: Table, kept: Sequence[int]) -> list[str]:
