@@ -24,12 +24,13 @@ def test_correlations_of_means_are_those_of_scipy(seed: int) -> None:
     names, query, people, judge = graded(3 + seed % 8, 12 + seed, seed, slope=0.2)
     found = system_agreement(names, query, people, judge)
     assert found is not None
-    means = [[by[np.array(names) == name].mean() for name in found.systems] for by in (people, judge)]
-    assert found.tau_b.value == pytest.approx(kendalltau(*means).statistic, abs=1e-12)
-    assert found.spearman.value == pytest.approx(spearmanr(*means).statistic, abs=1e-12)
-    assert found.tau_b.low is not None
-    assert found.tau_b.high is not None
-    assert found.tau_b.low <= found.tau_b.value <= found.tau_b.high
+    by_people, by_judge = (
+        np.array([by[np.array(names) == name].mean() for name in found.systems]) for by in (people, judge)
+    )
+    assert found.tau_b.value == pytest.approx(kendalltau(by_people, by_judge).statistic, abs=1e-12)
+    assert found.spearman.value == pytest.approx(spearmanr(by_people, by_judge).statistic, abs=1e-12)
+    low, value, high = found.tau_b.low, found.tau_b.value, found.tau_b.high
+    assert low is not None and value is not None and high is not None and low <= value <= high
 
 
 def test_only_queries_that_every_system_answered_count() -> None:
