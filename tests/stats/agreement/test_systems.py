@@ -30,7 +30,10 @@ def test_correlations_of_means_are_those_of_scipy(seed: int) -> None:
     assert found.tau_b.value == pytest.approx(kendalltau(by_people, by_judge).statistic, abs=1e-12)
     assert found.spearman.value == pytest.approx(spearmanr(by_people, by_judge).statistic, abs=1e-12)
     low, value, high = found.tau_b.low, found.tau_b.value, found.tau_b.high
-    assert low is not None and value is not None and high is not None and low <= value <= high
+    assert low is not None
+    assert value is not None
+    assert high is not None
+    assert low <= value <= high
 
 
 def test_only_queries_that_every_system_answered_count() -> None:
