@@ -18,6 +18,7 @@ from judgec.api.options.judge import JudgeFileOptions
 from judgec.api.spending import account_for
 from judgec.api.validity import missing_inputs, validity_notes
 from judgec.api.verb import verb
+from judgec.api.zero_shot import is_zero_shot, zero_shot_of_file
 from judgec.errors import GateError, ServiceError, UserError
 from judgec.held_out import memory_of
 from judgec.judges.decision import HALF_WAY
@@ -197,7 +198,11 @@ def judges_of(options: JudgeFileOptions) -> list[Program]:
     """
     require_judge_or_jury(options)
     workspace = Workspace(options.home)
-    loaded = [workspace.load(name) for name in (options.jury or (options.judge or "",))]
+    asked = (str(options.file), options.columns or {}, options.lm, options.api_base)
+    loaded = [
+        zero_shot_of_file(name, *asked) if is_zero_shot(name, options.home) else workspace.load(name)
+        for name in (options.jury or (options.judge or "",))
+    ]
     _check_jurors([program.card for program in loaded])
     return loaded
 
