@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from judgec.api.answer import answers_within
-from judgec.api.evaluation_notes import notes_of, seen_note
+from judgec.api.evaluation_notes import notes_of, ranked_notes, seen_note
 from judgec.api.frames import Source, is_path, named_table, table_source
 from judgec.api.judge import Judge
 from judgec.api.options.answer import AnswerOptions
@@ -285,6 +285,7 @@ def _evaluated(
     validities = [validity_of(one.program.card, jury.inputs) for one in umpires.members if one.program.card.version]
     found = replace(found, unmeasured="; ".join(filter(None, (one.refused("answers") for one in validities))))
     notes = (*notes_of(asked, found, validities, qrels=sources.qrels is not None), *seen_note(seen, entries))
+    notes += ranked_notes([one.program for one in umpires.members])
     notes += () if agreement is None else (jury_sentence(agreement),)
     if options.length_control:
         lengths, why_not = equal_lengths(games, entries)

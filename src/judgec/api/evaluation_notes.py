@@ -5,6 +5,9 @@ from dataclasses import replace
 
 from judgec.api.options.evaluate import EvaluateOptions
 from judgec.api.validity import Validity
+from judgec.records.estimate import Estimate
+from judgec.report.numbers import show
+from judgec.store.programs import Program
 from judgec.store.tournament.entries import Entries
 from judgec.tasks.registry import compares
 from judgec.tasks.spec import PEERS
@@ -98,3 +101,17 @@ def seen_note(seen: frozenset[str], entries: Entries) -> tuple[str, ...]:
     if not seen:
         return ()
     return (f"{len(seen)} of {len(entries.answered)} queries were in the judge's train or dev labels.",)
+
+
+def ranked_notes(judges: Sequence[Program]) -> tuple[str, ...]:
+    """Says of each judge how it ranked the systems of its own test items, where these told systems apart."""
+    notes = []
+    for program in judges:
+        found = program.report.get("systems")
+        if isinstance(found, dict) and found["tau_b"]["value"] is not None:
+            tau, name = Estimate(**found["tau_b"]), f"{program.card.name}@{program.card.version}"
+            notes.append(
+                f"{name} ranked {len(found['systems'])} systems of its test items as people do with tau-b {show(tau)}; "
+                f"at 5 % it decided {found['same_decisions']} of {found['pairs']} pairs of them as people did."
+            )
+    return tuple(notes)
