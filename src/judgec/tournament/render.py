@@ -1,12 +1,17 @@
 """Leaderboards as rows of text."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import comb
 
+from judgec.records.estimate import Estimate
+from judgec.report.numbers import show
 from judgec.tournament.leaderboard import Leaderboard
 from judgec.tournament.leaderboard_columns import leaderboard_columns, win_columns
 from judgec.tournament.report.costs import AgentCost
 from judgec.tournament.retrieval import RetrievalTable
 
+MOST_NAMED = 4  # agents in a sentence
 TextRows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
@@ -30,3 +35,48 @@ def win_rows(board: Leaderboard) -> TextRows:
 def retrieval_rows(table: RetrievalTable) -> TextRows:
     """Column names and rows of the retrieval table: one row a measure, one column an agent."""
     return ("measure", *table.by_agent), table.columns().turned(list(table.by_agent.items()))
+
+
+def board_sentence(board: Leaderboard) -> str:
+    """Who leads, from whom that is told apart, and by how much: with the interval that decides among all pairs."""
+    rows = [row for row in board.rows() if row.rated.value is not None]
+    if not rows:
+        return "No game was scored: nothing is known of these agents."
+    first, *others = rows
+    ties = [row.agent for row in others if row.beside(first)]
+    best = f"{first.agent} is rated best, {show(first.rated, 0)}"
+    if not others:
+        return f"{best}, and has nobody beside it."
+    if len(ties) == len(others):
+        said = f"{best}, but no agent is told apart from it: these games do not name a winner."
+    elif ties:
+        beaten = [row.agent for row in others if row.agent not in ties]
+        said = f"{best}: better than {_names(beaten)}; not told apart from {_names(ties)}."
+    else:
+        said = f"{best}, and better than every other agent (5 %, all pairs, Holm)."
+    lead = _deciding(board, first.agent, others[0].agent)
+    if lead.value is None:
+        return said
+    return f"{said} {first.agent} - {others[0].agent} = {lead.value:+.0f} Elo{_limits(lead)}."
+
+
+def _deciding(board: Leaderboard, agent: str, other: str) -> Estimate:
+    """The difference of two agents, with the interval at the level at which Holm's procedure decides about them."""
+    i, j = board.agents.index(agent), board.agents.index(other)
+    p, adjusted = float(board.standings.p[i, j]), float(board.standings.p_holm[i, j])
+    comparisons = max(1.0, adjusted / p) if 0 < p <= adjusted else comb(len(board.agents), 2)
+    error = (1.0 - board.ratings.level) / comparisons
+    return replace(board.ratings, level=1.0 - error).difference(agent, other)
+
+
+def _limits(difference: Estimate) -> str:
+    if difference.low is None and difference.high is None:
+        return ""
+    low, high = ("open" if end is None else f"{end:.0f}" for end in (difference.low, difference.high))
+    return f" [{low}, {high}] ({100 * difference.level:.3g} % interval, which decides among all pairs)"
+
+
+def _names(agents: Sequence[str]) -> str:
+    """As many as fit a sentence, and how many there are beside them."""
+    named = agents if len(agents) <= MOST_NAMED + 1 else agents[:MOST_NAMED]  # "and 1 more" is longer than a name
+    return ", ".join(named) + (f" and {len(agents) - len(named)} more" if len(agents) > len(named) else "")

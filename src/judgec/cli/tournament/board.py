@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from judgec.cli.output import print_table
+from judgec.cli.output import print_table, say
 from judgec.report import words
 from judgec.report.screen import TextTable, print_tables
 from judgec.tournament.leaderboard import Leaderboard
-from judgec.tournament.render import leaderboard_rows, win_rows
+from judgec.tournament.render import board_sentence, leaderboard_rows, win_rows
 from judgec.tournament.report.costs import AgentCost
 
 MOST_COLUMNS = 12  # agents in a win table that still fits a screen
@@ -29,6 +29,7 @@ def show_board(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None)
         board: The ratings.
         costs: What answers took, by agent.
     """
+    say(board_sentence(board))
     print_tables(board_table(board, costs))
     if len(board.agents) <= MOST_COLUMNS:
         print_table("Wins", *win_rows(board))

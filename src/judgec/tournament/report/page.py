@@ -7,9 +7,10 @@ from markupsafe import Markup
 from judgec.report import kit
 from judgec.report.items import embedded
 from judgec.report.kit import explained, shown, table, two_lines
-from judgec.report.numbers import count, p_value, percent, show, statistic_name
+from judgec.report.numbers import count, p_value, percent, statistic_name
 from judgec.stats.intervals.gate import announced
 from judgec.tournament.leaderboard_columns import MOST_PAIRED, LeaderboardRow, leaderboard_columns, win_columns
+from judgec.tournament.render import board_sentence
 from judgec.tournament.report.aspects import COLUMNS
 from judgec.tournament.report.costs import NOTE, agent_costs
 from judgec.tournament.report.drill import HEAD, TERMS, drilled
@@ -19,7 +20,6 @@ from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import length_rows, rate_rows
 from judgec.tournament.retrieval import RetrievalTable
 
-MOST_NAMED = 4  # agents in a sentence
 MOST_IN_TABLE = 30  # of very many agents those in the table of who beats whom; win_percent.csv has all
 MOST_PAIRS = 100  # rows of paired differences; all are in retrieval_pairs.csv
 
@@ -52,40 +52,16 @@ def page(found: Evaluation, *, title: str, created: str) -> str:
             "experts": _experts(found),
             "retrieval": _retrieval(found.retrieval),
             "items": embedded(drilled(found), words=TERMS, head=HEAD),
-            "verdict": _verdict(found),
+            "verdict": board_sentence(found.board),
             "standing": "below" if found.unproven else "even" if _level(rows) else "better",
             "next": _next(found),
         },
     )
 
 
-def _verdict(found: Evaluation) -> str:
-    """Who leads, and from whom that is not told apart."""
-    rows = [row for row in found.board.rows() if row.rated.value is not None]
-    if not rows:
-        return "No game was scored: nothing is known of these agents."
-    first, *others = rows
-    ties = [row.agent for row in others if row.beside(first)]
-    best = f"{first.agent} is rated best, {show(first.rated, 0)}"
-    if not others:
-        return f"{best}, and has nobody beside it."
-    if len(ties) == len(others):
-        return f"{best}, but no agent is told apart from it: these games do not name a winner."
-    if ties:
-        beaten = [row.agent for row in others if row.agent not in ties]
-        return f"{best}: better than {_names(beaten)}; not told apart from {_names(ties)}."
-    return f"{best}, and better than every other agent (5 %, all pairs, Holm)."
-
-
 def _level(rows: Sequence[LeaderboardRow]) -> bool:
     """No agent is told apart from the first."""
     return all(row.beside(rows[0]) for row in rows if row.rated.value is not None)
-
-
-def _names(agents: Sequence[str]) -> str:
-    """As many as fit a sentence, and how many there are beside them."""
-    named = agents if len(agents) <= MOST_NAMED + 1 else agents[:MOST_NAMED]  # "and 1 more" is longer than a name
-    return ", ".join(named) + (f" and {len(agents) - len(named)} more" if len(agents) > len(named) else "")
 
 
 def _next(found: Evaluation) -> list[str]:
