@@ -256,3 +256,11 @@ def test_words_that_differ_in_case_and_spaces_alone_are_one(one: str, other: str
         [{"human": a, "judge": b} for a, b in zip(people, judge, strict=True)], expert="human", judge="judge"
     )
     assert found.estimates["exact"].value == 0.75
+
+
+def test_line_to_type_pairs_a_judge_with_the_aspect_that_it_grades() -> None:
+    rows = [{"relevance": 1 + i % 5, "style": 1 + i % 4, "llm_relevance": 1 + i % 3, "llm_style": 1} for i in range(20)]
+    with pytest.raises(UserError, match=r"Add --judge llm_relevance --expert relevance\.$"):
+        judgec.agreement(rows)
+    with pytest.raises(UserError, match=r"Add --expert style\.$"):
+        judgec.agreement(rows, judge="llm_style")

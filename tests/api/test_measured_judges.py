@@ -177,9 +177,9 @@ def test_annotators_choose_the_labels_of_the_headline_too() -> None:
     people = judgec.agreement(rows, annotators=("Mia", "Noah"), expert="grade", judge="gpt says")
     alone = judgec.agreement([r for r in rows if r["annotator"] in {"Mia", "Noah"}], expert="grade", judge="gpt says")
     assert people.agreement == alone.agreement
-    assert people.agreement.n == 48
+    assert people.agreement.n == 24  # items, not their 48 labels
     looked = judgec.agreement(rows, expert="grade", judge="gpt says")  # gpt is by its name a judge
-    assert looked.agreement.n == 72
+    assert looked.agreement.n == 24
     every = judgec.agreement(wide(), expert="Mia", annotators=("Mia", "Noah", "Kai"), judge="gpt")
     assert every.expert == "Mia, Noah, Kai"
     middle = [sorted(int(str(row[name])) for name in ("Mia", "Noah", "Kai"))[1] for row in wide()]

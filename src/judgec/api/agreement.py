@@ -32,11 +32,12 @@ from judgec.store.rows.columns import listed
 from judgec.store.rows.conversations import DIALOGUE_ID, with_turns
 from judgec.store.rows.graded import Graded, Reading, StandIns, graded_of
 from judgec.store.rows.graded_modes import MODES, graded_modes
-from judgec.store.rows.heads import is_low_good, machines_among
+from judgec.store.rows.heads import is_low_good, machines_among, words
 from judgec.store.rows.panel import AnnotatorPanel, by_judge, judges_among, judges_beside
 from judgec.store.rows.ranges import with_range
-from judgec.store.rows.raters import is_measured, measured_note
+from judgec.store.rows.raters import annotator_column, is_measured, measured_note
 from judgec.store.table import Table
+from judgec.tasks.registry import also_called, plain
 from judgec.tasks.winners import winner_words
 
 LABELS = ("grade", "accept", "preference")  # columns of labels, whoever gave them
@@ -219,6 +220,9 @@ def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Tabl
     absent = [name for name in names if name not in (*table.columns, *theirs)]
     column, among = judges_among(table, absent) if absent or not judges else ("", ())
     label = next((name for ours in LABELS if (name := theirs.get(ours, ours)) in table.columns), None)
+    heads = _label_heads(table, names)
+    if label is None and len(heads) == 1 and (among or annotator_column(table, table.columns) is not None):
+        label = heads[0]  # one row an item and person, under another tool's heads
     if not experts and not options.annotators and label is not None:
         experts = (label,)
     if among and (rated := experts or ((label,) if label is not None else ())):
@@ -229,7 +233,12 @@ def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Tabl
         scored = scored or list(judges_among(table, sure=False)[1])
         seen = f"; by their names {listed(scored)} may be judges" if scored and not judges else ""
         lacks = [f"--judge {shlex.quote(name)}" for name in scored if not judges]
-        lacks += ["--expert COLUMN"] if not (experts or options.annotators) else []
+        if not (experts or options.annotators):
+            first = (judges or tuple(scored) or ("",))[0]
+            same = [name for name in table.columns if words(name) < words(first) and _is_scored(table, name)]
+            lacks = [f"--judge {shlex.quote(first)}"] if same and len(judges) != 1 else lacks
+            found = same or heads
+            lacks += [f"--expert {shlex.quote(found[0]) if len(found) == 1 else 'COLUMN'}"]
         raise UserError(
             f"{source}: --expert and --judge name the columns of a table that holds both (--annotators in place of "
             f"--expert), --labels FILE the labels of recorded verdicts; one of these is needed{seen}. "
@@ -241,6 +250,14 @@ def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Tabl
     if own and kept:
         table = replace(table, notes=(*table.notes, measured_note(own)))
     return table, replace(options, expert=experts, judge=judges, annotators=kept or options.annotators)
+
+
+def _label_heads(table: Table, judges: Sequence[str]) -> list[str]:
+    """The columns with a head that other tools have for labels, without judges'."""
+    heads = {plain(each) for ours in LABELS for each in (ours, *also_called(ours))}
+    found = [name for name in table.columns if plain(name) in heads and name not in judges]
+    machines = machines_among(found)
+    return [name for name in found if name not in machines and _is_scored(table, name)]
 
 
 def _is_scored(table: Table, column: str) -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import judgec
 from judgec.errors import UserError
 from judgec.store.rows.graded import Graded, Reading, graded_of
 from judgec.store.rows.panel import AnnotatorPanel
@@ -112,3 +113,36 @@ def test_classes_are_aligned_by_accuracy() -> None:
         {"item_id": f"i{i}", "ann": words[i], "bob": words[-i], "judge": words[i], "query": "q"} for i in range(4)
     ]
     assert panel(rows, "ann", ("ann", "bob")).values is None
+
+
+@pytest.mark.parametrize(
+    "heads", [{}, {"query": "Question", "answer": "Answer", "grade": "Rating", "annotator": "Rater"}]
+)
+def test_row_an_item_and_annotator_is_measured_as_a_column_each(heads: dict[str, str]) -> None:
+    people = ("Ines", "Tom", "Uta")
+    rows: list[Row] = [
+        {"query": f"Which pump {i // 2}?", "answer": f"The {i}th.", "judge": 1 + i % 5}
+        | {name: 1 + (i * (n + 2) + i // 5) % 5 for n, name in enumerate(people)}
+        for i in range(30)
+    ]
+    each: list[Row] = [
+        {heads.get("query", "query"): row["query"], heads.get("answer", "answer"): row["answer"], "judge": row["judge"]}
+        | {heads.get("annotator", "annotator"): name, heads.get("grade", "grade"): row[name]}
+        for row in rows
+        for name in people
+    ]
+    columns = judgec.agreement(rows, annotators=people, judge="judge")
+    found = judgec.agreement(each, judge="judge")
+    assert found.agreement == columns.agreement
+    assert found.agreement.n == 30
+    assert found.ceilings == columns.ceilings
+    assert any("90 labels of 30 items" in note for note in found.notes)
+
+
+def test_items_that_no_column_tells_apart_stay_rows() -> None:
+    rows: list[Row] = [
+        {"query": f"Which pump {i // 4}?", "annotator": name, "grade": 1 + i % 5, "judge": 1 + (i + i // 3) % 5}
+        for i in range(20)
+        for name in ("Ines", "Tom")
+    ]
+    assert judgec.agreement(rows, judge="judge").agreement.n == 40

@@ -19,7 +19,16 @@ from judgec.store.rows.grades import position_of
 from judgec.store.rows.items import collect_items
 from judgec.store.rows.label_cells import with_label_cells
 from judgec.store.rows.means import looks_like_means, nearest_grades
-from judgec.store.rows.panel import ANNOTATOR, ITEM, QUERIES, AnnotatorPanel, one_row_each, panel_of
+from judgec.store.rows.panel import (
+    ANNOTATOR,
+    ITEM,
+    QUERIES,
+    AnnotatorPanel,
+    one_row_an_item,
+    one_row_each,
+    panel_of,
+    with_inputs,
+)
 from judgec.store.rows.ranges import MARK, Range, other_range, usual_range, with_range
 from judgec.store.rows.raters import annotator_column, is_measured, people_of, with_gradings
 from judgec.store.table import Row, Table
@@ -157,16 +166,25 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     table = with_label_cells(table, labels, how.scale, how.winner_words)
     notes = [*table.notes]
     table, learned, out_of_fold = not_learned(table, how.judge, notes, every=how.every, in_place=in_place)
-    how = _clustered(table, how, notes)
-    table = _with_winners(table, how, notes)
-    found = _graded(table, how, said, notes)
     first = how.experts[0]
     several = len(how.experts) > 1
+    table = _with_winners(table, how, notes)
+    alike = None
+    if ANNOTATOR in table.columns and not several:
+        judged = [name for name in (how.judge, how.score) if name is not None]
+        alike = one_row_an_item(replace(table, notes=()), first, judged, [how.cluster] if how.cluster else ())
+    if alike is None:
+        how = _clustered(table, how, notes)
+        found = _graded(table, how, said, notes)
+    else:
+        notes += alike[0].notes
+        how = _clustered(alike[0], how, notes)
+        found = _graded(alike[0], replace(how, experts=alike[1]), said, notes)
     each = one_row_each(table, how.annotators or (how.experts if several else ()), first)
     panel: AnnotatorPanel | str | None = None
     if each is not None:  # with a column an annotator, their labels are other ones than the experts' column
         alone = replace(how, experts=(first,))
-        read = found if each is table and not several else _graded(each, alone, said, [])
+        read = found if each is table and alike is None and not several else _graded(each, alone, said, [])
         panel = panel_of(each, read.rows, read.ratings, nominal=read.nominal, cluster=how.cluster)
         if found.no_grades:
             panel = f"the judge cannot be compared with an annotator: {found.no_grades}"
@@ -357,7 +375,7 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     if len(kept) < len(judge):
         notes.append(f"{len(judge) - len(kept)} rows have no expert grade: left out")
     cluster = _codes(table, kept, how.cluster, notes)
-    keys = _items_of(table, kept)
+    keys = _items_of(with_inputs(table, {ANNOTATOR, *how.experts, how.judge, how.score or how.judge}), kept)
     people, judge = [[column[i] for i in kept] for column in people], [judge[i] for i in kept]
     ladder = _ladder(path, people, judge, how, notes)
     if ladder is None:

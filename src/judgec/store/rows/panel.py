@@ -125,13 +125,7 @@ def judges_beside(table: Table, column: str, judges: Collection[str], label: str
     Raises:
         UserError: No column says which rows are of one item.
     """
-    inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent", ITEM}
-    ours = {name: ours for ours in inputs for name in table.columns if plain(name) in {ours, *also_called(ours)}}
-    free = {
-        theirs: name for theirs, name in ours.items() if name not in table.columns and theirs not in {column, label}
-    }
-    first = {name: theirs for theirs, name in reversed(free.items())}
-    keys = _item_keys(renamed(table, {theirs: name for name, theirs in first.items()}), range(len(table.rows)))
+    keys = _item_keys(with_inputs(table, {column, label}), range(len(table.rows)))
     if keys is None:
         raise UserError(f"{table.path}: {NO_ITEM}. Add one.")
     who = [_rater({ANNOTATOR: row.get(column)}) for row in table.rows]
@@ -146,6 +140,51 @@ def judges_beside(table: Table, column: str, judges: Collection[str], label: str
     return renamed(found, {column: ANNOTATOR}) if column != ANNOTATOR else found
 
 
+def one_row_an_item(
+    table: Table, label: str, judged: Collection[str], taken: Collection[str] = ()
+) -> tuple[Table, tuple[str, ...]] | None:
+    """The table with a row an item and a column of labels a person, and these columns; None where it cannot be told.
+
+    A table with a row an item and person is then read as one with a column each. Where all labels of an item are the
+    same, as of a label that was settled on, one column holds them.
+
+    Args:
+        table: With a column ``annotator``.
+        label: The column of the labels.
+        judged: Columns of the judge, which say one thing of an item.
+        taken: Further columns that tell no item.
+    """
+    graded = [at for at, row in enumerate(table.rows) if not is_missing(row.get(label))]
+    keys = _item_keys(with_inputs(table, {ANNOTATOR, label, *judged, *taken}), graded)
+    if keys is None:
+        return None
+    names = {at: _rater(table.rows[at]) for at in graded}
+    people = tuple(sorted(set(names.values())))
+    own = {name: name if name not in table.columns else f"{name} of {label}" for name in people}
+    items: dict[object, int] = {}
+    labels: dict[int, dict[str, object]] = {}
+    for at, key in zip(graded, keys, strict=True):
+        first = items.setdefault(key, at)
+        row, before = table.rows[at], table.rows[first]
+        said = labels.setdefault(first, {})
+        if own[names[at]] in said or any(row.get(name) != before.get(name) for name in judged):
+            return None  # an item that its columns do not tell from another one
+        said[own[names[at]]] = row.get(label)
+    if len(items) == len(graded):
+        return None
+    if all(len(set(map(str, said.values()))) == 1 for said in labels.values()):
+        return _only(table, labels), (label,)
+    note = f"{label}: {len(graded)} labels of {len(items)} items: what the annotators of an item agree on is compared"
+    found = _only(table, labels)
+    rows = tuple({**row, **said} for row, said in zip(found.rows, labels.values(), strict=True))
+    columns = (*table.columns, *own.values())
+    return replace(found, columns=columns, rows=rows, notes=(*table.notes, note)), tuple(own.values())
+
+
+def _only(table: Table, rows: Collection[int]) -> Table:
+    return replace(table, rows=tuple(table.rows[at] for at in rows), lines=tuple(table.lines[at] for at in rows))
+
+
 def panel_of(
     table: Table, rows: Sequence[int], ratings: GradePairs, *, nominal: bool, cluster: str | None
 ) -> AnnotatorPanel | str:
@@ -158,7 +197,7 @@ def panel_of(
         nominal: The grades are classes.
         cluster: Column that groups items; by default ``query_id``, else ``query``.
     """
-    keys = _item_keys(table, rows)
+    keys = _item_keys(with_inputs(table, {ANNOTATOR}), rows)
     if keys is None:
         return NO_ITEM
     item: dict[object, int] = {}
@@ -195,6 +234,15 @@ def panel_of(
         values=None if nominal or ratings.n_grades == 2 else ratings.values,
         notes=tuple(notes),
     )
+
+
+def with_inputs(table: Table, taken: Collection[str]) -> Table:
+    """The table with judgec's names of the columns that tell items apart, where these have other heads."""
+    inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent", ITEM}
+    ours = {name: ours for ours in inputs for name in table.columns if plain(name) in {ours, *also_called(ours)}}
+    free = {theirs: name for theirs, name in ours.items() if name not in table.columns and theirs not in taken}
+    first = {name: theirs for theirs, name in reversed(free.items())}
+    return renamed(table, {theirs: name for name, theirs in first.items()})
 
 
 def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
