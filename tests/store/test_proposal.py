@@ -11,7 +11,7 @@ from judgec.records.label import LabelSet
 from judgec.store.datasheet import Datasheet, read_datasheet
 from judgec.store.labels import label_file
 from judgec.store.proposal import LabelProposal, Said, propose
-from judgec.store.table import Table
+from judgec.store.table import Row, Table
 from judgec.store.tables import read_table
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -577,3 +577,35 @@ def test_winner_beside_each_answers_grades_is_the_preference() -> None:
     assert found.task == "preference"
     assert found.columns["Winner"] == "preference"
     assert not found.annotators
+
+
+def test_grades_of_each_answer_are_no_winners() -> None:
+    rows: list[Row] = [
+        {"question": f"Which pump {i}?", "answer 1": f"The {i}th.", "answer 2": f"Not the {i}th."}
+        | {"Mia 1": 1 + i % 5, "Mia 2": 1 + (i + 2) % 5, "preferred": ("answer 1", "answer 2", "tie")[i % 3]}
+        for i in range(20)
+    ]
+    table = Table("pairs.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
+    found = propose(table, Datasheet(), Said())
+    assert (found.task, found.columns["preferred"], found.unused) == ("preference", "preference", ("Mia 1", "Mia 2"))
+
+
+@pytest.mark.parametrize(("question", "asked"), [("Frage", 1), ("Question", 0)])
+def test_best_grade_of_a_german_note_is_asked_for(question: str, asked: int) -> None:
+    rows: list[Row] = [
+        {question: f"Which pump {i}?", "Reply": f"The {i}th.", "Note Mia": 1 + i % 5, "Note Ben": 1 + (i + i // 7) % 5}
+        for i in range(20)
+    ]
+    table = Table("notes.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
+    assert len(propose(table, Datasheet(), Said()).unsure) == asked
+
+
+def test_an_automatic_check_is_no_person() -> None:
+    rows: list[Row] = [
+        {"query": f"Which pump {i}?", "answer": f"The {i}th.", "Lena": "yes", "Paul": ("no", "yes")[i % 2]}
+        | {"Automatic check": ("yes", "no")[i // 3 % 2]}
+        for i in range(20)
+    ]
+    table = Table("checks.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
+    found = propose(table, Datasheet(), Said())
+    assert (found.annotators, found.judges) == (("Lena", "Paul"), ("Automatic check",))

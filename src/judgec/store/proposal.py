@@ -105,6 +105,8 @@ REMARKS = frozenset(  # words of a head whose texts are no grades, however few t
 )
 WHOLE = 0.9  # share of the graded rows in which what people settled on stands, where it is not about disputes alone
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+CODED = 3  # the highest number that a side or a tie is written as
+GERMAN = frozenset({"frage", "anfrage", "antwort", "musterantwort", "referenzantwort", "nutzerfrage", "fragestellung"})
 BEST_IS_ONE = frozenset({"schulnote", "schulnoten", "zensur", "zensuren", "rang", "rank", "ranking", "platz"})
 
 
@@ -870,8 +872,10 @@ class _Look:
             and not is_nobodys(self.person(name, maybe=True))
             and (pairs or not self.holds_versions(name))
         ]
-        if pairs and (winners := [name for name in graded if self._names_winners(name)]):
-            graded = winners  # grades of each answer stand beside them
+        if pairs:  # grades of each answer may stand beside the winners
+            graded = [name for name in graded if self._names_winners(name)] or (
+                [name for name in graded if not self._is_on_many_grades(name)] or graded
+            )
         machines = self.machines()
         family = self._family([name for name in graded if name not in machines], pairs=pairs)
         people = [name for name in graded if name in family or (name not in machines and plain(name) not in known)]
@@ -890,6 +894,11 @@ class _Look:
         alike += [name for name in settled if any(self.shares(name, one) for one in alike)]
         self._doubt_people(alike, family, groups)
         return [name for name in self.table.columns if name in alike]
+
+    def _is_on_many_grades(self, column: str) -> bool:
+        """True for numbers that say no winner, such as 1 to 5."""
+        own = self.grades(column)
+        return any(not isinstance(grade, str) and grade > CODED for grade in own)
 
     def _names_winners(self, column: str) -> bool:
         return all(isinstance(grade, str) and winner_of(grade) for grade in self.grades(column))
@@ -975,10 +984,11 @@ class _Look:
         return [f"{seen} Add {typed} where they are; verdicts of judges alone are no labels."]
 
     def direction(self, scale: Scale | None) -> list[str]:
-        """Say so where 1 may be the best grade: a German Note, a place."""
+        """Say so where 1 may be the best grade: a German Note, a place; a French note of 5 is the best."""
         numbers = [grade for grade in (() if scale is None else scale.grades) if not isinstance(grade, str)]
         heads = {word for name in self.labels for word in words(name)}
-        note = bool(heads & {"note", "noten"}) and numbers[-1:] == [6]
+        german = bool({plain(name) for name in self.table.columns} & GERMAN) and not machines_among(self.labels)
+        note = bool(heads & {"note", "noten"}) and (numbers[-1:] == [6] or (german and numbers[-1:] in ([4], [5])))
         if not numbers or min(numbers) < 1 or not (note or heads & BEST_IS_ONE):
             return []
         up = ",".join(map(str, numbers))

@@ -18,6 +18,11 @@ WORDS: Mapping[str, str] = MappingProxyType(
     {
         **{grade: grade for grade in PAIR_GRADES},
         **SPELLINGS,
+        **{  # as the answers' heads are numbered from 1; where one is numbered 0, its word is unknown
+            f"{what}_{number}": side
+            for what in ("answer", "response", "reply", "output", "antwort", "reponse", "respuesta")
+            for number, side in (("1", "a"), ("2", "b"), ("a", "a"), ("b", "b"))
+        },
         "c": "tie",  # Arena's and RAGElo's third letter
         **dict.fromkeys(("ties", "tied", "a_tie"), "tie"),
         **dict.fromkeys(("win", "wins", "won"), "a"),  # of the one that stands first
