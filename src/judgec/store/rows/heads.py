@@ -58,9 +58,9 @@ EDITIONS = _set(
 )
 RATINGS = _set(  # what is given: of no weight for who it was
     """
-    annotation answer assessment bewertung calificacion check checker checks eval evaluacion evaluation grade
-    grades grading jugement label labels nota note noten notes opinion output punkte puntuacion quality rated rating ratings reply response
-    result review score scores stars sterne urteil valeur verdict verdicts vote votes wert
+    annotation answer assessment bewertung calificacion check checker checks eval evaluacion evaluation grade grades
+    grading jugement label labels nota note noten notes opinion output punkte puntuacion quality rated rating
+    ratings reply response result review score scores stars sterne urteil valeur verdict verdicts vote votes wert
     """
 )
 PEOPLE = _set(
