@@ -70,7 +70,9 @@ def drawn_note(experts: Experts) -> tuple[str, ...]:
     if not experts.tied:
         return ()
     seen = f"On {experts.tied} labels the annotators' middle grades differ"
-    drawn = "where a class is needed (kappa, QWK, exact, error rates, limits of agreement) one of the two is drawn"
+    drawn = (
+        "where a class is needed (tau-b, kappa, QWK, exact, error rates, limits of agreement) one of the two is drawn"
+    )
     other = "by a hash of the item; means, differences, t-tests and bias use the mean of the annotators."
     return (f"{seen}: {drawn}, {other}",)
 

@@ -716,7 +716,7 @@ def _ordered(
         if others is grade_by and tied.any():
             notes.append(
                 f"{int(tied.sum())} rows on which the experts' middle grades differ: one of the two is drawn where a "
-                "class is needed (kappa, QWK, exact, limits of agreement); the bias is from their mean"
+                "class is needed (tau-b, kappa, QWK, exact, limits of agreement); the bias is from their mean"
             )
         return GradePairs(
             expert=expert[:, 0],
