@@ -13,7 +13,7 @@ _TOLD = (
 )
 # Where an attribution begins: "..., the student says". The rubric may say what it likes.
 _BEGUN = (
-    r"(?:\A|[,;–—(-]\s{0,2})(?:as |so |or so )?"
+    r"(?:\A|[,;–—(-]\s{0,2})(?:as |so |or so |(?:that|this|it)(?: is|['’]s) what )?"
     r"(?!(?:i|we)\b|[^,;(]{0,30}\b(?:rubric|criteri|guideline|instruction|scale))"
 )
 _WHO = r"(?:(?:the|this|that|its?|an?) (?:[\w'’-]{1,20} ){1,3}|(?:he|she|it|they|someone|[\w'’-]{1,20} [\w'’-]{1,20}) )"

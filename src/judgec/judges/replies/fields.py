@@ -68,7 +68,9 @@ def read_fields(text: str, finish: str = WHOLE, names: Sequence[str] = ()) -> di
     given = [] if wanted and not rest.startswith("{") else _given(rest, names)
     fields = _once([*given, *marked])
     if names and not set(names) & fields.keys():
-        fields = _once([*marked, *_lines(rest, names)]) or fields
+        lines = _lines(rest, names)
+        if marked or {name for name, _ in lines} - PROSE:  # "SCORE: 5", "REASON: ...": no form of this judge's
+            fields = _once([*marked, *lines]) or fields
     if not fields:
         raise no_verdict(text, rest, finish)
     return fields
@@ -183,7 +185,7 @@ def read_verdict(
     for row, name in enumerate(names):
         if name not in fields:
             raise UnreadableReplyError(f"malformed reply: no {name}; got {', '.join(fields)}")
-        stands = _positions(value_in(fields[name], scale), scale)
+        stands = _positions(value_in(fields[name], scale), scale) or _led(fields[name], scale)
         if not stands:
             raise UnreadableReplyError(f"off-scale grade: {name} {short(str(fields[name]))!r}")
         probabilities[row, list(stands)] = 1 / len(stands)
@@ -223,6 +225,17 @@ def _positions(value: object, scale: Scale) -> tuple[int, ...]:
         return ()
     written = [str(grade) for grade in scale.grades]
     return (written.index(read.grade),) if read.grade in written else grades.between(Decimal(read.grade)) or ()
+
+
+def _led(value: object, scale: Scale) -> tuple[int, ...]:
+    """Position of the grade that a field begins with: ``0. It ignores the question.``; not of a numbered list."""
+    found = re.match(r"\d{1,9}(?=\.\s[^\W\d])", value) if isinstance(value, str) else None
+    if found is None or re.search(r"(?<!\S)\d{1,3}[.)]\s", str(value)[found.end() + 1 :]):
+        return ()
+    try:
+        return _positions(stated(f"Score: {value}", scale), scale)
+    except UnreadableReplyError:
+        return ()
 
 
 def read_confidence(value: object) -> float:

@@ -63,7 +63,10 @@ MORE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 # "4 (good)", "4: good", "4 - good", "4 = good"; in brackets a number may repeat the grade: "four (4)".
-COMMENT = re.compile(r"\s{0,3}(?:\(\s{0,3}(?=\w)|(?:[:;,=]\s|[-–—]\s)\s{0,3}(?=[^\W\d]))(?P<comment>.*)", re.DOTALL)
+COMMENT = re.compile(
+    rf"\s{{0,3}}(?:\(\s{{0,3}}(?=\w)|(?:[:;,=]\s|[:,](?=[{_EAST}])|[-–—]\s)\s{{0,3}}(?=[^\W\d]))(?P<comment>.*)",
+    re.DOTALL,
+)
 # A number in a comment that counts something (2 of 3 valves) is no second grade.
 COUNTED = re.compile(
     r"\d{1,9}(?:[.,]\d{1,9})?(?:\s{0,2}(?:/|of|out of)\s{0,2}(?:the\s)?\d{1,9})?%?\s{1,2}(?!(?:or|to|and|but|is|was"
@@ -99,13 +102,17 @@ _JOIN = r"[\s*_.,;:!()–—-]{0,8}"
 PARTLY = re.compile(rf"{_JOIN}(?:(?:{_BUT}){_JOIN})?(?:{_PARTLY})", re.IGNORECASE)
 BUT = re.compile(rf"[\s*_,;:()–—-]{{0,8}}(?:{_BUT})", re.IGNORECASE)
 YES = {"yes", "ja", "oui", "sí", "si"}  # of which any "but" makes less
+YES_NO = {
+    "yes": "ja oui sí sì si sim да так tak evet igen kyllä 是 是的 はい 예 네 ναι نعم כן हाँ có",
+    "no": "nein non não nao нет ні nie nee nej nei hayır nem ei 否 不是 いいえ 아니요 아니오 όχι لا לא नहीं không",
+}  # where these two are the scale
 SIDELINE = re.compile(r"\A(?:but|and|or|also)\s|\s(?:for|to|on|in|regarding)\s.*", re.IGNORECASE | re.DOTALL)
 LITERAL = re.compile(r"Literal\[\s{0,3}([^\[\]]{1,60}?)\s{0,3}\]")
 OTHER_SCALE = re.compile(
     r"\b(?:scale|range|skala|escala|échelle)\b[^\d\n]{0,12}\d{1,4}\s{0,3}(?:-|–|—|to|bis|a|à|through|\.\.)\s{0,3}"
     r"(\d{1,9})|\bout\s{1,3}of\s{1,3}(?:a\s{1,3})?(?:possible\s{1,3}|maximum\s{1,3}|total\s{1,3})?(?:of\s{1,3})?"
     r"(\d{1,9})(?!\s{0,2}[\w%])|\((?:from\s{1,3})?\d{1,4}\s{0,3}(?:-|–|to|bis)\s{0,3}(\d{1,9})\)"
-    r"|\(/?(?:max\.?|of|von)?\s{0,2}(\d{1,9})\)|(?:满分|満点)\D{0,2}(\d{1,9})",
+    r"|\(/?(?:max\.?|of|von)?\s{0,2}(\d{1,9})\)|(?:满分|満点)\D{0,2}(\d{1,9})|(\d{1,9})\s?(?:点満点|점\s?만점|分[满滿]分)",
     re.IGNORECASE,
 )
 
@@ -120,7 +127,7 @@ SIDE = re.compile(
     rf"(?:the_|la_|die_)?(?:{_NOUN}_?(?P<named>[ab12])|(?P<bare>[ab])|(?P<nth>first|second)_(?:{_NOUN}|one))"
     rf"(?:(?:_s)?_(?:{_NOUN}|one))?"
     r"(?:_(?:is|was|ist|es|est)(?:_(?:the|clearly|slightly|much|far|overall|a|bit|marginally|significantly))*"
-    rf"_{_BETTER}|_wins(?:_by_a_\w+)?)?(?:_(?:{_NOUN}|one|overall))?"
+    rf"_{_BETTER}|_wins(?:_by_a_\w+)?)?(?:_(?:{_NOUN}|one))?(?:_overall)?"
     rf"(?:_(?:than|(?(i)over|than)|(?(i)to|than))_(?:the_)?(?:{_NOUN}_?)?[ab12])?"
 )
 TIES = re.compile(
@@ -165,7 +172,10 @@ class Grades:
             for head in {folded(meaning), folded(re.split(r"[:;,.(]|\s[-–—]\s", meaning, maxsplit=1)[0])}:
                 if head and len(head) <= LONGEST_HEAD and not head.isdigit():
                     found[head] = "" if head in found and found[head] != str(grade) else str(grade)
-        found |= {folded(str(grade)): str(grade) for grade in self.scale.grades if isinstance(grade, str)}
+        own = {folded(str(grade)): str(grade) for grade in self.scale.grades if isinstance(grade, str)}
+        if own.keys() == YES_NO.keys():
+            found |= {word: own[grade] for grade, words in YES_NO.items() for word in words.split()}
+        found |= own
         return {word: found[word] for word in sorted(found, key=len, reverse=True) if found[word]}
 
     def narrow(self, text: str) -> str:

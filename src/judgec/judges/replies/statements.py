@@ -44,7 +44,8 @@ bedømmelse vurdering karakteren poengsum arvosana pisteet ocena hodnocení zná
 puan оценка балл баллы βαθμολογία оцінка điểm 评分 得分 分数 評分 得分 分數 评级 总分 スコア 評価 評点 点数 得点 採点
 점수 평점 평가 الدرجة التقييم ציון अंक स्कोर คะแนน""")
 VERDICT = _words("""
-verdict judgment judgement label assessment relevance relevancy classification urteil veredicto verdetto veredito
+verdict judgment judgement label assessment relevance relevancy relevanz pertinence relevancia relevância rilevanza
+相关性 關聯性 関連性 관련성 classification urteil veredicto verdetto veredito
 oordeel quality 判定 判断""")
 # What the texts that are judged have, too: "The result is 3, so the student is right."
 CONTENT = {"final answer"} | _words("""
@@ -60,8 +61,9 @@ gagnant 更好的回答 胜者 获胜者 勝者""")
 NOTES = {"note", "nota"}  # German, French; Spanish, Italian, Portuguese: and in English the beginning of a remark
 FINAL = _words("""
 final finally overall total definitive ultimate concluding endgültige endgültig finale finaal global globale totale
-geral definitiva definitivo итоговая общая финальная 最终 最終 总 総合 综合 最终的 최종""")
+geral definitiva definitivo итоговая общая финальная 最终 最終 总 総合 综合 最终的 최종 总体 整体 전체 종합""")
 FINAL_BEGINS = ("gesamt", "end", "总")  # written together: Gesamtnote
+EASTERN_FINAL = re.compile(rf"\A(?:{'|'.join(sorted((w for w in FINAL if w > '一'), key=len, reverse=True))})(?=\w)")
 REVISED = _words("""
 revised corrected updated adjusted amended reconsidered re-evaluated changed korrigierte überarbeitete revisada
 corrigée""")
@@ -69,8 +71,11 @@ corrigée""")
 LEAD = FINAL | REVISED | _words("""
 my your new the a an our i so thus therefore hence and then as with is would be it this that gets assign give answer
 response answer's numeric numerical resulting assigned given proposed recommended suggested judge's judge quality llm
-evaluation relevance here here's in conclusion summary short accordingly consequently based on above at last also meine
-die der das ist la el le les ma mi su una un e il lo o a minha de het 我的 本次 此次 本题""")  # fmt: skip
+evaluation relevance here here's binary integer likert ergebnis résultat resultado 相关性 該回答的 该回答的
+对该回答的 这个回答的 回答的 答案的
+in conclusion summary short accordingly consequently based on above at last also meine
+die der das ist la el le les ma mi su una un e il lo o a minha de het 我的 本次 此次 本题
+most appropriate suitable fitting 평가 답변 답변의 응답 응답의""")  # fmt: skip
 _NAMES = STRICT | {"relevance"}
 _OTHER = _words("verdict label answer result judgment judgement decision classification category")
 _PAIR = _words("preference preferred winner better choice decision judgment judgement")
@@ -84,7 +89,7 @@ OBJECT = _words("""
 it it's is this that diese dieser the a an
 answer response reply output text summary document passage translation submission essay item
 pair one student model student's model's assistant's score grade rating mark of as at with solid strong clear firm weak
-full perfect low high fair relevance quality overall final total to die der antwort mit eine note punktzahl von la le
+full perfect low high fair relevance quality overall final total to die der antwort mit eine note punktzahl von la le de
 une un réponse respuesta puntuación de una um uma nota""")
 ANSWERS = _words("yes no ja nein oui non sí si")  # "The answer is no." tells what it answers
 
@@ -96,7 +101,8 @@ JOINED = re.compile(
     r"(?:\s{1,2}(?:for|of|to)\s{1,2}(?:this|the)(?:\s{1,2}(?:given|candidate|generated|submitted|system's|assistant's))?"
     r"\s{1,2}(?:answer|response|item|reply|document|passage|summary|text)"
     r"|\s(?:ответа|der\sAntwort|de\sla\s(?:réponse|respuesta)|da\sresposta))?"
-    r"(?:(?:[ \t]{1,2}(?P<after>final|finale|globale?|totale?|geral|complessivo|général|générale|obtenida|is|of|was))?"
+    r"(?:(?:[ \t]{1,2}(?P<after>final|finale|globale?|totale?|geral|complessivo|général|générale|obtenida"
+    r"|given|awarded|assigned|is|of|was))?"
     r"[\s*_\"'\])]{0,6}(?P<colon>[:=]{1,3}|->|→|=>|⇒|[-–—](?=\s))"
     r"|(?P<cell>[ \t*_]{0,4}\|)"
     r"|[\s*_]{1,4}(?:(?:final|finale|total|totale|global)\s)?(?P<is>is|of|remains|stays|equals|ist|es|est|è|é|was|would\s{1,2}be|will\s{1,2}be|should\s{1,2}be"
@@ -125,7 +131,8 @@ RUBRIC = re.compile(
 )  # "Score 5: it is perfect": one is a verdict, several are none
 REPORTS = re.compile(
     r"(?<!\bI )(?<!['’]d )(?<!I would )"
-    r"\b(?:says?|said|states?|stated|mentions?|contains?|ends?|reads?|includes?|writes?|wrote|reports?|shows?"
+    r"\b(?:says?|(?<!that )(?<!being )said|(?<=that )said(?!,)|states?|stated|mentions?|contains?|ends?"
+    r"|reads?|includes?|writes?|wrote|reports?|shows?"
     r"|quotes?|inserts?|adds?|puts?|has|begins?|starts?|outputs?|prints?|appends?|claims?|embeds?|like|called|text"
     r"|phrase|words?|string|example)\b\W{1,3}(?:\w{1,20}\W{1,3}){0,3}\Z",
     re.IGNORECASE,
@@ -156,7 +163,8 @@ SENTENCE_START = re.compile(rf"[.!?;]\s|\n|[。!?]|</\w{{1,30}}>|{HIDDEN}\s(?=[A
 _NUMBER = rf"(?:\d|-\d|(?:{'|'.join(WORDS)})\b)"
 _I_GIVE = (
     r"(?:\b(?:i|we)(?:['’](?:d|ll|m)|\s(?:would|will|must|am|have\sto))?(?:\s(?:therefore|thus|still|only|also|do|then"
-    r"|hereby|\w{2,12}ly))?\s(?:gave|give|rated?|scored?|graded?|assign|assigned|award|awarded|giving|rating|scoring|assigning|awarding|judge|mark|settle|say"
+    r"|hereby|\w{2,12}ly))?\s(?:gave|give|rated?|scored?|graded?|assign|assigned|award|awarded|giving|rating|scoring|assigning|awarding|judge|mark"
+    r"|settle|say|put|place|label"
     r"|go(?:ing)?\swith)\b|\bich\s(?:gebe|vergebe|bewerte|würde)\b|\b(?:je\s(?:lui\s)?|j['’])(?:donne|mets|attribue)\b|\b(?:doy|otorgo|asigno|daría|dou|atribuo)\b|\bя\s(?:ставлю|даю)\b"
     r"|我(?:会|将)?给)(?P<object>(?:\s{0,2}(?!\d)[\w'’-]{1,20}){0,9}?)"
 )
@@ -180,15 +188,18 @@ JUDGED = re.compile(
 )
 CLOSED = re.compile(r"[\s*_]{0,4}(?:[.!\n]|\Z|(?:because|for me)\b)")
 GIVES = re.compile(
-    rf"(?:{_I_GIVE}|{_IT_GETS}|{_SCORING})[\s*_`\"(]{{0,5}}(?<![A-Za-z])(?=\d|-\d|(?:{'|'.join(WORDS)})\b)",
+    rf"(?:{_I_GIVE}|{_IT_GETS}|{_SCORING})[\s*_`\"(]{{0,5}}(?<![A-Za-z])"
+    rf"(?!une\s(?:note|appréciation)\b)(?=\d|-\d|(?:{'|'.join(WORDS)})\b)",
     re.IGNORECASE,
 )
 SENTENCE_OF_WORDS = re.compile(r"[^.!?\n]{1,200}(?=[.!\n]|\Z)")
 PART_OF_PAIRS = re.compile(r"[^.!?;\n]{1,200}(?=[.!;\n]|\Z)")
 COMPARED = re.compile(r"\b[ab12]\b.{1,40}\b(?:better|best|wins|winner)\b", re.IGNORECASE)
 IT_IS = re.compile(
-    r"[\s*_]{0,4}(?:(?:overall|so|therefore|thus|hence|in conclusion|conclusion),?:?\s)?(?:the|this)\s{1,2}"
-    r"(?:(?:given|student|student's|model's)\s)?(?:answer|response|reply|document|passage|claim|statement|text)\s{1,2}is\s{1,2}"
+    r"[\s*_]{0,4}(?:(?:overall|so|therefore|thus|hence|in conclusion|conclusion|(?:based on|given|compared (?:to|with))"
+    r"\s(?:the|this)\s[\w ]{1,40}),?:?\s)?(?:the|this)\s{1,2}"
+    r"(?:(?:given|student|student's|model's|predicted|generated|submitted)\s)?(?:answer|response|reply|document|passage"
+    r"|claim|statement|text|prediction|output|summary|translation|submission|solution)\s{1,2}is\s{1,2}"
     r"(?:therefore\s|thus\s|clearly\s)?[*_`\"]{0,4}"
     r"|[\s*_]{0,4}(?:(?:overall|so|therefore|thus|hence),?\s)?i(?:['’]d|\swould)?\s(?:therefore\s)?(?:classify|rate|grade|label"
     r"|judge|mark|assess)\s(?:it|this|(?:this|the)\s(?:answer|response|reply|document|passage|claim|text))\sas\s(?:an?\s)?[*_`\"]{0,4}",
@@ -196,9 +207,20 @@ IT_IS = re.compile(
 )
 BOXES = re.compile(r"\[\[([^\[\]\n]{1,40})\]\]|\\boxed\{(?:\\text(?:bf)?\{)?([^{}\n]{1,40})\}{1,2}")
 TAG = re.compile(r"<(?P<tag>[a-z_]{3,30})>\s{0,9}(?P<value>[^<>]{1,200}?)\s{0,9}</(?P=tag)>", re.IGNORECASE)
+THE_ANSWER = re.compile(r"the\s(?:final\s)?answer\sis[*_]{0,3}:[*_]{0,3}\s{1,3}", re.IGNORECASE)
+OF_THE_ITEM = re.compile(
+    r"\s(?:to|for|with)\s(?:the|this)\s(?:(?:user's|given|search|asked)\s)?(?:query|question|reference|topic|context|prompt)\Z",
+    re.IGNORECASE,
+)
 ANSWERED = re.compile(
     r"[*_\s]{0,4}(?:(?:final\s)?(?:answer|output|response)[*_\s]{0,4}:|(?:my|(?:my|the)\sfinal)\sanswer\sis\s)",
     re.IGNORECASE,
+)
+ASKING = re.compile(  # what is judged is repeated
+    r"^[ \t*_#>-]{0,8}(?:[^\W\d]{1,20}[ \t]){0,2}(?:question|query|prompt|user|frage|pregunta)[*_ \t]{0,4}:"
+    r"|:[*_ \t]{0,4}\n[^\n]*\Z"
+    r"|\?\s[^\n]{0,60}\Z",
+    re.MULTILINE | re.IGNORECASE,
 )
 OTHER_LABEL = re.compile(
     r"^[ \t*_#>-]{0,8}(?P<label>[^\W\d_][^:：\n|=]{0,40}?)[*_ \t]{0,4}[:：=][*_ \t]{0,4}(?P<value>\S[^\n]{0,39})$",
@@ -209,7 +231,16 @@ QUALITY = re.compile(
     r"(?!in(?:accur|compl|coher|consist|correct)|un|irrel|impre|toxic|sever|ambig|redund|verbos)(?:\w*(?:ness|ity|acy|ance|ence|erage|ency|[hk]eit|idad|encia|tud|ezza|ität|性|度)|support|level|grounding|outcome"
     r"|status|tier)"
 )
-ONE_ASPECT = {"relevance", "relevancy", "quality"}  # of several, where others are rated beside it
+ONE_ASPECT = {
+    "relevance",
+    "relevancy",
+    "relevanz",
+    "pertinence",
+    "relevancia",
+    "relevância",
+    "rilevanza",
+    "quality",
+}  # of several, where others are rated beside it
 # But not on the item as a whole.
 ASIDE = FOREIGN | _words("""
 confidence certainty difficulty complexity priority importance length style tone grammar spelling fluency format
@@ -228,10 +259,25 @@ CONCLUDES = re.compile(
 ANNOUNCED = re.compile(
     r"\W{0,4}[^\W\d]\w{0,20}(?:\s\w{1,20})?[*_]{0,2}[,.!:;–—-]{1,3}\s{1,3}(?:let me|let's|let us|i can"
     r"|i could|i['’]?ll|i will|i['’]d be"
+    r"|i (?:fully |completely )?(?:understand|see)\b|understood|got it|i['’]m ready|i am ready|please|thank"
+    r"|ich (?:verstehe|werde|kann)|bitte"
+    r"|je (?:comprends|vais|peux)|j['’]ai compris|entiendo|entendido|puedo|voy a|por favor|entendi|posso|vou|capisco"
     r"|i would be|i am happy|i['’]m happy|happy to|glad to|here(?:['’]s| is| are)|now)\b",
     re.IGNORECASE,
 )
+PANDA = re.compile(r"\s*([12])\s{0,3}\n\s*#{2,3} Reason:")
 IN_BRACKETS = re.compile(r"[(\[{<]\s{0,3}([^()\[\]{}<>]{1,40}?)\s{0,3}[)\]}>]")
+EQUAL = re.compile(r"\d[*_ \t]{0,3}=[ \t]{0,2}[^\W\d]")
+EQUALS = re.compile(r"[*_ \t]{0,3}=[ \t]{0,2}(?=[^\W\d])")
+COMMENT_TO_END = re.compile(r"[*_]{0,2}(?:[,;:(]|\s[-–—])[^\n]{1,300}\Z")
+FITS = re.compile(
+    rf"\ban?\s(?:overall\s|final\s)?(?:score|rating|grade|mark)\sof\s[*_`]{{0,3}}(?={_NUMBER})", re.IGNORECASE
+)
+FITTING = re.compile(
+    r"[*_`]{0,3}\s(?:is|seems|feels|would\sbe|will\sbe)\s(?:therefore\s|thus\s|(?:the\s)?(?:more|most)\s|quite\s)?"
+    r"(?:appropriate|warranted|fitting|justified|suitable|fair|reasonable|deserved|merited|apt)[*_]{0,3}(?:[.!\n]|\Z)",
+    re.IGNORECASE,
+)
 ENGLISH = re.compile(r"\b(?:the|is|are|and|of|that|this|it|not|with|answer)\b", re.IGNORECASE)
 
 DECLARED, STATED, SENTENCE = 3, 2, 1
@@ -283,6 +329,11 @@ class _Reply(Spoken):
                 read = self.grades.alone(found["value"])
                 rated |= {read.grade} if read is not None else set()
         return len(rated) > 1
+
+    @cached_property
+    def equal(self) -> int:
+        """How many numbers are explained: ``1 = off topic``."""
+        return sum(1 for _ in EQUAL.finditer(self.open))
 
     def _bare(self, text: str) -> bool:
         if text not in self._seen:
@@ -387,6 +438,13 @@ def _whole(reply: _Reply) -> Iterator[_Statement]:
         yield reply.opening(0, end, read) if read.commented else _Statement(0, end, read, DECLARED, whole=True)
 
 
+def _panda(reply: _Reply) -> Iterator[_Statement]:
+    """``1`` above ``### Reason:``, as PandaLM writes which of two it prefers."""
+    found = PANDA.match(reply.open) if reply.grades.pairs else None
+    if found is not None and (read := reply.grades.word(f"answer {found[1]}")):
+        yield reply.statement(found.start(1), found.end(1), read, STATED, closed=True)
+
+
 def _boxed(reply: _Reply) -> Iterator[_Statement]:
     """``[[4]]``, LaTeX's box: declared in a line of its own or behind a label, else one of others."""
     for found in few(BOXES.finditer(reply.open)):
@@ -432,9 +490,15 @@ def _own_names(name: str, *, pairs: bool = False) -> set[str]:
     return set() if before and set(re.split("[_ -]", before)) <= FOREIGN else {name, last}
 
 
+def _parted(name: str) -> str:
+    """A name in small letters, its parts with ``_`` between: ``overallScore``, ``综合得分``."""
+    name = re.sub(r"(?<=[a-z\d])(?=[A-Z])|[ -]", "_", name)
+    return EASTERN_FINAL.sub(r"\g<0>_", name.casefold(), count=1)
+
+
 def _fields(body: str, reply: _Reply) -> list[Read]:
     pairs = pairs_of(body) if ":" in body else []
-    told = [(name.casefold(), str(value)) for name, value in pairs if value is not None]
+    told = [(_parted(name), str(value)) for name, value in pairs if value is not None]
     fields = [
         (name, value) for name, value in told if value not in {"True", "False"} or folded(value) in reply.grades.words
     ]
@@ -489,6 +553,9 @@ def _behind_label(reply: _Reply, label: re.Match[str], joined: re.Match[str]) ->
     name, lead = folded(label[0]), reply.lead(label.start())
     seen = short(label[0] + reply.rest(label.end()))
     read, end = reply.value(joined.end())
+    if read is None and reply.grades.pairs and " " in name:  # "Better response: 2"
+        numbered = re.compile(r"[12](?!\w|[.,/]\d)").match(reply.open, joined.end())
+        read, end = (reply.grades.word(f"answer {numbered[0]}"), numbered.end()) if numbered else (None, end)
     if read is None or not _belongs(reply, label.start()):
         return
     alone = not reply.rest(end).strip(WRAPPING + ".)]}|")
@@ -501,21 +568,24 @@ def _behind_label(reply: _Reply, label: re.Match[str], joined: re.Match[str]) ->
             return
     if sentence and (name in FINAL or name in reply.content):
         return
-    if name in reply.content and not (read.marked or _concludes(reply, end)):
+    if name in reply.content and not (read.marked or _concludes(reply, end) or _concludes_in_words(reply, end)):
         return
     if name in NOTES and not (
-        (alone or (read.marked and reply.rest(end)[:1] in {".", ";"}))
+        (alone or (read.marked and (reply.rest(end)[:1] in {".", ";"} or joined["after"] is not None)))
         and len(ENGLISH.findall(reply.open[:2000])) < 3
         and lead.casefold().strip(WRAPPING + "#->") in {"", "die", "meine", "la", "ma"}
     ):
         return
     if name in ONE_ASPECT - reply.own and reply.rated_apart:
         return
+    equals = EQUALS.match(reply.open, end)
+    if equals and reply.equal > 1:  # a rubric
+        return
     if "<" in joined[0] and reply.open[end : end + 1] != ">":
         read = Read(None, f"malformed reply: {seen}")
     if joined["paren"] and reply.grades.foreign(joined["paren"].strip()):
         read = Read(None, f"off-scale grade: {short(label[0] + joined[0])}{read.grade or ''}")
-    if not reply.ends(end):
+    if not (equals or reply.ends(end)):
         back = takes_back(reply.rest(end).lstrip(WRAPPING + ":"))
         if not back:
             return
@@ -554,6 +624,11 @@ def _concludes(reply: _Reply, end: int) -> bool:
     """Whether nothing follows a statement but its explanation."""
     behind = reply.open[end:].lstrip(WRAPPING + ".)]}|")
     return not behind or EXPLAINED.match(behind) is not None
+
+
+def _concludes_in_words(reply: _Reply, end: int) -> bool:
+    """The same of words, with a comment up to the end of the reply: ``Conclusion: No, it is not faithful.``"""
+    return not (reply.grades.numeric or reply.grades.pairs) and bool(COMMENT_TO_END.match(reply.open, end))
 
 
 def _ordered(lead: str) -> bool:
@@ -606,7 +681,7 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
     if ANNOUNCED.match(reply.open):
         return
     ends = "[.!]" if reply.grades.pairs else "[.!:]"  # "A: good" tells of one of the two
-    first = re.match(rf"\s*[*_]{{0,3}}[^.!\n:]{{1,30}}?(?={ends}[*_]{{0,3}}\s(?!\s*\d))", reply.open)
+    first = re.match(rf"\s*[*_]{{0,3}}[^.!。\n:]{{1,30}}?(?={ends}[*_]{{0,3}}\s(?!\s*\d)|。)", reply.open)
     if first is not None and len(lines[0][1]) > first.end():
         read = reply.grades.alone(first[0])
         if read is not None and (read.marked or not reply.grades.numeric or reply.grades.pairs):
@@ -616,10 +691,24 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
 def _concluded(reply: _Reply, start: int, line: str) -> Iterator[_Statement]:
     """``So, 4.``, ``Coverage: full``: the last line is a grade, introduced by words that say no more than that."""
     end = start + len(line)
+    sentence = re.search(r"(?<=[.!]\s)[^.!\s]{1,12}[.!]?\s*\Z", line[-40:])  # "Flawless. 10/10."
+    if sentence is not None and reply.grades.numeric and not re.search(r"\d", line[: -len(sentence[0])]):
+        read = reply.grades.alone(sentence[0])
+        if read is not None and read.marked:
+            yield reply.statement(end - len(sentence[0]), end, read, SENTENCE)
     if reply.grades.numeric and len(line) < 4 * AROUND:  # "It covers most of it, so a 4."
         *_, cut = [0, *(found.end() for found in re.finditer(r"[.;]\s(?=\S)|,\s(?=so an?\s\d)", line))]
         if cut and JUDGED.match(line) and VALUE.search(line[:cut]) is None:
             start, line = start + cut, line[cut:]
+    elif not reply.grades.numeric and (cuts := [*re.finditer(r"[.!;]\s{1,2}(?=\S)", line[-4 * AROUND :])]):
+        cut = max(0, len(line) - 4 * AROUND) + cuts[-1].end()
+        if concluding := CONCLUDES.match(line, cut):  # "It matches the reference. Therefore: correct"
+            the_answer = THE_ANSWER.match(line, concluding.end())
+            start, line = start + cut, line[cut : concluding.end()] + line[(the_answer or concluding).end() :]
+    answered = ANSWERED.match(line) if not (reply.grades.numeric or reply.grades.pairs or reply.cut) else None
+    read = reply.grades.word(line[answered.end() :].rstrip(".!* ")) if answered else None
+    if read is not None and not ASKING.search(reply.open):
+        yield reply.statement(start, end, read, SENTENCE)
     if (begun := CONCLUDES.match(line)) and (read := reply.grades.alone(line[begun.end() :])):
         yield reply.statement(start, end, read, SENTENCE)
     worded = not (reply.grades.numeric or reply.grades.pairs or reply.cut)
@@ -649,14 +738,24 @@ def _given(reply: _Reply) -> Iterator[_Statement]:
             yield reply.statement(found.start(), match.end(), read, SENTENCE)
 
 
+def _fitting(reply: _Reply) -> Iterator[_Statement]:
+    """``a score of 2 is appropriate.``"""
+    for found in few(FITS.finditer(reply.open)) if reply.grades.numeric else ():
+        match, lead = VALUE.match(reply.open, found.end()), reply.lead(found.start())
+        if match and FITTING.match(reply.open, match.end()) and not (_ordered(lead) or REPORTS.search(lead)):
+            yield reply.statement(found.start(), match.end(), reply.grades.number(match), SENTENCE)
+
+
 def _told(reply: _Reply) -> Iterator[_Statement]:
     """``the answer is incorrect.``, ``I prefer response A because it is short``: a sentence of its own."""
     pairs = reply.grades.pairs
     sentences = PART_OF_PAIRS if pairs else SENTENCE_OF_WORDS
     for found in sentences.finditer(reply.open) if reply.grades.words or pairs else ():
         begun = None if pairs else IT_IS.match(found[0])
-        word = re.split(r"\s(?:because|since|as)\s", found[0][begun.end() if begun else 0 :], maxsplit=1)[0]
+        stop = r"\s(?:because|since|as)\s" + (r"|:\s|\s[-–—]\s|\s\((?=\w)" if begun else "")
+        word = re.split(stop, found[0][begun.end() if begun else 0 :], maxsplit=1)[0]
         part = found[0][: begun.end() if begun else 0] + word
+        word = OF_THE_ITEM.sub("", word) if begun else word
         if not (begun or (pairs and " " in part.strip())) or folded(word) in ANSWERS:
             continue
         read = reply.grades.word(word)
@@ -668,12 +767,14 @@ def _told(reply: _Reply) -> Iterator[_Statement]:
 
 FORMS: tuple[Callable[[_Reply], Iterator[_Statement]], ...] = (
     _whole,  # DECLARED: nothing else is said; SENTENCE with a comment, in which a clearer one may stand
+    _panda,  # STATED
     _boxed,  # DECLARED in a line of its own; else STATED
     _tagged,  # DECLARED
     _json,  # DECLARED at the edges of the reply; else STATED
     _labelled,  # DECLARED as final or revised, and behind [RESULT]; STATED with a colon; SENTENCE as "the score is 4"
     _alone,  # STATED: the first or last line; SENTENCE where a comment follows the first, and as the first sentence
     _given,  # SENTENCE
+    _fitting,  # SENTENCE
     _told,  # SENTENCE
 )
 """What may state a verdict; the strongest that states anything counts, wherever it stands."""
@@ -711,7 +812,11 @@ def stated(
     if not found:
         raise no_verdict(text, rest, finish)
     strongest = max(one.strength for one in found)
-    return _one_of([one for one in found if one.strength == strongest])
+    counting = [one for one in found if one.strength == strongest]
+    if strongest == STATED:  # "Score: 5. ... That said, it deserves a 2.": who says another one later has two
+        last = max(one.end for one in counting)
+        counting += [one for one in found if one.strength == SENTENCE and one.start >= last and one.read.grade]
+    return _one_of(counting)
 
 
 def _one_of(equals: Sequence[_Statement]) -> str:
