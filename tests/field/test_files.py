@@ -609,3 +609,19 @@ def test_samples_and_traces_that_ended_in_an_error_are_no_verdicts(tmp_path: Pat
     (tmp_path / "l.json").write_text(json.dumps(traces))
     kept = read_scores("langfuse", str(tmp_path / "l.json"), {})
     assert ({one.item for one in kept.scores}, kept.skipped.total()) == ({"t0"}, 1)
+
+
+@pytest.mark.parametrize(
+    ("tool", "export"),
+    [
+        ("promptfoo", {"results": {"version": 3, "results": [{"vars": {"q": "1"}, "success": True}]}}),
+        ("other", {"version": 2, "eval": {"model": "m"}, "samples": [{"id": 1, "input": "q", "scores": {}}]}),
+        ("other", {"testCases": [{"input": "q", "actualOutput": "a", "metricsData": []}]}),
+        ("label-studio", [{"id": 1, "data": {"q": "1"}, "annotations": [{"result": []}]}]),
+    ],
+)
+def test_an_export_of_a_tool_is_named_with_the_import_that_reads_it(tmp_path: Path, tool: str, export: object) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(export), "utf-8")
+    with pytest.raises(InputError, match=f"--import {tool}:"):
+        judgec.read_labels(str(path))

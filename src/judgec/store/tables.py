@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -41,10 +41,17 @@ MOST_TOTALS = 3  # last rows of a table that sum up the others
 LONGEST_TOTAL = 30  # characters of what such a row is called
 CLOSE = 0.0051  # a mean is written with two digits
 MOST_KEYS = 8  # of a JSON object, in a message
-EXPORTS: Mapping[str, frozenset[str]] = {  # tools by the keys at the top of their exports that are one object
-    "promptfoo": frozenset({"results", "evalId"}),
-    "langfuse": frozenset({"traces", "scores"}),
-}
+# Tools by the keys at the top of their exports that are one object, and of each of their rows; ``--import other`` reads
+# Inspect's and deepeval's.
+EXPORTS: Sequence[tuple[str, str, frozenset[str]]] = (
+    ("promptfoo", "promptfoo", frozenset({"results", "evalId"})),
+    ("langfuse", "langfuse", frozenset({"traces", "scores"})),
+    ("Inspect", "other", frozenset({"eval", "samples"})),
+    ("deepeval", "other", frozenset({"testCases"})),
+)
+EXPORTED_ROWS: Sequence[tuple[str, str, frozenset[str]]] = (
+    ("Label Studio", "label-studio", frozenset({"data", "annotations"})),
+)
 FORMATS = ".csv, .tsv, .jsonl, .json, .parquet, .arrow, .xlsx, .ods, a folder of these, or hf:owner/name@split"
 DELIMITERS = ",;\t|"  # spreadsheets in half of Europe write semicolons into .csv
 
@@ -216,7 +223,14 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
         if begin == "{" and (found := _one_object(path, text)) is not None:
             return _noted(found, note)
         whole = begin == "[" and (kind == ".json" or _is_array(text))
-        return _noted(_from_json(path, _array(text) if whole else _lines(text)), note)
+        table = _from_json(path, _array(text) if whole else _lines(text))
+        first = table.rows[0] if table.rows else {}
+        found = next(
+            (one for one in EXPORTED_ROWS if all(isinstance(first.get(key), (dict, list)) for key in one[2])), None
+        )
+        if found is not None:
+            raise _export(path, found, first)
+        return _noted(table, note)
     raise InputError(
         [(f"{path}: format {kind or 'without an extension'} is not known; valid are {FORMATS}. Rename the file.")]
     )
@@ -539,9 +553,12 @@ def _one_object(path: str, text: str) -> Table | None:
         return None  # lines
     if not isinstance(value, dict) or holds_spans(value) or set(HELD) & value.keys():
         return None
-    if tool := next((name for name, keys in EXPORTS.items() if keys <= value.keys()), None):
-        seen = f"{path}:1: an export of {tool}, with {', '.join(list(value)[:MOST_KEYS])}; a table of rows is needed"
-        raise InputError([f"{seen}. Make one of it with judgec labels OUT.jsonl --import {tool}:{path}."])
+    found = next((one for one in EXPORTS if one[2] <= value.keys()), None)
+    inner = value.get("results")
+    if found is None and isinstance(inner, dict) and isinstance(inner.get("results"), list):
+        found = EXPORTS[0]  # promptfoo's without an id
+    if found is not None:
+        raise _export(path, found, value)
     lists = {name: one for name, one in value.items() if isinstance(one, list) and one}
     rows = {name: one for name, one in lists.items() if all(isinstance(each, dict) for each in one)}
     if {"features", "rows"} == rows.keys():  # as the dataset viewer of Hugging Face gives a page
@@ -585,6 +602,13 @@ def _one_object(path: str, text: str) -> Table | None:
     seen = f"{path}:1: one JSON object with {', '.join(list(value)[:MOST_KEYS])}{found}"
     advice = f"Read one list with judgec labels OUT.jsonl --import other:{path}#{first} --map THEIRS=grade."
     raise InputError([f"{seen}; a row is an object, of a list or a line each. {advice}"])
+
+
+def _export(path: str, found: tuple[str, str, frozenset[str]], value: Row) -> InputError:
+    """The error of a file of another tool, with the command that reads it."""
+    name, tool, _ = found
+    seen = f"{path}:1: an export of {name}, with {', '.join(list(value)[:MOST_KEYS])}; a table of rows is needed"
+    return InputError([f"{seen}. Make one of it with judgec labels OUT.jsonl --import {tool}:{path}."])
 
 
 def _is_row_of(width: int) -> Callable[[object], bool]:

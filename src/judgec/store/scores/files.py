@@ -103,7 +103,9 @@ def _unwrapped(where: str, value: object) -> Iterator[ExportRecord]:
             for number, one in enumerate(value["samples"], 1):
                 for record in _unwrapped(f"{where}#samples{number}", one):
                     yield replace(record, fields={**record.fields, **({"agent": model} if model else {})})
-        elif isinstance(value.get("testCases"), list) and "metricsScores" in value:  # a deepeval run
+        elif isinstance(value.get("testCases"), list) and any(
+            isinstance(one, dict) and "metricsData" in one for one in value["testCases"]
+        ):  # a deepeval run
             yield from _unwrapped(f"{where}#testCases", value["testCases"])
         elif inner is not None and set(value) - {inner} <= PAGING:
             yield from _unwrapped(where, value[inner])
