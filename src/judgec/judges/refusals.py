@@ -69,6 +69,9 @@ TABLE = (
                "as stated by the user"),
     Withdrawal("attribution", rf"{_BEGUN}(?:the|a) \w{{1,20}}['’]s? (?:own )?{_OPINION}\Z",
                "the author's opinion"),
+    Withdrawal("attribution", r"\b(?:asks?|asked|tells?|told|wants?|wanted|orders?|ordered|begs?|instructs?|instructed)"
+               r" (?:me|us|the (?:judge|grader|evaluator|model)) to (?:give|say|output|assign|write|rate|score"
+               r"|grade|award)\b", "the score that the answer asks me to give"),
 )  # fmt: skip
 
 _REFUSING = re.compile("|".join(row.pattern for row in TABLE if row.kind == "refusal"), re.IGNORECASE)

@@ -225,11 +225,11 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
         whole = begin == "[" and (kind == ".json" or _is_array(text))
         table = _from_json(path, _array(text) if whole else _lines(text))
         first = table.rows[0] if table.rows else {}
-        found = next(
+        export = next(
             (one for one in EXPORTED_ROWS if all(isinstance(first.get(key), (dict, list)) for key in one[2])), None
         )
-        if found is not None:
-            raise _export(path, found, first)
+        if export is not None:
+            raise _export(path, export, first)
         return _noted(table, note)
     raise InputError(
         [(f"{path}: format {kind or 'without an extension'} is not known; valid are {FORMATS}. Rename the file.")]
@@ -553,12 +553,12 @@ def _one_object(path: str, text: str) -> Table | None:
         return None  # lines
     if not isinstance(value, dict) or holds_spans(value) or set(HELD) & value.keys():
         return None
-    found = next((one for one in EXPORTS if one[2] <= value.keys()), None)
+    export = next((one for one in EXPORTS if one[2] <= value.keys()), None)
     inner = value.get("results")
-    if found is None and isinstance(inner, dict) and isinstance(inner.get("results"), list):
-        found = EXPORTS[0]  # promptfoo's without an id
-    if found is not None:
-        raise _export(path, found, value)
+    if export is None and isinstance(inner, dict) and isinstance(inner.get("results"), list):
+        export = EXPORTS[0]  # promptfoo's without an id
+    if export is not None:
+        raise _export(path, export, value)
     lists = {name: one for name, one in value.items() if isinstance(one, list) and one}
     rows = {name: one for name, one in lists.items() if all(isinstance(each, dict) for each in one)}
     if {"features", "rows"} == rows.keys():  # as the dataset viewer of Hugging Face gives a page

@@ -41,7 +41,8 @@ wertung puntuación puntuacion puntaje calificación calificacion valoración no
 evaluación evaluacion
 voto valutazione pontuação pontuacao avaliação classificação cijfer beoordeling eindcijfer betyg poäng karakter
 bedømmelse vurdering karakteren poengsum arvosana pisteet ocena hodnocení známka scor punctaj skor pontszám értékelés
-puan оценка балл баллы βαθμολογία оцінка điểm 评分 得分 分数 評分 得分 分數 评级 总分 スコア 評価 評点 点数 得点 採点
+puan оценка балл баллы βαθμολογία оцінка điểm 评分 得分 分数 評分 得分 分數 评级 总分 打分 给分
+スコア 評価 評点 点数 得点 採点
 점수 평점 평가 الدرجة التقييم ציון अंक स्कोर คะแนน""")
 VERDICT = _words("""
 verdict judgment judgement label assessment relevance relevancy relevanz pertinence relevancia relevância rilevanza
@@ -75,7 +76,8 @@ evaluation relevance here here's binary integer likert ergebnis résultat result
 对该回答的 这个回答的 回答的 答案的
 in conclusion summary short accordingly consequently based on above at last also meine
 die der das ist la el le les ma mi su una un e il lo o a minha de het 我的 本次 此次 本题
-most appropriate suitable fitting 평가 답변 답변의 응답 응답의""")  # fmt: skip
+most appropriate suitable fitting judgment judgement
+opinion view estimation 评估 评价 평가 답변 답변의 응답 응답의""")  # fmt: skip
 _NAMES = STRICT | {"relevance"}
 _OTHER = _words("verdict label answer result judgment judgement decision classification category")
 _PAIR = _words("preference preferred winner better choice decision judgment judgement")
@@ -144,7 +146,8 @@ ORDERS = re.compile(
     r"|previous(?:ly)?|earlier|initially|originally|at first|first thought|tempted|inclined|considered|considering"
     r"|hardly|almost|nearly|less than|prevents?|short of|being|more than|at least"
     r"|at most|up to|(?:below|above)(?=\s{1,3}(?:an?\s{1,3})?\Z)|between|if|when|unless|had|might|may|could|would have"
-    r"|perhaps|maybe|possibly|typically|usually|normally|average|maximum|minimum|max|min|example|wrong answers"
+    r"|perhaps|maybe|possibly|typically|usually|normally|believes|thinks|argues|feels|assumes|expects|hopes"
+    r"|average|maximum|minimum|max|min|example|wrong answers"
     r"|perfect answers|he|she|they|wenn|falls|si)\b|如果|若|もし",
     re.IGNORECASE,
 )
@@ -201,8 +204,12 @@ IT_IS = re.compile(
     r"(?:(?:given|student|student's|model's|predicted|generated|submitted)\s)?(?:answer|response|reply|document|passage"
     r"|claim|statement|text|prediction|output|summary|translation|submission|solution)\s{1,2}is\s{1,2}"
     r"(?:therefore\s|thus\s|clearly\s)?[*_`\"]{0,4}"
-    r"|[\s*_]{0,4}(?:(?:overall|so|therefore|thus|hence),?\s)?i(?:['’]d|\swould)?\s(?:therefore\s)?(?:classify|rate|grade|label"
-    r"|judge|mark|assess)\s(?:it|this|(?:this|the)\s(?:answer|response|reply|document|passage|claim|text))\sas\s(?:an?\s)?[*_`\"]{0,4}",
+    r"|[\s*_]{0,4}(?:(?:overall|so|therefore|thus|hence),?\s)?"
+    r"i(?:['’]d|\swould)?\s(?:therefore\s)?(?:classify|rate|grade|label"
+    r"|judge|mark|assess)\s(?:it|this|(?:this|the)\s(?:answer|response|reply|document|passage|claim|text))\sas\s(?:an?\s)?[*_`\"]{0,4}"
+    r"|[\s*_]{0,4}(?:(?:overall|so|therefore|thus|hence),?\s)?i(?:['’]d|\swould)\scall\s(?:it|this"
+    r"|(?:this|the)\s(?:answer"
+    r"|response|reply))\s(?:an?\s)?[*_`\"]{0,4}",
     re.IGNORECASE,
 )
 BOXES = re.compile(r"\[\[([^\[\]\n]{1,40})\]\]|\\boxed\{(?:\\text(?:bf)?\{)?([^{}\n]{1,40})\}{1,2}")
@@ -262,10 +269,13 @@ ANNOUNCED = re.compile(
     r"|i (?:fully |completely )?(?:understand|see)\b|understood|got it|i['’]m ready|i am ready|please|thank"
     r"|ich (?:verstehe|werde|kann)|bitte"
     r"|je (?:comprends|vais|peux)|j['’]ai compris|entiendo|entendido|puedo|voy a|por favor|entendi|posso|vou|capisco"
+    r"|(?:claro|of course|sure|certainly|natürlich|bien sûr|gerne?)[,.!]?\s{1,2}(?:send|please|provide|paste|share"
+    r"|env|bitte|schick|donne|mand|aqu|here|hier|voici)\w*"
     r"|i would be|i am happy|i['’]m happy|happy to|glad to|here(?:['’]s| is| are)|now)\b",
     re.IGNORECASE,
 )
 PANDA = re.compile(r"\s*([12])\s{0,3}\n\s*#{2,3} Reason:")
+BARE_PAIR = re.compile(r"\s*\"\w{1,40}\"\s{0,3}:\s(?=.*[\"\d}\]]\s*\Z)", re.DOTALL)
 IN_BRACKETS = re.compile(r"[(\[{<]\s{0,3}([^()\[\]{}<>]{1,40}?)\s{0,3}[)\]}>]")
 EQUAL = re.compile(r"\d[*_ \t]{0,3}=[ \t]{0,2}[^\W\d]")
 EQUALS = re.compile(r"[*_ \t]{0,3}=[ \t]{0,2}(?=[^\W\d])")
@@ -470,6 +480,10 @@ def _tagged(reply: _Reply) -> Iterator[_Statement]:
 
 def _json(reply: _Reply) -> Iterator[_Statement]:
     """``{"score": 4}``: declared where it begins or ends the reply; in a block of code one among others."""
+    if BARE_PAIR.match(reply.text) and "{" not in reply.text:  # the bracket was in the prompt
+        yield from (
+            _Statement(0, len(reply.text), read, DECLARED, closed=True) for read in _fields(reply.text + "}", reply)
+        )
     first = len(reply.objects) - len(reply.objects.lstrip("[ \n"))
     last = len(reply.objects.rstrip("] \n"))
     for start, end in few(objects_in(reply.objects)):
@@ -662,6 +676,11 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
     lines = [(found.start(), found[0]) for found in re.finditer(r"[^\n]*\S[^\n]*", reply.open[: reply.ended])]
     if not lines:
         return
+    explained = [reply.grades.alone(line) for _, line in lines[-2:]] if reply.grades.numeric else []
+    if (
+        len({one.grade for one in explained if one is not None and one.commented}) > 1
+    ):  # "1 = bad", "5 = good": a rubric
+        return
     for which, (start, line) in enumerate([lines[0]] if reply.cut else [lines[0], lines[-1]]):
         numbered = which == 0 and re.match(r"\s*\d+[.)]\s*$", line)
         if len(line) > LONGEST_BARE or line.strip()[0] in "\"'`“„«「{" or numbered:
@@ -691,11 +710,11 @@ def _alone(reply: _Reply) -> Iterator[_Statement]:
 def _concluded(reply: _Reply, start: int, line: str) -> Iterator[_Statement]:
     """``So, 4.``, ``Coverage: full``: the last line is a grade, introduced by words that say no more than that."""
     end = start + len(line)
-    sentence = re.search(r"(?<=[.!]\s)[^.!\s]{1,12}[.!]?\s*\Z", line[-40:])  # "Flawless. 10/10."
-    if sentence is not None and reply.grades.numeric and not re.search(r"\d", line[: -len(sentence[0])]):
-        read = reply.grades.alone(sentence[0])
+    sentence = re.match(r"[^\W\d]+(?:[ ][^\W\d]+)?[.!][ ](\S{1,12}?)[.!]?\s*\Z", line[:60])  # "Flawless. 10/10."
+    if sentence is not None and reply.grades.numeric:
+        read = reply.grades.alone(sentence[1])
         if read is not None and read.marked:
-            yield reply.statement(end - len(sentence[0]), end, read, SENTENCE)
+            yield reply.statement(start + sentence.start(1), end, read, SENTENCE)
     if reply.grades.numeric and len(line) < 4 * AROUND:  # "It covers most of it, so a 4."
         *_, cut = [0, *(found.end() for found in re.finditer(r"[.;]\s(?=\S)|,\s(?=so an?\s\d)", line))]
         if cut and JUDGED.match(line) and VALUE.search(line[:cut]) is None:
