@@ -602,8 +602,13 @@ def test_best_grade_of_a_german_note_is_asked_for(question: str, asked: int) -> 
 
 def test_an_automatic_check_is_no_person() -> None:
     rows: list[Row] = [
-        {"query": f"Which pump {i}?", "answer": f"The {i}th.", "Lena": "yes", "Paul": ("no", "yes")[i % 2]}
-        | {"Automatic check": ("yes", "no")[i // 3 % 2]}
+        {
+            "query": f"Which pump {i}?",
+            "answer": f"The {i}th.",
+            "Lena": "yes",
+            "Paul": ("no", "yes")[i % 2],
+            "Automatic check": ("yes", "no")[i // 3 % 2],
+        }
         for i in range(20)
     ]
     table = Table("checks.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
