@@ -17,7 +17,7 @@ from judgec.store.labels import read_labels
 from judgec.store.splits import Split
 from judgec.tasks.preference import PREFERENCE_SCALE as SCALE
 
-DATA = Path(__file__).parents[4] / "shared" / "data" / "labels" / "pandalm_preference.jsonl"
+DATA = Path(__file__).parents[3] / "shared" / "data" / "labels" / "pandalm_preference.jsonl"
 ITEMS = tuple(
     Item(f"i{k}", f"q{k // 2}", {"query": "?", "answer_a": a, "answer_b": b})
     for k, (a, b) in enumerate(
