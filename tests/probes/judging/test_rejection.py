@@ -1,7 +1,9 @@
 """The six outcomes, by rules."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +78,37 @@ def test_rejection_outcome_on_200_texts_makes_the_confusion_matrix_on_record() -
     found = Counter((outcome, rejection_outcome(text, query)) for outcome, query, text in REPLIES)
     assert len({text for _, _, text in REPLIES}) == 200
     assert {one: tuple(found[one, other] for other in REJECTION_OUTCOMES) for one in REJECTION_OUTCOMES} == CONFUSION
+
+
+def _outcomes(name: str) -> list[tuple[dict[str, str], str]]:
+    lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return [(row, rejection_outcome(row["reply"], row.get("question", ""))) for row in rows]
+
+
+def test_rejection_outcome_on_100_replies_in_four_languages_is_right_on_98() -> None:
+    told = _outcomes("refusals.jsonl")
+    right = [(outcome == "refused") == row["refused"] for row, outcome in told]
+    assert (len(told), sum(right)) == (100, 98)
+    assert {row["language"] for row, outcome in told if outcome == "refused"} == {"en", "de", "es", "fr"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("That isn't covered in the pages that I have; I'd rather not guess.", "refused"),
+        ("Which of the two pumps do you mean?", "refused"),
+        ("The pump weighs 12 kg. Do you need anything else?", "answered"),
+        ("It is not available in the context. The context describes the summer menu.", "described"),
+        ("Der Kontext beschreibt den Aufbau der Pumpe.", "described"),
+        ("Das steht nicht im Handbuch. Die Pumpe wiegt vermutlich 12 kg.", "refused_then_answered"),
+        ("Laut Handbuch enthält die Packung keine Batterien.", "answered"),
+        ("In der Anleitung steht, dass man das Gerät nicht öffnen darf.", "answered"),
+        ('The message "not found" means that the cable is loose.', "answered"),
+    ],
+)
+def test_rejection_outcome_tells_denials_from_answers_that_deny(answer: str, outcome: str) -> None:
+    assert rejection_outcome(answer) == outcome
 
 
 class _Lenient:

@@ -3,32 +3,17 @@
 import re
 from collections.abc import Iterator
 
-from judgec.evidence.answer_features import refuses, without_courtesies
+from judgec.evidence.answer_features import without_courtesies
 from judgec.evidence.numerals import is_number
 from judgec.evidence.text import FUNCTION_STEMS
+from judgec.probes.judging.denials import asks_back, denies, describes
 from judgec.probes.judging.facts import read
 from judgec.probes.judging.failures import is_failure
 
 LEAST_CLAIM = 3  # content words of a sentence that claims something
-_PAGES = (
-    r"(?:documents?|documentation|contexts?|passages?|texts?|excerpts?|sources?|information|materials?|pages?|"
-    r"catalogue|manuals?|articles?|sections?|data ?sheets?|web ?sites?)"
-)
-_DESCRIBES = re.compile(
-    rf"\bi (?:only )?(?:found|have|see) (?:\w+ )?{_PAGES} (?:about|on)\b"
-    rf"|\b{_PAGES}\b[^.!?]{{0,60}}?\b(?:only |mainly |mostly |instead )?(?:describes?|discuss(?:es)?|"
-    r"contains?|covers?|mentions?|deals? with|(?:is|are) about|provides?|gives?|lists?|focus(?:es)? on|includes?|"
-    r"refers? to|talks? about|concerns?)\b"
-)
 _ADVICE = re.compile(
     r"^\W*(?:please|you (?:can|may|could|might|should|would)|contact|consult|check|ask|see|visit|if you|let me know|"
     r"i (?:can|could|would|recommend|suggest|am happy|'d)|for (?:this|that|more|further)|feel free|try)\b"
-)
-_DENIES = re.compile(
-    r"\bno\b[^.!?]{1,60}?\b(?:given|listed|stated|mentioned|specified|provided|documented|published)\b"
-    r"|\b(?:says?|saying|have|states?) nothing (?:about|on|of)\b|(?:not|n't) (?:documented|name|appear)\b"
-    rf"|\b(?:nothing in|none of|not (?:in|among|part of)|can(?:no|')t see it in)(?: the| my| these)? {_PAGES}\b"
-    rf"|^there (?:is|are|was|were) no\b[^.!?]{{1,60}}? in (?:the |my |these )?{_PAGES}\b"
 )
 _WITH_DIGIT = re.compile(r"\S*\d\S*")
 _CONCEDES = re.compile(r"(?:although|though|even though|even if|while|whereas)\b[^,]*,\s*", re.IGNORECASE)
@@ -50,7 +35,8 @@ _SENTENCE = re.compile(
 def rejection_outcome(answer: str | None, query: str = "") -> str:
     """One of RAGProbe's six outcomes.
 
-    A sentence refuses, describes the documents, gives advice or is a courtesy; whatever else says something claims it.
+    A sentence refuses, describes the documents, asks back, gives advice or is a courtesy; whatever else says something
+    claims it.
     An answer that claims anything has answered. A figure of its own is a claim whatever sentence it stands in: "the
     manual lists a price of 499 EUR" describes nothing.
 
@@ -60,15 +46,17 @@ def rejection_outcome(answer: str | None, query: str = "") -> str:
     """
     if answer is None or not answer.strip() or is_failure(answer, query):
         return "error"
-    refused = described = answered = False
+    refused = described = answered = asked = False
     given = set(read(query).stems)
     for sentence in _sentences(without_courtesies(answer)):
         low = (_THEY.sub("the documents", sentence) if refused or described else sentence).lower()
-        denies = _denies(low)
-        if _DESCRIBES.search(low) and not denies:
+        denied = denies(low)
+        if asks_back(low):
+            asked = True
+        elif describes(low) and not denied:
             figures = _figures(sentence) - given
             described, answered = described or not figures, answered or bool(figures)
-        elif denies:
+        elif denied:
             refused, answered = True, answered or bool(_figures(sentence) - given)
         elif not _ADVICE.match(low) and _claims(sentence):
             answered = True
@@ -76,7 +64,7 @@ def rejection_outcome(answer: str | None, query: str = "") -> str:
         return "refused_then_answered" if answered else "described" if described else "refused"
     if described:
         return "described_then_answered" if answered else "described"
-    return "answered" if answered or not _only_advice(answer) else "refused"
+    return "answered" if answered or not (asked or _only_advice(answer)) else "refused"
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -84,15 +72,11 @@ def _sentences(text: str) -> Iterator[str]:
     for part in _SENTENCE.split(text):
         sentence = (part or "").strip()
         conceded = _CONCEDES.match(sentence)
-        if conceded and _denies(conceded.group().lower()):
+        if conceded and denies(conceded.group().lower()):
             yield conceded.group()
             sentence = sentence[conceded.end() :]
         if sentence:
             yield sentence
-
-
-def _denies(sentence: str) -> bool:
-    return refuses(sentence) or _DENIES.search(sentence) is not None
 
 
 def _figures(sentence: str) -> set[str]:
