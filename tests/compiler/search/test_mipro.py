@@ -50,6 +50,24 @@ def test_mipro_finds_the_same_prompts_again_says_nothing_and_names_what_they_hav
         assert set(candidate.reflected) == (pool if candidate.settings["instructions"] == "mipro" else set())
 
 
+def test_mipro_proposals_but_the_own_are_made_from_demonstrations_of_the_pool(tmp_path: Path) -> None:
+    with (
+        FakeOpenAI(grader) as server,
+        world(server.base_url, seed=2, optimizer="mipro", items=60, home=tmp_path) as found,
+    ):
+        task = found.task()
+        Mipro().search(task)
+        shown = {item.text("query") for item in task.pool().items}
+        others = {item.text("query") for item in task.train.items} - shown
+    asked = [text for body in server.bodies if "`task_demos`" in (text := str(body["messages"]))]
+    asked = [text.partition("'user'")[2] for text in asked]
+    own = [text for text in asked if "No task demos provided" in text]
+    assert (len(asked), len(own)) == (5, 1)  # the first set is empty: DSPy's place for the judge's own instructions
+    for text in asked:
+        assert text in own or any(query in text for query in shown)
+        assert not any(query in text for query in others)
+
+
 def test_mipro_effort_within_a_room_fits_it() -> None:
     sizes = Sizes(slices=(20, 40, 70), pool=50, room=500, reflection=True)
     effort = Mipro().effort(sizes)

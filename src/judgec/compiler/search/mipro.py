@@ -112,11 +112,27 @@ class CorpusMIPRO(MIPROv2):  # type: ignore[misc]  # DSPy's classes are untyped
         """No demonstrations, and each of our sets."""
         return {0: [[], *(list(first_predictor(found.module).demos) for found in self._sets)]}
 
-    def _propose_instructions(self, *arguments: Any, **options: Any) -> dict[int, list[str]]:  # DSPy's to know
-        """DSPy's proposals, each above the rubric."""
-        (own, *proposed) = super()._propose_instructions(*arguments, **options)[0]
+    def _propose_instructions(
+        self,
+        program: dspy.Module,
+        trainset: list[dspy.Example],
+        _demos: object,
+        *arguments: Any,  # DSPy's to know
+        **options: Any,
+    ) -> dict[int, list[str]]:
+        """DSPy's proposals, each above the rubric, from demonstrations of the pool: others' labels stay unseen."""
+        demos = {0: [[], *map(self._looked_at, self._sets)]}
+        (own, *proposed) = super()._propose_instructions(program, trainset, demos, *arguments, **options)[0]
         rubric = split_rubric(own)[1]
         return {0: [own, *(split_rubric(text)[0] + rubric for text in proposed)]}
+
+    def _looked_at(self, found: Candidate) -> list[dspy.Example]:
+        """Demonstrations of a set as DSPy's proposer takes them: marked ``augmented``, no field without a value."""
+        pool = {item.query_id for item in self._pool.items}
+        predict = first_predictor(found.module)
+        blank = dict.fromkeys(predict.signature.output_fields, "")
+        demos = zip(predict.demos, found.queries, strict=True)
+        return [dspy.Example(**blank | demo.toDict(), augmented=True) for demo, query in demos if query in pool]
 
     def _optimize_prompt_parameters(
         self,
