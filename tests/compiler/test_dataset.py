@@ -85,3 +85,15 @@ def test_rows_of_a_part_keep_items_labels_and_rationales_together(tmp_path: Path
     assert chosen.others[0].shape == (1, 2, 1)
     assert chosen.rationale(0) == f"why {part.items[4].item_id}"
     assert chosen.n_queries == len({item.query_id for item in chosen.items})
+
+
+def test_rationale_is_that_of_an_annotator_who_gave_the_grade_of_the_experts(tmp_path: Path) -> None:
+    rows: Rows = [
+        {**row, "annotator": name, "grade": 1 + (int(str(row["grade"])) + more) % 5, "Bemerkung": f"{name} says so"}
+        for row in ROWS
+        for name, more in (("ann", 1), ("ben", 0), ("eve", 0))
+    ]
+    found = dataset(tmp_path, rows)
+    for part in (found.train, found.dev, found.test):
+        assert {part.rationale(i) for i in range(len(part))} == {"ben says so"}
+        assert all([part.agrees(one, i) for one in part.reasoned(i)] == [False, True, True] for i in range(len(part)))

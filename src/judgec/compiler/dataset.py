@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from judgec.records.judgment import Judgments
-from judgec.records.label import UNLABELLED, Experts, IntArray, Item, LabelSet
+from judgec.records.label import UNLABELLED, Experts, IntArray, Item, Label, LabelSet
 from judgec.records.ratings import GradePairs, pair
 from judgec.store.experts import experts_of, leave_one_out
 from judgec.store.sides.draw import FRESH, reserved, split_labels
@@ -26,21 +26,30 @@ class Part:
         items: Its items.
         experts: Their labels, row i belonging to ``items[i]``.
         others: Consensus grades and accepts without each annotator, each (n_annotators, n_items, n_aspects).
-        rationales: What an expert wrote about an item, by item_id.
+        rationales: The labels with a reason of each item, by item_id.
     """
 
     name: str
     items: tuple[Item, ...]
     experts: Experts
     others: tuple[IntArray, IntArray]
-    rationales: Mapping[str, str]
+    rationales: Mapping[str, tuple[Label, ...]]
 
     def __len__(self) -> int:
         return len(self.items)
 
     def rationale(self, i: int) -> str:
-        """An expert's rationale of item ``i``, or an empty text."""
-        return self.rationales.get(self.items[i].item_id, "")
+        """Why the experts gave item ``i`` its grade, in the words of one who gave just that; or an empty text."""
+        return next((label.rationale for label in self.reasoned(i) if self.agrees(label, i)), "")
+
+    def reasoned(self, i: int) -> tuple[Label, ...]:
+        """The labels of item ``i`` that have a reason."""
+        return self.rationales.get(self.items[i].item_id, ())
+
+    def agrees(self, label: Label, i: int) -> bool:
+        """Whether a label of item ``i`` gives the grades that the experts together give it."""
+        own = self.experts.grade_by[self.experts.annotators.index(label.annotator), i]
+        return bool(((own == UNLABELLED) | (own == self.experts.grade[i])).all())
 
     def rows(self, index: Sequence[int]) -> "Part":
         """The part with only these items."""
@@ -132,10 +141,10 @@ def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:
         seed: Seed of the consensus where two experts differ.
     """
     experts = experts_of(labels, seed)
-    rationales: dict[str, str] = {}
+    rationales: dict[str, tuple[Label, ...]] = {}
     for label in labels.labels:
         if label.rationale:
-            rationales.setdefault(label.item_id, label.rationale)
+            rationales[label.item_id] = (*rationales.get(label.item_id, ()), label)
 
     # An item that nobody labelled teaches nothing and tests nothing: no judge is asked about it.
     labelled = ((experts.grade != UNLABELLED) | (experts.accept != UNLABELLED)).any(axis=1)

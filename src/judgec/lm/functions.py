@@ -21,13 +21,13 @@ from judgec.errors import UserError
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.redaction import clean_error
 from judgec.lm.spec import FUNCTION, LMSpec
+from judgec.records.label import REASON_NAMES
 
 VALUE = "value"  # why the reply of a function ended: it is a value in JSON, not a model's words
 LONGEST = 200  # characters of an error that are kept
 DIGITS = 16  # of a version
 ITEM = "item"  # a parameter that is given all fields of an item
 GRADES = ("probabilities", "grade", "score", "value", "verdict", "rating", "label")  # keys and attributes, best first
-REASONS = ("reason", "rationale", "explanation", "comment")
 
 
 @dataclass(frozen=True)
@@ -193,12 +193,12 @@ def _parts(found: object) -> tuple[object, object]:
         return found[0], found[1]
     if isinstance(found, Mapping):
         key = next((name for name in GRADES if name in found), None)
-        reason = next((found[name] for name in REASONS if name in found), "")
+        reason = next((found[name] for name in REASON_NAMES if name in found), "")
         return (found, "") if key is None else (found[key], reason)
     key = next((name for name in GRADES if hasattr(found, name)), None)
     if key is None or isinstance(found, str | int | float):
         return found, ""
-    return getattr(found, key), next((getattr(found, name) for name in REASONS if hasattr(found, name)), "")
+    return getattr(found, key), next((getattr(found, name) for name in REASON_NAMES if hasattr(found, name)), "")
 
 
 def _plain(value: object) -> object:

@@ -14,6 +14,16 @@ Text = str | tuple[str, ...]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
+REASON_NAMES = (  # what people and other tools call a reason, in plain letters, the surest first
+    *("rationale", "reason", "reasons", "reasoning", "explanation", "explanations", "justification", "justifications"),
+    *("why", "critique", "comment", "comments", "remark", "remarks", "notes", "feedback"),
+    *("begruendung", "begruendungen", "begrundung", "grund", "erklaerung", "erlaeuterung", "kommentar", "kommentare"),
+    *("bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "rueckmeldung", "hinweise", "raison", "raisons"),
+    *("motif", "explication", "explications", "justificatif", "commentaire", "commentaires", "remarque", "remarques"),
+    *("razon", "motivo", "explicacion", "justificacion", "comentario", "comentarios", "observacion", "observaciones"),
+    *("motivazione", "spiegazione", "giustificazione", "commento", "commenti", "osservazioni", "justificativa"),
+    *("explicacao", "observacoes", "toelichting", "uitleg", "reden", "motivering", "opmerking", "opmerkingen"),
+)
 UNLABELLED = -1  # in integer arrays of grades and accepts
 
 

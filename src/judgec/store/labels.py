@@ -12,10 +12,10 @@ from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.store.datasheet import Datasheet, read_datasheet
-from judgec.store.proposal import Said, read_by_heads, usual_heads, usual_inputs
+from judgec.store.proposal import SIDES, Said, read_by_heads, usual_heads, usual_inputs
 from judgec.store.rows.cells import as_id, is_missing
 from judgec.store.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
-from judgec.store.rows.conversations import require_labelled_turns, with_turns
+from judgec.store.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.store.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.store.rows.items import Collected, collect_items, digest, item_digest
 from judgec.store.rows.label_cells import with_label_cells
@@ -33,6 +33,7 @@ from judgec.store.rows.raters import (
     unpivot,
     without_labels_of,
 )
+from judgec.store.rows.reasons import with_reasons
 from judgec.store.table import Table
 from judgec.store.tables import TableSource, read_table
 from judgec.tasks import winners
@@ -40,6 +41,7 @@ from judgec.tasks.registry import TASKS, as_task
 
 DEFAULT_ANNOTATOR = "expert"
 UNREAD_LISTS = "{} cells look like printed lists, cut or broken, and are read as one text each; JSON lists are sure."
+MOST_NAMED = 12  # columns in a note
 FEW_ITEMS = 30  # below this no split leaves enough to test on
 
 __all__ = [
@@ -188,8 +190,9 @@ def label_file(
     """
 
     def read(columns: Mapping[str, str], people: Sequence[str], declared: Datasheet, rows: Table) -> LabelFile:
-        shaped = _shaped(rows, declared, task, columns, people, (turn, usual), judges)
-        return _label_file(rows, declared, *shaped, accept_at, rounding)
+        table, known = _shaped(rows, declared, task, columns, people, (turn, usual), judges)
+        notes = (*table.notes, *_not_read(table, known, judges))
+        return _label_file(rows, declared, replace(table, notes=notes), known, accept_at, rounding)
 
     rename = dict(rename or {})
     sheet = replace(sheet, winner_words={**sheet.winner_words, **winners.winner_words(winner_words or {})})
@@ -273,6 +276,7 @@ def _shaped(
         table = joined(table)
     if generated := is_question_set(table, known):
         table, known = as_pairs(table), QUESTION_SET
+    table = with_reasons(table, annotators, judges)
     people = people_of(table, annotators, judges)
     table = without_labels_of(table, people.others)
     labels = _label_columns(table, known, people.annotators)
@@ -284,6 +288,18 @@ def _shaped(
         known, note = infer_task(table)
         notes.append(note)
     return replace(table, notes=tuple(notes)), known
+
+
+def _not_read(table: Table, task: Task, judges: Collection[str]) -> list[str]:
+    """A note on the columns that nobody reads: judges that are measured are read elsewhere."""
+    if task == QUESTION_SET:
+        return []
+    spec = TASKS[task]
+    read = {*spec.inputs, *label_columns(table.columns, task), *SIDES, *holding(table.columns)}
+    left = [name for name in table.columns if name not in read and not is_measured(name, judges)]
+    more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+    advice = "--map THEIRS=OURS says what one is."
+    return [f"Columns that nobody reads: {listed(left[:MOST_NAMED])}{more}; {advice}"] if left else []
 
 
 def people_only(labels: LabelSet, judges: Collection[str]) -> LabelSet:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judgec.errors import InputError, UserError
+from judgec.records.label import REASON_NAMES
 from judgec.records.scale import Grade, Scale
 from judgec.store.datasheet import Datasheet, as_scale
 from judgec.store.ladders import accepted_from, in_order, is_graded, rank_of
@@ -34,6 +35,7 @@ from judgec.store.rows.modes import with_modes
 from judgec.store.rows.panel import judges_among
 from judgec.store.rows.ragelo import is_ragelo, joined
 from judgec.store.rows.raters import annotator_column, columns_of, fields, rejoined
+from judgec.store.rows.reasons import reason_columns
 from judgec.store.table import Table
 from judgec.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.tasks.registry import TASKS, also_called, as_task, called, plain
@@ -98,10 +100,7 @@ WIDEST = 10  # range of whole numbers that is taken for grades
 TEXT = 15  # mean number of characters, from which a column without a known name may be a question or an answer
 GROUPS = range(2, 31)  # different values of a column of groups
 REMARKS = frozenset(  # words of a head whose texts are no grades, however few they are
-    [
-        *("comment", "comments", "reason", "reasons", "reasoning", "rationale", "explanation", "remark", "remarks"),
-        *("kommentar", "bemerkung", "answer", "response", "reply", "output", "antwort", "reponse", "respuesta"),
-    ]
+    [*REASON_NAMES, "answer", "response", "reply", "output", "antwort", "reponse", "respuesta"]
 )
 WHOLE = 0.9  # share of the graded rows in which what people settled on stands, where it is not about disputes alone
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
@@ -181,10 +180,11 @@ def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
     looked.task = as_task(task) if task else looked.told_task()
     looked.find_sides()
     looked.find_labels(said.annotators)
+    reasons = looked.find_reasons()
     scale, reason = _scale(looked, sheet, said)
     why = {**looked.why, **({"scale": reason} if reason else {})}
     read = (c for c in looked.table.columns if looked.ours(c) in looked.reads() and c not in looked.judged)
-    used = {*looked.columns, *looked.labels, *read}
+    used = {*looked.columns, *looked.labels, *read, *reasons}
     raters = {c for name in looked.annotators for c in columns_of(name, looked.table.columns)}
     looked.find_judges(used | raters)
     unused = [name for name in looked.table.columns if name not in used | raters | set(looked.judges)]
@@ -588,8 +588,17 @@ class _Look:
         if not spec.pairs:
             self.take("agent", self._tells_agents)
             self._take_version()
-        self.take("rationale", lambda name: not self.looks_graded(name))
         self.take("group", lambda name: len(set(map(as_id, self.values(name)))) in GROUPS)
+
+    def find_reasons(self) -> list[str]:
+        """Why people graded as they did, beside their grades; said what each is read by, where that is one column."""
+        if self.has("rationale"):
+            return []
+        wanted = reason_columns(self.table, self.annotators, self.labels)
+        for target, own in wanted.items():
+            if len(own) == 1:
+                self.columns[next(iter(own.values()))] = target
+        return [column for own in wanted.values() for column in own.values()]
 
     def _take_raters(self) -> None:
         """Who graded; a head such as ``expert`` over the only grades of people is the label itself."""

@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from judgec.errors import UserError
+from judgec.records.label import REASON_NAMES
 from judgec.tasks.built_in import BUILT_IN
 from judgec.tasks.spec import PREFIXES, TaskSpec
 
@@ -84,10 +85,7 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
     "item_id": ("id", "row_id", "sample_id", "example_id", "uid", "uuid", "record_id", "item"),
     "query_id": ("question_id", "prompt_id", "topic_id", "qid", "frage_id", "query_number"),
     "agent": ("model", "system", "model_name", "system_name", "bot", "system_id", "model_id", "generator", "modell"),
-    "rationale": (
-        *("comment", "comments", "reason", "explanation", "justification", "notes", "remark", "remarks", "kommentar"),
-        *("begruendung", "begrundung", "anmerkung", "reasoning", "critique"),
-    ),
+    "rationale": REASON_NAMES[1:],
     "group": ("category", "domain", "segment", "kategorie", "bereich", "department", "language", "subset"),
 }
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -26,6 +26,7 @@ ROUNDS = 10  # rewrites tried where the budget has room for them
 MINIBATCH = 16  # train items a rewrite is written from: a rank correlation of fewer is noise
 KEPT = 4  # rewrites handed over, the best on dev
 MAX_INVERSIONS = 3  # pairs in the wrong order that are named for one item
+MAX_REASONS = 3  # of experts, for one item
 
 Inputs = tuple[Part, int]
 """What GEPA calls a data instance: a part and the position of an item in it."""
@@ -158,8 +159,10 @@ def _feedback(task: Task, part: Part, judgments: Judgments, expert: IntArray, ju
         said.append(f"{name}: the experts gave {_shown(task, e)}, the judge {_shown(task, y)}{_error(task, e, y)}.")
         if task.scale.level == "ordinal":
             said += [f"{name}: {wrong}" for wrong in _inversions(task, expert[:, j], judge[:, j], i)]
-    if part.rationale(i):
-        said.append(f"An expert's reason: {part.rationale(i)}")
+    for label in part.reasoned(i)[:MAX_REASONS]:
+        gave = ", ".join(f"{name} {_shown(task, grade)}" for name, grade in label.grades.items())
+        whose = "An expert's reason" if part.agrees(label, i) else f"The reason of an expert who gave {gave}"
+        said.append(f"{whose}: {label.rationale}")
     return "\n".join(said) or "Nobody graded this one."
 
 

@@ -21,6 +21,7 @@ from judgec.store.rows.columns import renamed, require_columns
 from judgec.store.rows.conversations import with_turns
 from judgec.store.rows.items import Collected, collect_items
 from judgec.store.rows.raters import columns_of, rejoined, unpivot
+from judgec.store.rows.reasons import reason_in, with_reasons
 from judgec.store.splits import default_family, write_whole
 from judgec.store.table import Row, Table
 from judgec.store.tables import read_table
@@ -144,7 +145,7 @@ class LabelSheet:
         for item_id, row in zip(self._ids, self._rows, strict=True):
             grades = self.form.positions(row)
             if grades:
-                self._given.setdefault((item_id, _name(row)), Given(grades, _rationale(row)))
+                self._given.setdefault((item_id, _name(row)), Given(grades, reason_in(row)))
         self._seen = seen
 
     def _check(self, item_id: str, annotator: str, given: Given) -> None:
@@ -275,7 +276,7 @@ def _unpivoted(
         return None
     known = form.task if form is not None else None if task is None else as_task(task)
     declared = has_scale or (form is not None and not form.accept_only)
-    return unpivot(table, raters, task=known or read_datasheet(path).task, has_scale=declared)
+    return unpivot(with_reasons(table, raters), raters, task=known or read_datasheet(path).task, has_scale=declared)
 
 
 def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:
@@ -283,7 +284,7 @@ def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:
     there = sheet.annotators()
     collected = _collected(wide, sheet.form)
     labels = [
-        (collected.items[item].item_id, _name(row), Given(grades, _rationale(row)[:MOST_RATIONALE]))
+        (collected.items[item].item_id, _name(row), Given(grades, reason_in(row)[:MOST_RATIONALE]))
         for row, item in zip(wide.rows, collected.item_of, strict=True)
         if _name(row) not in there and (grades := sheet.form.positions(row))
     ]
@@ -362,11 +363,6 @@ def _facts(path: Path) -> tuple[int, int, int]:
 def _name(row: Row) -> str:
     value = row.get("annotator")
     return DEFAULT_ANNOTATOR if is_missing(value) else as_id(value)
-
-
-def _rationale(row: Row) -> str:
-    value = row.get("rationale")
-    return "" if is_missing(value) else as_text(value)
 
 
 def _without_label(row: Row, form: Form) -> Row:

@@ -15,6 +15,7 @@ from judgec.store.review.sheet import Given, LabelSheet
 from judgec.store.review.xlsx import sheet_writer
 from judgec.store.rows.cells import as_grade, is_missing
 from judgec.store.rows.columns import listed
+from judgec.store.rows.reasons import reason_in
 from judgec.store.splits import write_whole, writing_whole
 from judgec.store.table import Row
 from judgec.store.tables import read_table
@@ -114,7 +115,7 @@ def import_sheet(
         if among and name not in among:
             seen = f"annotator {said_by}" if said_by else "no annotator"
             faults.append(f"{table.where(index)}: {seen}; --annotators names {listed(among)}. Name one of these.")
-        labels.append((item_id, name, Given(grades, unguarded(_said(row, "rationale")))))
+        labels.append((item_id, name, Given(grades, unguarded(reason_in(row).strip()))))
     if faults:
         raise InputError(faults)
     sheet.save_all(labels)

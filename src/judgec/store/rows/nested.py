@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from judgec.records.label import REASON_NAMES
 from judgec.store.rows.cells import is_missing, printed_list
 from judgec.store.table import Row, Table
 from judgec.tasks.registry import also_called, plain
@@ -30,7 +31,7 @@ BY = ("by", "user", "author", "name", "who", "email", "source")  # within such a
 LABELS = {"grade": ("grade", *also_called("grade"), "value"), "accept": ("accept", "accepted")}
 OF_FEEDBACK = {
     "annotator": ("annotator", *also_called("annotator"), *BY),
-    "rationale": ("rationale", *also_called("rationale")),
+    "rationale": REASON_NAMES,
 }
 LISTED = {  # columns whose lists are scores
     **{

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from judgec.errors import InputError
 from judgec.store.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.store.rows.items import ALTERNATIVES
+from judgec.store.rows.reasons import machine_columns, reason_owners
 from judgec.store.scores.records import (
     ABOUT,
     INPUTS,
     JUDGE_ERROR,
-    REASONS,
     SYSTEM_ERROR,
     ExportRecord,
     Score,
@@ -56,6 +56,8 @@ def read_other(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sc
         )
     theirs = {rename.get(name, name): name for name in columns}
     by_raters = False
+    owners = reason_owners(columns, labels, machine_columns([c for c in columns if c not in labels], rows))
+    reasons = {one: column for column, one in reversed(owners.items())}
     for number, row in enumerate(rows, 1):
         if _failed(row, theirs.get("answer")):
             skipped[SYSTEM_ERROR] += 1
@@ -68,7 +70,7 @@ def read_other(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sc
             if any(not is_missing(row.get(one)) for one in _errors(name)):
                 skipped[JUDGE_ERROR] += 1
                 continue
-            why = reason_of(name, row) or (next((one for one in REASONS if one in row), "") if len(labels) == 1 else "")
+            why = reason_of(name, row) or reasons.get(name, "")
             value = row.get(name)
             several = (
                 isinstance(value, list) and len(value) > 1 and not any(isinstance(one, dict | list) for one in value)

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from judgec.records.label import REASON_NAMES
 from judgec.store.table import Row
+from judgec.tasks.registry import plain
 
 Origin = Literal["human", "machine", "unmarked"]
 ScoreKind = Literal["grade", "preference", "text"]
@@ -18,7 +20,6 @@ ABOUT = ("item_id", "annotator", "judge", "rationale", "created_at")  # what --m
 
 SYSTEM_ERROR = "the system gave an error and no answer"
 JUDGE_ERROR = "the judge gave an error: unscored"
-REASONS = ("reason", "explanation", "comment", "rationale", "reasoning", "justification")  # beside a score: why
 MOST_SHOWN = 40  # fields that a message lists
 
 
@@ -98,10 +99,11 @@ def reason_of(name: str, fields: Mapping[str, object]) -> str | None:
         fields: The row.
     """
     inside, dot, last = name.rpartition(".")
-    beside = [f"{name}{mark}{one}" for one in REASONS for mark in ("_", ".", " ")]
+    stems = [plain(name)]
     if dot and last in {"score", "value", "grade", "pass", "success", "label", "rating"}:
-        beside += [f"{inside}.{one}" for one in REASONS]
-    return next((one for one in beside if one in fields), None)
+        stems.append(plain(inside))
+    heads = {plain(one): one for one in reversed([*fields])}
+    return next((heads[one] for stem in stems for why in REASON_NAMES if (one := f"{stem}_{why}") in heads), None)
 
 
 def some(fields: Iterable[str]) -> str:
