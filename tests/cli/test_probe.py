@@ -140,6 +140,7 @@ def test_probe_of_given_questions_needs_no_index(folder: Path) -> None:
         ({"index": []}, UserError, "--index: none given"),
         ({"system": ["rag-bm25"]}, UserError, "judgec's agents search an index"),
         ({"system": ["python:systems_of_probe:none"]}, UserError, "none: no such function"),
+        ({"scenarios": ["mine.yaml"]}, UserError, "mine: prompts of its own, which rules cannot follow; needs --lm"),
         ({"scenarios": ["bad.yaml"]}, InputError, "bad.yaml:2: key colour is not known"),
         pytest.param(
             {"system": ["python:systems_of_probe:fails"]},
@@ -160,6 +161,8 @@ def test_probe_of_bad_input_says_what_to_do(
     monkeypatch.chdir(tmp_path)
     Path("systems_of_probe.py").write_text(SYSTEM)
     Path("bad.yaml").write_text("id: bad\ncolour: blue\n")
+    shipped = (ROOT / "src/judgec/queries/scenarios/S1.yaml").read_text()
+    Path("mine.yaml").write_text(shipped.replace("id: S1", "id: mine").replace("  - |\n", "  - |\n    Be brief.\n"))
     with pytest.raises(error) as caught:
         run(tmp_path, **wanted)
     assert said in str(caught.value)

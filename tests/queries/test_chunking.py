@@ -18,6 +18,12 @@ def test_cut_with_overlap_repeats_whole_pieces_only() -> None:
     assert cut("aaa\nbb\ncccc\nd\n", PassageCut(size=8, overlap=4)) == ["aaa\nbb", "bb\ncccc", "d"]
 
 
+def test_cut_at_points_leaves_times_and_decimals_whole() -> None:
+    found = cut("Open 9.30 to 17.45 daily. Costs 3.50 euros.", PassageCut(separator=".", size=26, overlap=0))
+    assert found == ["Open 9.30 to 17.45 daily.", "Costs 3.50 euros."]
+    assert cut("1\n2\n3", PassageCut(size=4, overlap=0)) == ["1\n2", "3"]
+
+
 def test_cut_by_words_counts_words() -> None:
     found = cut("a b c d e f g", PassageCut(size=3, overlap=1, unit="tokens"))
     assert found == ["a b c", "c d e", "e f g"]

@@ -19,6 +19,8 @@ from judgec.retrieval.passages import Passage
         "in 1975 .",
         "at 9:30 am",
         "at 5 pm",
+        "until 17:45",
+        "um 9.30 Uhr",
         "in july, 1959",
         "on august 22",
         "may 15, 1958",
@@ -52,6 +54,14 @@ def test_has_date_leaves_other_figures_alone(text: str) -> None:
 )
 def test_has_number_looks_for_figures_that_are_no_dates(text: str, *, has: bool) -> None:
     assert has_number(text) is has
+
+
+@pytest.mark.parametrize("time", ["17:45", "10.15 a.m.", "9.30 Uhr", "9:30-17:00", "06:05:30"])
+def test_date_matches_a_time_of_day_whole_and_no_number_is_in_it(time: str) -> None:
+    found = DATE.search(f"It opens at {time} on Fridays.")
+    assert found is not None
+    assert found.group() == time
+    assert not has_number(f"It opens at {time} on Fridays.")
 
 
 def test_date_matches_the_whole_date() -> None:

@@ -47,7 +47,7 @@ from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario
 from judgec.report.jury import jury_sentence
 from judgec.stats.intervals.gate import GateVerdict
 from judgec.store import seal
-from judgec.store.scenarios.reading import files_in, questions_of, read_scenarios
+from judgec.store.scenarios.reading import files_in, questions_of, read_scenario, read_scenarios
 from judgec.tracking.background import Tracker
 from judgec.tracking.store import tracking_store
 
@@ -339,6 +339,7 @@ def _data_sets(
     names = [corpus.name for corpus in corpora]
     if len(set(names)) < len(names):
         raise UserError(f"--index: {', '.join(names)}: two have one name; names must differ. Rename a folder.")
+    _require_read(options, scenarios)
     reliability = open_reliability(options.reliability, options.home, session)
     sets = []
     for corpus in corpora:
@@ -359,6 +360,21 @@ def _data_sets(
             raise UserError(f"--index {corpus.location}: no question could be made. {' '.join(notes)}")
         sets.append(DataSet(corpus.name, corpus, tuple(questions)))
     return sets
+
+
+def _require_read(options: ProbeOptions, scenarios: Sequence[Scenario]) -> None:
+    """Check that somebody reads the prompts of each scenario: rules write questions by its form alone.
+
+    Raises:
+        UserError: A scenario has prompts of its own, and no language model writes its questions.
+    """
+    ruled = [one for one in scenarios if writer_spec(one.lm or options.lm, None, options.temperature).embedded]
+    shipped = {read_scenario(path).prompts for path in files_in(SHIPPED)} if ruled else set()
+    if own := [one.id for one in ruled if one.prompts not in shipped]:
+        raise UserError(
+            f"--scenarios {', '.join(own)}: prompts of its own, which rules cannot follow; needs --lm, or 'lm' in its "
+            "file. Name a language model, or keep the prompts of the scenario that it was made from."
+        )
 
 
 def _reliable(built: Built, reliability: Reliability | None) -> tuple[list[Question], list[str]]:

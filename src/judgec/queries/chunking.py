@@ -6,6 +6,7 @@ from collections.abc import Callable
 from judgec.records.scenario.schema import PassageCut
 from judgec.retrieval.passages import Passage
 
+WITHIN_FIGURES = frozenset(".,:")  # 9.30, 1,299 and 17:45 are not cut
 _WORD = re.compile(r"\S+")
 
 
@@ -61,7 +62,9 @@ def chunks_of(doc_id: str, title: str, text: str, how: PassageCut) -> list[Passa
 
 
 def _pieces(text: str, how: PassageCut, measure: Callable[[str], int]) -> list[str]:
-    whole = re.split(f"(?<={re.escape(how.separator)})", text)
+    mark = re.escape(how.separator)
+    within = rf"(?!(?<=\d{mark})\d)" if how.separator in WITHIN_FIGURES else ""
+    whole = re.split(f"(?<={mark}){within}", text)
     pieces: list[str] = []
     for piece in whole:
         if measure(piece) <= how.size:

@@ -73,3 +73,15 @@ def test_variations_without_passages_are_rewritings_alone() -> None:
     found = vary("How long is the warranty of the Fenn 25?", [], 4)
     assert found[:2] == ["warranty of the Fenn 25", "long warranty Fenn 25"]
     assert vary("ok", [], 4) == []
+
+
+LETTERED = "How many litres does the Aster 4 pump move in a minute?\nA) 20 litres\nB) 40 litres\nC) 12 kg\nD) 60 litres"
+
+
+def test_extract_of_lettered_options_names_the_one_that_the_passages_hold() -> None:
+    page = "The Aster 4 pump moves 40 litres a minute. It opens at 9 a.m. on Fridays and weighs 12 kg."
+    said = extract(LETTERED, ["Bread is baked in ovens.", page], REFUSAL, cite=True)
+    assert said == "B) 40 litres: The Aster 4 pump moves 40 litres a minute. [2]"
+    assert extract(LETTERED, ["Bread is baked in ovens for 40 minutes."], REFUSAL, cite=True) == REFUSAL
+    opening = extract("When does it open on Fridays?", [page], REFUSAL, cite=False, most=1)
+    assert opening.startswith("It opens at 9 a.m. on")

@@ -111,6 +111,11 @@ def test_rejection_outcome_tells_denials_from_answers_that_deny(answer: str, out
     assert rejection_outcome(answer) == outcome
 
 
+def test_rejection_outcome_of_an_echo_is_no_question_back() -> None:
+    assert rejection_outcome("Which pumps do you sell?", "Which pumps do you sell?") == "answered"
+    assert rejection_outcome("Which pumps do you mean?", "Which pumps do you sell?") == "refused"
+
+
 class _Lenient:
     """Takes everything that it is shown for a refusal, as a language model may."""
 

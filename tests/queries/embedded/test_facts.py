@@ -62,6 +62,11 @@ def test_facts_of_what_cannot_stand_alone_are_none(text: str) -> None:
     assert not [found for found in facts(text) if found[0] != "name"]
 
 
+def test_facts_do_not_cut_times_of_day_and_decimals() -> None:
+    text = "The town library opens at 9:30 am, closes at 17:45 and lends 12.5 kg of books for 1,299.50 euros."
+    assert sorted(value for _, value, _ in facts(text)) == ["1,299.50 euros", "12.5 kg", "17:45", "9:30 am"]
+
+
 def test_noisy_changes_words_and_never_figures_or_names() -> None:
     question = "What is the response time of the Fenn 25 transmitter?"
     found = [noisy(question, seed) for seed in range(50)]

@@ -149,6 +149,21 @@ def test_docx_with_entities_that_grow_stays_small(tmp_path: Path) -> None:
 PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Resources<</Font<</F1 4 0 R>>>>/Contents "
 
 
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("(anonymous)", ""),
+        ("untitled", ""),
+        ("Untitled Document 2", ""),
+        ("Anonymous letters", "Anonymous letters"),
+        ("Microsoft Word - Leave policy", "Leave policy"),
+    ],
+)
+def test_pdf_has_no_title_that_a_program_wrote_for_want_of_one(tmp_path: Path, said: str, title: str) -> None:
+    (document,), _ = read_documents(pdf(tmp_path / "a.pdf", ["A page says this."], said), {})
+    assert document.title == title
+
+
 def pdf_bomb(path: Path, kids: bytes, contents: bytes, stream: bytes) -> Path:
     """A small PDF that stands for much."""
     packed = zlib.compress(stream, 9)

@@ -35,7 +35,10 @@ _ASKS_FIGURE = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(r"^[\s|:=\-–—_*#.]*$")
-_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_]|\d|[\"'(])")
+_SENTENCES = re.compile(  # "9 a.m. on Fridays", "approx. 12.5 kg" and "No. 5" go on
+    r"(?<=[.!?])(?<![AaPp]\.[Mm]\.)(?<!\bapprox\.)(?<!\bca\.)(?<!\bNo\.)\s+(?=[^\W\d_]|\d|[\"'(])"
+)
+_OPTION = re.compile(r"^\s*\(?([A-Ha-h])[).:]\s+(\S.*)$", re.MULTILINE)
 _WORDS = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -142,6 +145,7 @@ def extract(query: str, passages: Sequence[str], refusal: str, *, cite: bool, mo
 
     Sentences are chosen one by one: each for the words of the query that it adds, weighted by their rarity among
     the passages' sentences. Where the passages lack a name of the query, or half of its words, nothing is answered.
+    Of options with letters in the query the one is named that these sentences hold, with the sentence.
 
     Args:
         query: The user's.
@@ -150,6 +154,9 @@ def extract(query: str, passages: Sequence[str], refusal: str, *, cite: bool, mo
         cite: Whether each sentence names its passage.
         most: Sentences.
     """
+    question, options = _choices(query)
+    if options:
+        return _choose_option(question, options, passages, refusal, cite=cite)
     sentences = [sentence for number, text in enumerate(passages) for sentence in _sentences(number, text)]
     asked = list(read(query).content)
     if not sentences or not asked:
@@ -163,6 +170,45 @@ def extract(query: str, passages: Sequence[str], refusal: str, *, cite: bool, mo
         return refusal
     chosen.sort(key=lambda sentence: (sentence.passage, sentence.place))
     return " ".join(f"{_finished(sentence.text)}{f' [{sentence.passage + 1}]' if cite else ''}" for sentence in chosen)
+
+
+def _choices(query: str) -> tuple[str, list[tuple[str, str]]]:
+    """The question of a query, and its options by letter where it has several."""
+    found = list(_OPTION.finditer(query))
+    in_order = [match[1].upper() for match in found] == [chr(ord("A") + place) for place in range(len(found))]
+    if len(found) < 2 or not in_order:
+        return query, []
+    return query[: found[0].start()].strip(), [(match[1].upper(), match[2].strip()) for match in found]
+
+
+def _choose_option(
+    question: str, options: Sequence[tuple[str, str]], passages: Sequence[str], refusal: str, *, cite: bool
+) -> str:
+    """The option that stands in the sentence nearest to the question, with that sentence; or the refusal."""
+    sentences = [sentence for number, text in enumerate(passages) for sentence in _sentences(number, text)]
+    asked = list(read(question).content)
+    weights = _weights(asked, sentences) if sentences and asked else {}
+    best: tuple[float, float, str] | None = None
+    for letter, option in options:
+        stems = read(option).stems
+        keys = {one for one in stems if one not in FUNCTION_STEMS} or {*stems}
+        for one in sentences:
+            held = _held(one, keys, option)
+            near = sum(weights.get(word, 0.0) for word in {*asked} & (one.stems | one.above))
+            if held and near and (best is None or (held, near) > best[:2]):
+                quoted = f"{_finished(one.text)}{f' [{one.passage + 1}]' if cite else ''}"
+                best = (held, near, f"{letter}) {option}: {quoted}")
+    return refusal if best is None else best[2]
+
+
+def _held(sentence: _Sentence, keys: set[str], option: str) -> float:
+    """The share of an option that a sentence holds: as it is written, or all its figures and some of its words."""
+    if re.search(rf"(?<![\w.,]){re.escape(option.casefold())}(?!\w|[.,]\d)", sentence.text.casefold()):
+        return 2.0
+    stems = {*read(sentence.text).stems}
+    figures = {one for one in keys if any(map(str.isdigit, one))}
+    share = sum(one in stems for one in keys) / len(keys) if keys else 0.0
+    return share if figures <= stems and share >= LEAST_COVERED else 0.0
 
 
 def _named(query: str) -> set[str]:

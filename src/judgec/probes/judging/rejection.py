@@ -51,7 +51,7 @@ def rejection_outcome(answer: str | None, query: str = "") -> str:
     for sentence in _sentences(without_courtesies(answer)):
         low = (_THEY.sub("the documents", sentence) if refused or described else sentence).lower()
         denied = denies(low)
-        if asks_back(low):
+        if asks_back(low) and not given.issuperset(read(sentence).stems):  # an echo asks nothing
             asked = True
         elif describes(low) and not denied:
             figures = _figures(sentence) - given

@@ -53,6 +53,7 @@ _PASSIVE = re.compile(
 )
 _YEAR = re.compile(r"1[0-9]\d\d|20\d\d")  # without a preposition: what it dates is unsure
 _PREDICATE = re.compile(r"\b(?:that|which|who|and|is|are|has|have|had|did|does|do)\b")
+_NOON = re.compile(r"[ap]\.m\.$")
 _PROPERTY_HEADS = {"", "property", "parameter", "item", "quantity", "characteristic", "value", "attribute", "feature"}
 
 
@@ -145,7 +146,7 @@ def _sentences(chunk: Passage) -> Iterator[Fact]:
         if not fits or _DANGLING.match(sentence) or _POINTING.search(sentence):
             continue
         for kind, begin, end in _spans(sentence, small=small):
-            value = sentence[begin:end].strip(" .")
+            value = sentence[begin:end].strip(" ").rstrip("" if _NOON.search(sentence[begin:end]) else ".")
             if sentence.count(value) > 1 or len(sentence) - len(value) < LEAST_AROUND or _names(title, value):
                 continue
             cloze = f"{sentence[:begin]}{BLANK}{sentence[end:]}"

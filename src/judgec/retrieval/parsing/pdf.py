@@ -1,6 +1,7 @@
 """PDF files."""
 
 import logging
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,10 @@ from judgec.retrieval.parsing.document import Document, Section, UnreadableError
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
+_NO_TITLE = re.compile(
+    r"[\[(<]?(?:anonymous|untitled|unspecified|unknown|no title|none|null)(?: document)?[\])>]?[\s\d]*", re.IGNORECASE
+)
+_PRINTED = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
 SECONDS, SECONDS_A_MEGABYTE = 30.0, 30.0  # of a processor; a megabyte of pages takes about one
 
 
@@ -31,7 +36,7 @@ def read_pdf(path: Path) -> list[Document]:
         locked = reader.is_encrypted and not reader.decrypt("")
         texts = [] if locked else _texts(reader, path)
         faults = () if locked else _faults(reader, texts)
-        title = "" if locked else (reader.metadata.title if reader.metadata else None) or ""
+        title = "" if locked else _title(reader)
     except UnreadableError:
         raise
     except (PyPdfError, OSError) as error:
@@ -44,7 +49,13 @@ def read_pdf(path: Path) -> list[Document]:
     if not any(text.strip() for text in texts):
         raise UnreadableError("no text in it, as in a scan; run text recognition (OCR) first")
     sections = (Section(text, page=number) for number, text in enumerate(texts, 1) if text.strip())
-    return [Document(str(title).strip(), tuple(sections), faults=faults)]
+    return [Document(title, tuple(sections), faults=faults)]
+
+
+def _title(reader: PdfReader) -> str:
+    """The title that the file names, or an empty text; what programs write where nobody gave one is none."""
+    said = str((reader.metadata.title if reader.metadata else None) or "").strip()
+    return "" if _NO_TITLE.fullmatch(said) else _PRINTED.sub("", said)
 
 
 def _texts(reader: PdfReader, path: Path) -> list[str]:
