@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_rejection_outcome_on_200_texts_makes_the_confusion_matrix_on_record() -
     assert {one: tuple(found[one, other] for other in REJECTION_OUTCOMES) for one in REJECTION_OUTCOMES} == CONFUSION
 
 
-def _outcomes(name: str) -> list[tuple[dict[str, str], str]]:
+def _outcomes(name: str) -> list[tuple[dict[str, Any], str]]:
     lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [(row, rejection_outcome(row["reply"], row.get("question", ""))) for row in rows]
