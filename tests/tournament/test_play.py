@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -74,6 +75,20 @@ def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
     assert second.flipped is True
     assert comparer().pairs
     assert not grader().pairs
+
+
+def test_pair_player_asks_nobody_about_answers_that_are_the_same_and_rates_them_as_ties() -> None:
+    entries, engine = league({"a": [5, 3], "b": [4, 3]}), comparing_engine()
+    jury = SeatedJury.alone(comparer(), asking(engine).run)
+    same = replace(entries, answers={**entries.answers, ("q1", "a"): "good 3\n", ("q1", "b"): " good  3"})
+    played, _ = play_tournament(same, PairPlayer(same, jury, lambda *_: ("a passage",)), GamePlan())
+    assert [(one.game.winner == "tie", one.identical, one.flipped) for one in played] == [
+        (False, False, False),
+        (True, True, None),
+    ]
+    assert sum(engine.asked.values()) == 2  # both orders of one game
+    asked, _ = play_tournament(entries, PairPlayer(entries, jury, lambda *_: ("a passage",)), GamePlan())
+    assert [one.game for one in asked] == [one.game for one in played]
 
 
 @pytest.mark.parametrize("one_order", [False, True])

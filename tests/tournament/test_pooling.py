@@ -3,6 +3,7 @@ from dataclasses import replace
 
 from judgec.judges.judge import CompiledJudge
 from judgec.judges.registry import judge_module
+from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.store.tournament.entries import Entries
 from judgec.tournament.pooling import Relevance, Showing, given, judge_pool
@@ -30,6 +31,20 @@ def test_judge_pool_asks_once_a_query_and_document_and_keeps_failures_apart() ->
     assert set(found.unscored) == {("q", "d3"), ("q", "gone")}
     assert len(engine.asked) == 4  # one of them twice, the second time as JSON
     assert found.judged
+
+
+def test_judge_pool_keeps_the_judges_own_words_without_what_calibration_says_of_them() -> None:
+    def silent(prompt: str, _: int) -> str:
+        found = re.findall(r"> relevance (\d)", prompt)
+        return reply(found[-1], reason="") if found else "?"
+
+    judge = CompiledJudge(judge_module("relevance", SCALE, ("grade",), ("query", "document")), SCALE, ("grade",))
+    item = Item("q/d1", "q", {"query": "Which?", "document": "relevance 2"})
+    (remark,) = judge.judge([item], asking(ScriptedEngine(silent)).run).rationale
+    assert "without a reason" in remark
+    found = judge_pool(ENTRIES, judge, asking(ScriptedEngine(silent)).run)
+    assert found.grades["q", "d1"] == 2
+    assert not found.reasons["q", "d1"]
 
 
 def test_showing_pools_both_agents_leaves_out_the_irrelevant_and_annotates() -> None:

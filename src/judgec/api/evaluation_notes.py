@@ -53,6 +53,11 @@ def notes_of(
         notes.append("The judge's prompt was changed (--factors, --has-citations); it was measured without that.")
     if qrels and options.relevance_judge:
         notes.append("--relevance-judge was not used: --qrels grades the documents.")
+    if found.identical:
+        notes.append(
+            f"{found.identical} of {len(found.played)} games are between answers that are the same: ties, and nobody "
+            "was asked."
+        )
     if compares(card.task) and "contexts" in card.fields:
         notes += _documents(options, found)
     if found.proposal is not None:

@@ -65,6 +65,7 @@ class CompiledJudge:
         out_of_fold: What it would have said of the items it was fitted on, each from folds without its query; known
             to the compile that made it alone.
         half_way: How many of the verdicts that it was fitted on lay half way between two grades; likewise.
+        remarks: What calibration has to say stands behind a verdict's own reason.
     """
 
     module: dspy.Module
@@ -79,6 +80,7 @@ class CompiledJudge:
     jurors: Mapping[str, dspy.Module] = field(default_factory=dict)
     out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
     half_way: int = field(default=0, repr=False, compare=False)
+    remarks: bool = field(default=True, repr=False, compare=False)
 
     @cached_property
     def pairs(self) -> bool:
@@ -371,6 +373,8 @@ class CompiledJudge:
             if calibrator is not None:
                 judged = replace(judged, confidence=calibrator.sure(judged.confidence))
         details = self._details(judged, raw, read)
+        if raw is not None and not self.remarks:
+            return replace(judged, details=details)
         return replace(judged, rationale=self._reasons.of(judged, raw, seen), details=details)
 
     def _calibrated(

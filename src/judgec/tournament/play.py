@@ -16,6 +16,7 @@ from judgec.tournament.adaptive import Proposal, Until, propose
 from judgec.tournament.schedule import Fixtures
 
 Cell = tuple[str, str]  # query id, agent
+SAME_ANSWER = "Both answers are the same: a tie, nobody was asked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Played:
         flipped: Whether the verdict changed with the order of the answers; None when only one was asked.
         votes: Of a jury that compares answers, what each member said, by its name; None where it said nothing.
         without_contexts: No document was shown to a judge that reads them: it was asked by a prompt without them.
+        identical: Both answers are the same but for white space: a tie by definition, about which nobody was asked.
     """
 
     game: Game
@@ -39,6 +41,7 @@ class Played:
     flipped: bool | None = None
     votes: Mapping[str, Winner | None] = field(default_factory=dict)
     without_contexts: bool = False
+    identical: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,8 @@ def _mean(scores: FloatArray) -> float | None:
 
 @dataclass(slots=True)
 class PairPlayer:
-    """A judge that compares two answers, in both orders unless ``one_order``; a flip is a tie.
+    """A judge that compares two answers, in both orders unless ``one_order``; a flip is a tie, and so are answers that
+    are the same but for white space, about which it is not asked.
 
     Args:
         entries: The answers.
@@ -152,6 +156,15 @@ class PairPlayer:
             return ()
         shown = [_settled(pairing) for pairing in pairings]
         items = [self._item(pairing) for pairing in shown]
+        asked = [i for i, item in enumerate(items) if not _identical(item)]
+        played = {i: _tie(pairing) for i, pairing in enumerate(shown)}
+        played |= dict(zip(asked, self._asked([shown[i] for i in asked], [items[i] for i in asked]), strict=True))
+        return tuple(played[i] for i in range(len(shown)))
+
+    def _asked(self, shown: Sequence[Pairing], items: Sequence[Item]) -> tuple[Played, ...]:
+        """The games that the judge is asked about."""
+        if not items:
+            return ()
         judged, said = self.jury.judged(items, one_order=self.one_order)
         scale = self.jury.judge.scale
         words: dict[int, Winner] = {scale.position(word): word for word in ("a", "b", "tie")}
@@ -182,6 +195,16 @@ class PairPlayer:
         if query in self.entries.references:
             inputs["reference"] = self.entries.references[query]
         return Item(f"{query}/{a}/{b}", query, inputs)
+
+
+def _identical(item: Item) -> bool:
+    """Whether both answers are the same, citations of the same documents included, but for white space."""
+    return item.text("answer_a").split() == item.text("answer_b").split()
+
+
+def _tie(pairing: Pairing) -> Played:
+    game = Game(pairing.query_id, pairing.agent_a, pairing.agent_b, "tie")
+    return Played(game, reason=SAME_ANSWER, identical=True)
 
 
 def _flipped(judged: Judgments, said: Mapping[str, Judgments], row: int) -> bool | None:

@@ -25,7 +25,7 @@ class Relevance:
 
     Args:
         grades: By query and document; a document that nobody judged is absent.
-        reasons: In the judge's words, by query and document.
+        reasons: In the judge's own words, without what calibration says of them, by query and document.
         unscored: Why the judge gave no grade, by query and document.
         judged: False when the grades are given (qrels): a document without one then counts as not relevant.
         best: The highest grade that there can be.
@@ -55,7 +55,7 @@ def judge_pool(entries: Entries, judge: CompiledJudge, ask: Ask) -> Relevance:
         cells.update(dict.fromkeys((query_id, doc_id) for doc_id in entries.ranking(query_id, agent)))
     known = [cell for cell in cells if cell[1] in entries.documents]
     items = [Item(f"{q}/{d}", q, {"query": entries.queries[q], "document": entries.documents[d]}) for q, d in known]
-    judged = judge.judge(items, ask)
+    judged = replace(judge, remarks=False).judge(items, ask)
     scored = [judged.unscored[i] is None and judged.grade[i, 0] != UNSCORED for i in range(len(known))]
     unscored = {cell: judged.unscored[i] or "no grade" for i, cell in enumerate(known) if not scored[i]}
     unscored |= {cell: "no text" for cell in cells if cell[1] not in entries.documents}

@@ -101,6 +101,11 @@ class Evaluation:
         """Games that a judge of documents judged without any."""
         return sum(one.without_contexts for one in self.played)
 
+    @property
+    def identical(self) -> int:
+        """Games between two answers that are the same: ties about which no judge was asked."""
+        return sum(one.identical for one in self.played)
+
     def to_json(self, run_id: str | None) -> dict[str, object]:
         """The report of ``--json``."""
         report = self.board.to_json()
@@ -124,6 +129,7 @@ class Evaluation:
         report["missing_answers"] = self.entries.missing
         report["flip_rate"] = self.flip_rate
         report["games_without_contexts"] = self.without_contexts
+        report["games_identical"] = self.identical
         if self.gate is not None:
             report["gate"] = self.gate.to_json()
         if len(self.entries.agents) == 2:

@@ -86,6 +86,7 @@ def _facts(found: Evaluation) -> str:
     facts += [f"{count(board.games)} games"]
     facts += [f"{count(board.unscored)} unscored"] if board.unscored else []
     facts += [f"{count(found.without_contexts)} without documents"] if found.without_contexts else []
+    facts += [f"{count(found.identical)} ties of identical answers"] if found.identical else []
     facts += [f"{count(found.skipped)} not played for want of an answer"] if found.skipped else []
     return ", ".join(facts)
 

@@ -108,16 +108,15 @@ def _relevance(found: Relevance) -> Rows:
 def _games(found: Evaluation) -> Rows:
     header: list[object] = ["query_id", "agent_a", "agent_b", "winner", "score_a", "score_b", "flipped", "reason"]
     voters = [] if found.marks else found.jury  # what members said of single answers is in answers.csv
-    bare = ["without_contexts"] if found.without_contexts else []
-    rows: Rows = [[*header, "unscored", *(f"vote.{name}" for name in voters), *bare]]
+    marked = [name for name in ("without_contexts", "identical") if any(getattr(one, name) for one in found.played)]
+    rows: Rows = [[*header, "unscored", *(f"vote.{name}" for name in voters), *marked]]
     for one in found.played:
         game = one.game
         flipped = "" if one.flipped is None else str(one.flipped).lower()
         scores = [_cell(one.score_a), _cell(one.score_b), flipped]
         votes = [one.votes.get(name) or "" for name in voters]
         result = [game.winner or "", *scores, one.reason, game.unscored, *votes]
-        if bare:
-            result.append(str(one.without_contexts).lower())
+        result += [str(getattr(one, name)).lower() for name in marked]
         rows.append([game.query_id, game.agent_a, game.agent_b, *result])
     return rows
 
