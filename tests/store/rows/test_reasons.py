@@ -1,5 +1,6 @@
 """Columns of reasons, and whose they are."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,13 @@ def test_with_reasons_of_raters_pairs_repeated_heads_and_leaves_the_machines() -
     assert numbered.columns[-2:] == ("Rater 2.rationale", "Rater 1.rationale")
     one = with_reasons(table("query,answer,mia,noah,comment"), ("mia", "noah"))
     assert one.columns[-1] == "rationale"  # nobody's more than anybody else's
+
+
+def test_with_reasons_with_gaps_behind_a_machines_scores_are_peoples() -> None:
+    full = table("query,answer,grade,AI grade,Comment")
+    assert "rationale" not in with_reasons(full).columns
+    rows = tuple(row | {"Comment": "ask Jo" if at == 2 else ""} for at, row in enumerate(full.rows))
+    assert with_reasons(replace(full, rows=rows)).columns[-1] == "rationale"  # a machine leaves none out
 
 
 def test_with_reasons_of_several_aspects_says_of_which_each_is() -> None:

@@ -49,7 +49,9 @@ def _rest(name: str) -> frozenset[str] | None:
     return own - _ORDER.keys() - _GLUE - RATINGS if own & _ORDER.keys() else None
 
 
-def reason_owners(columns: Sequence[str], graded: Collection[str], machines: Collection[str]) -> dict[str, str]:
+def reason_owners(
+    columns: Sequence[str], graded: Collection[str], machines: Collection[str], by_people: Collection[str] = ()
+) -> dict[str, str]:
     """The column of grades that each column of reasons stands with, of people's and machines' alike.
 
     A head that names another column goes with it (``Mia comment``, ``gpt_reason``), one that names nothing with the
@@ -60,6 +62,7 @@ def reason_owners(columns: Sequence[str], graded: Collection[str], machines: Col
         columns: Of the table, in order.
         graded: Those of grades whose reasons are wanted.
         machines: Those of a machine's grades.
+        by_people: Those of reasons with gaps where a machine graded, which leaves none out; a head may say otherwise.
     """
     known = [name for name in columns if name in graded or name in machines]
     heads = {name: rest for name in columns if name not in known and (rest := _rest(name)) is not None}
@@ -73,8 +76,9 @@ def reason_owners(columns: Sequence[str], graded: Collection[str], machines: Col
         if name in owners or machine_words(name) or not free or not all(map(str.isdecimal, rest - PEOPLE)):
             continue
         at = columns.index(name)
-        before = [one for one in free if columns.index(one) < at]
-        owners[name] = before[-1] if before else free[0]
+        able = [one for one in free if one in graded] if name in by_people else []
+        before = [one for one in able or free if columns.index(one) < at]
+        owners[name] = before[-1] if before else (able or free)[0]
     return owners
 
 
@@ -136,7 +140,9 @@ def reason_columns(
     ours = fields() - {RATIONALE}
     graded = {*person} or {*labels} or {c for c in table.columns if c in ours or c.startswith(PREFIXES)}
     machines = [c for c in machine_columns(table.columns, table.rows, judges) if c not in graded]
-    owners = reason_owners([c for c in table.columns if c != RATIONALE], graded, machines)
+    judged = [row for row in table.rows if any(not is_missing(row.get(name)) for name in machines)]
+    by_people = [c for c in table.columns if is_reason(c) and any(is_missing(row.get(c)) for row in judged)]
+    owners = reason_owners([c for c in table.columns if c != RATIONALE], graded, machines, by_people)
     taken = {c: one for c, one in owners.items() if one in graded and _are_texts(table, c)}
     together = len(taken) == 1 and len({*person.values()}) > 1 and not (_rest(next(iter(taken))) or PEOPLE) - PEOPLE
     wanted: dict[str, dict[str, str]] = {}
