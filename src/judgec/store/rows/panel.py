@@ -251,7 +251,7 @@ def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
         return [table.rows[i][ROW] for i in rows]
     inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent"}
     known = [name for name in table.columns if name in inputs]
-    if ITEM not in table.columns and not known:  # games as MT-Bench lists them
+    if ITEM not in table.columns and not {*known} - {*GAME, TURN}:  # games as MT-Bench lists them
         games = {plain(name) for ours in GAME for name in (ours, *also_called(ours))}
         known = [name for name in table.columns if plain(name) in games]
         if len(known) < len(GAME):
